@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sleeps until another thread changes a word. For threads of the program: no point at which they
-// can be cancelled, as the waits of libc are.
+// can be canceled, as the waits of libc are.
 #pragma once
 
 #include <atomic>

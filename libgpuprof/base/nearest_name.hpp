@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The name a misspelt word most likely meant.
+// The name a misspelled word most likely meant.
 #pragma once
 
 #include <span>

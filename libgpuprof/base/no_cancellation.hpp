@@ -6,8 +6,8 @@
 
 namespace gpuprof {
 
-/// While it lives, the calling thread cannot be cancelled; it ends at its own next chance.
-/// Sleeping, waiting for a condition, opening and writing files are points where a cancelled thread
+/// While it lives, the calling thread cannot be canceled; it ends at its own next chance.
+/// Sleeping, waiting for a condition, opening and writing files are points where a canceled thread
 /// ends, by unwinding its stack: through functions that are noexcept, and through CUPTI. On each
 /// way from a thread of the program to such a point. The quick ways, a range or a launch that is
 /// only noted, pass none and do without: 24 ns with glibc 2.36.

@@ -24,7 +24,7 @@ quiet_write::quiet_write() noexcept {
 }
 
 // The kernel sends both to the thread that writes. By a bare system call: that of libc is a point
-// at which threads are cancelled.
+// at which threads are canceled.
 quiet_write::~quiet_write() {
   auto const kept = errno;
   sigset_t now, ours;

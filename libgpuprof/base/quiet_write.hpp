@@ -8,7 +8,7 @@ namespace gpuprof {
 
 /// While it lives this thread gets neither SIGXFSZ (the file would pass RLIMIT_FSIZE) nor SIGPIPE
 /// (nobody reads), whose default is to end the process. Signals that the program has pending stay
-/// so. Not inside of another one. Passes no point at which a thread is cancelled.
+/// so. Not inside of another one. Passes no point at which a thread is canceled.
 class quiet_write {
  public:
   quiet_write() noexcept;

@@ -14,7 +14,7 @@ void remember_standard_error() noexcept;
 /// Any thread, without a lock, without memory of the heap. Neither a full nor a broken pipe is a
 /// matter for the program: no SIGPIPE, and what cannot be written is dropped. Writes nothing when
 /// the program has closed descriptor 2, or has another file there: its data files get that number
-/// once it has closed its standard streams. Passes a point where threads are cancelled; changes
+/// once it has closed its standard streams. Passes a point where threads are canceled; changes
 /// errno.
 void write_to_standard_error(std::span<iovec> pieces) noexcept;
 

@@ -28,7 +28,7 @@ struct block_encoder::compressor {
 
 namespace {
 
-// Shorter stretches share a compressed block with their neighbours: a block of its own, with its
+// Shorter stretches share a compressed block with their neighbors: a block of its own, with its
 // own statistics, does not pay for them.
 constexpr std::size_t own_statistics_bytes = 4096;
 

@@ -56,44 +56,44 @@ struct table<metric_record> {
 };
 
 template <>
-struct table<sampled_launch_record> {
+struct table<read_launch_record> {
   static constexpr std::uint16_t number = 25;
-  static constexpr std::string_view name = "sampled_launch";
+  static constexpr std::string_view name = "read_launch";
   static constexpr bool definition = false;
   static constexpr void columns(auto&& column) {
-    column("correlation", at<&sampled_launch_record::correlation>);
-    column("device", at<&sampled_launch_record::device>);
-    column("context", at<&sampled_launch_record::context>);
-    column("group", at<&sampled_launch_record::group>);
-    column("opened", at<&sampled_launch_record::opened>);
-    column("closed", at<&sampled_launch_record::closed>);
-    column("reading", at<&sampled_launch_record::reading>);
-    column("whole_graph", at<&sampled_launch_record::whole_graph>);
+    column("correlation", at<&read_launch_record::correlation>);
+    column("device", at<&read_launch_record::device>);
+    column("context", at<&read_launch_record::context>);
+    column("group", at<&read_launch_record::group>);
+    column("opened", at<&read_launch_record::opened>);
+    column("closed", at<&read_launch_record::closed>);
+    column("reading", at<&read_launch_record::reading>);
+    column("whole_graph", at<&read_launch_record::whole_graph>);
   }
 };
 
 template <>
-struct table<launch_metric_record> {
+struct table<reading_value_record> {
   static constexpr std::uint16_t number = 26;
-  static constexpr std::string_view name = "launch_metric";
+  static constexpr std::string_view name = "reading_value";
   static constexpr bool definition = false;
   static constexpr void columns(auto&& column) {
-    column("correlation", at<&launch_metric_record::correlation>);
-    column("metric", at<&launch_metric_record::metric>);
-    column("value", at<&launch_metric_record::value>);
+    column("correlation", at<&reading_value_record::correlation>);
+    column("metric", at<&reading_value_record::metric>);
+    column("value", at<&reading_value_record::value>);
   }
 };
 
 template <>
-struct table<metric_sample_record> {
+struct table<sample_record> {
   static constexpr std::uint16_t number = 27;
-  static constexpr std::string_view name = "metric_sample";
+  static constexpr std::string_view name = "sample";
   static constexpr bool definition = false;
   static constexpr void columns(auto&& column) {
-    column("metric", at<&metric_sample_record::metric>);
-    column("start", at<&metric_sample_record::start>);
-    column("duration", at<&metric_sample_record::duration>);
-    column("value", at<&metric_sample_record::value>);
+    column("metric", at<&sample_record::metric>);
+    column("start", at<&sample_record::start>);
+    column("duration", at<&sample_record::duration>);
+    column("value", at<&sample_record::value>);
   }
 };
 

@@ -26,7 +26,7 @@ table_buffer::table_buffer(table_layout const& layout)
       texts_(layout.has_text ? layout.columns.size() : 0),
       views_(layout.columns.size()) {}
 
-// Not initialised: pages that no row reaches are never touched.
+// Not initialized: pages that no row reaches are never touched.
 bool table_buffer::allocate() noexcept {
   columns_.reset(new (std::nothrow) std::uint64_t[layout_->columns.size() * column_stride]);
   if (columns_ == nullptr) return false;

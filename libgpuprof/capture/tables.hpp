@@ -46,9 +46,9 @@ using row_types =
                category_record, kernel_shape, window_record, clock_record, counter_record,
                kernel_record, graph_record, copy_record, memset_record, api_record, sync_record,
                memory_record, unified_memory_record, range_begin, range_end, mark_record, end_row,
-               peak_record, metric_record, sampled_launch_record, launch_metric_record,
-               metric_sample_record, sampling_window_record, kernel_code_record, hold_record,
-               chip_state_record, pause_record>;
+               peak_record, metric_record, read_launch_record, reading_value_record, sample_record,
+               sampling_window_record, kernel_code_record, hold_record, chip_state_record,
+               pause_record>;
 inline constexpr std::size_t table_count = std::tuple_size_v<row_types>;
 
 }  // namespace gpuprof::capture

@@ -188,7 +188,7 @@ struct table<range_begin> {
     column("name", at<&range_begin::name>);
     column("domain", at<&range_begin::domain>);
     column("category", at<&range_begin::category>);
-    column("colour", at<&range_begin::colour>);
+    column("color", at<&range_begin::color>);
     column("payload", at<&range_begin::payload>);
     column("payload_bits", at<&range_begin::payload_bits>);
     column("declared_flops", at<&range_begin::declared_flops>);
@@ -219,7 +219,7 @@ struct table<mark_record> {
     column("name", at<&mark_record::name>);
     column("domain", at<&mark_record::domain>);
     column("category", at<&mark_record::category>);
-    column("colour", at<&mark_record::colour>);
+    column("color", at<&mark_record::color>);
     column("payload", at<&mark_record::payload>);
     column("payload_bits", at<&mark_record::payload_bits>);
   }

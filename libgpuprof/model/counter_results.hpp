@@ -10,14 +10,14 @@ namespace gpuprof {
 
 /// Of one launch, or of several that ran the passes.
 struct counter_reading {
-  std::vector<sampled_launch_record> launches;  // one for each pass
-  std::vector<launch_metric_record> values;     // of the last of these
+  std::vector<read_launch_record> launches;  // one for each pass
+  std::vector<reading_value_record> values;  // of the last of these
 };
 
 /// Windows of samples, and what was sampled in them, metric by metric.
 struct sampling_results {
   std::vector<sampling_window_record> windows;
-  std::vector<metric_sample_record> samples;
+  std::vector<sample_record> samples;
 };
 
 }  // namespace gpuprof

@@ -212,7 +212,7 @@ struct range_begin {
   name_id name{};
   name_id domain{};  // empty: the default domain
   std::uint32_t category = 0;
-  std::uint32_t colour = 0;  // ARGB; 0: none
+  std::uint32_t color = 0;  // ARGB; 0: none
   payload_kind payload{};
   std::uint64_t payload_bits = 0;
   double declared_flops = 0;  // from gpuprof::scoped_range; 0: not declared
@@ -231,7 +231,7 @@ struct mark_record {
   name_id name{};
   name_id domain{};
   std::uint32_t category = 0;
-  std::uint32_t colour = 0;
+  std::uint32_t color = 0;
   payload_kind payload{};
   std::uint64_t payload_bits = 0;
 };
@@ -311,7 +311,7 @@ struct metric_record {
 
 /// A launch around which the counters ran. Whether anything else ran beside it, the kernel records
 /// tell.
-struct sampled_launch_record {
+struct read_launch_record {
   correlation_id correlation{};  // as in the kernel's record
   device_id device{};
   context_id context{};
@@ -323,7 +323,7 @@ struct sampled_launch_record {
 };
 
 /// What a counter had counted at the end of such a launch, or at the end of the reading's last.
-struct launch_metric_record {
+struct reading_value_record {
   correlation_id correlation{};
   metric_id metric{};
   double value = 0;
@@ -331,7 +331,7 @@ struct launch_metric_record {
 
 /// What a counter of the whole GPU counted in one interval. Those of one device follow each other
 /// without a gap inside a sampling window, unless samples were lost.
-struct metric_sample_record {
+struct sample_record {
   metric_id metric{};  // tells the device
   timestamp_ns start;
   duration_ns duration;

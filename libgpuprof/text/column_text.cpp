@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof::report {
+namespace gpuprof::text {
 namespace {
 
 /// 1234567.8 becomes 1,234,567.8.
@@ -182,4 +182,4 @@ void write_columns(table const& table, time_unit unit, text_sink const& out, pag
   out(wrapped(line + "; --wide shows all", on.width, 4) + "\n");
 }
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::text

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace gpuprof::report {
+namespace gpuprof::text {
 namespace {
 
 void append_field(std::string& line, std::string_view text) {
@@ -62,4 +62,4 @@ void write_tsv(table const& table, time_unit unit, text_sink const& out) {
   write_separated(table, unit, out, '\t', append_tsv_field);
 }
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::text

@@ -3,7 +3,7 @@
 #include "base/json_text.hpp"
 #include "text/table.hpp"
 
-namespace gpuprof::report {
+namespace gpuprof::text {
 namespace {
 
 void append_value(std::string& out, cell const& value, column_kind kind, time_unit unit) {
@@ -40,4 +40,4 @@ void write_json(table const& table, time_unit unit, text_sink const& out) {
   out(text);
 }
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::text

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
-namespace gpuprof::report {
+namespace gpuprof::text {
 namespace {
 
 std::string joined(std::vector<std::string> const& parts, std::string_view separator) {
@@ -118,4 +118,4 @@ void add_counter(overview& about, std::string_view name, std::uint64_t value) {
   }
 }
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::text

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof::report {
+namespace gpuprof::text {
 
 struct overview {
   struct amount {
@@ -35,4 +35,4 @@ std::vector<std::string> overview_lines(overview const& about);
 /// "memory.buffers_bytes"); ignores any other.
 void add_counter(overview& about, std::string_view name, std::uint64_t value);
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::text

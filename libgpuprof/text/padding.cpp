@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace gpuprof::report {
+namespace gpuprof::text {
 
 std::size_t width_of(std::string_view text) noexcept {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
@@ -69,7 +69,7 @@ text_map shortened_apart(text_set const& texts, std::size_t width) {
   text_map shown;
   for (auto const& [alone, of_these] : by_shown)
     for (std::size_t i = 0; i < of_these.size(); ++i) {
-      std::size_t at = 0;  // neighbours in the order of the alphabet are those most alike
+      std::size_t at = 0;  // neighbors in the order of the alphabet are those most alike
       if (i > 0) at = alike(of_these[i - 1], of_these[i]);
       if (i + 1 < of_these.size()) at = std::max(at, alike(of_these[i], of_these[i + 1]));
       shown.emplace(of_these[i],
@@ -117,4 +117,4 @@ std::string on_one_line(std::string_view text) {
   return line;
 }
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::text

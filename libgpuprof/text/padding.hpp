@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace gpuprof::report {
+namespace gpuprof::text {
 
 /// Characters, not bytes, as far as UTF-8 goes.
 std::size_t width_of(std::string_view text) noexcept;
@@ -32,4 +32,4 @@ std::string wrapped(std::string_view text, std::size_t width, std::size_t indent
 /// Line breaks and other control characters become blanks: a name must not break a table.
 std::string on_one_line(std::string_view text);
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::text

@@ -4,11 +4,11 @@
 
 #include <cstddef>
 
-namespace gpuprof::report {
+namespace gpuprof::text {
 
 struct page {
   std::size_t width = 0;       // characters of a line; 0: names stay whole, all columns stand
   bool bold_headings = false;  // the terminal shows them
 };
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::text

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace gpuprof::report {
+namespace gpuprof::text {
 namespace {
 
 struct unit_facts {
@@ -147,4 +147,4 @@ void append_cell(std::string& out, cell const& value, column_kind kind, time_uni
   }
 }
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::text

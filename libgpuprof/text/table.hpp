@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-namespace gpuprof::report {
+namespace gpuprof::text {
 
 /// What the numbers of a column are; decides unit in the header, digits and alignment.
 enum class column_kind {
@@ -84,4 +84,4 @@ void write_tsv(table const& table, time_unit unit, text_sink const& out);
 /// An array of objects, one a row, keys as in the CSV header; empty cells are null.
 void write_json(table const& table, time_unit unit, text_sink const& out);
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::text

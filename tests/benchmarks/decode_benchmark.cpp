@@ -21,6 +21,7 @@
 namespace {
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 using namespace gpuprof::test;
 
 constexpr std::size_t buffer_bytes = 1 << 20;

@@ -22,6 +22,7 @@
 namespace {
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 using namespace gpuprof::test;
 
 constexpr std::uint64_t first_start = 1'700'000'000'000'000'000;
@@ -128,7 +129,7 @@ class sampler {
   double noise() { return std::uniform_real_distribution<>(0.97, 1.03)(random_); }
   std::mt19937_64 random_{11};
   std::vector<sampling_window_record> windows_;
-  std::vector<metric_sample_record> samples_;
+  std::vector<sample_record> samples_;
   std::vector<std::vector<double>> values_;  // by metric, of the window that is open
 };
 

@@ -15,6 +15,7 @@
 namespace {
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 
 memory_budget budget(256u << 20);
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 namespace gpuprof::test {
+using namespace guest;
 
 /// A path for a file of this process, in memory where that is possible.
 inline std::string on_tmpfs() {

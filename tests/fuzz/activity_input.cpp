@@ -11,6 +11,7 @@
 #include <string>
 
 namespace gpuprof::fuzz {
+using namespace guest;
 namespace {
 
 void promise(bool kept) {

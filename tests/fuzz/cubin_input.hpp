@@ -11,6 +11,7 @@
 #include <span>
 
 namespace gpuprof::fuzz {
+using namespace guest;
 
 /// Aborts when a promise is broken. How many functions were found.
 inline std::size_t read_module(std::span<std::uint8_t const> image) {

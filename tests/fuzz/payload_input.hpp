@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 namespace gpuprof::test {
+using namespace guest;
 
 /// Reads values off the front; zero once the input has ended.
 class input_bytes {

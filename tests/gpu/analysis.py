@@ -11,7 +11,7 @@ from harness import COMMAND, HERE, SCRATCH, keep_log, row, run
 PLANTED = HERE.parent / "gpu_planted"
 TRACE = "cuda,nvtx,blocking,sync,cuda-memory"
 TIMEOUT = 120
-judgements = {}  # by fault, for the row over all of them
+judgments = {}  # by fault, for the row over all of them
 
 
 def words_of(fault, *options):
@@ -38,10 +38,10 @@ def advice_of(done):
     """What analyze says of a run; raises with its words where it says nothing that can be read."""
     if done.code != 0:
         raise RuntimeError(f"the profiled program ended with {done.code}: {done.err.strip()[-200:]}")
-    analysed = subprocess.run([COMMAND, "analyze", "-f", "json", done.capture], capture_output=True, text=True, timeout=TIMEOUT)
-    if analysed.returncode != 0:
-        raise RuntimeError(f"gpuprof analyze: exit {analysed.returncode}: {analysed.stderr.strip()[-200:]}")
-    return verdicts.read_advice(analysed.stdout)
+    analyzed = subprocess.run([COMMAND, "analyze", "-f", "json", done.capture], capture_output=True, text=True, timeout=TIMEOUT)
+    if analyzed.returncode != 0:
+        raise RuntimeError(f"gpuprof analyze: exit {analyzed.returncode}: {analyzed.stderr.strip()[-200:]}")
+    return verdicts.read_advice(analyzed.stdout)
 
 
 WARM_UP = 3  # steps that programs do before those they count
@@ -88,14 +88,14 @@ def check_fault(fault, quick):
         return
     won, spread, whole = time_won(fault, runs)
     goal = "named first, the time won lies in the interval"
-    judgements[fault.name] = verdicts.Judgement("no advice")
+    judgments[fault.name] = verdicts.Judgment("no advice")
     done = profiled(fault.name, words_of(fault, "--steps", 3 * steps))
     advice = advice_of(done)
     times = done.value("fault_seconds") if fault.is_once else done.value("steps") + WARM_UP
     # What a finding says of single long calls is exact; what was won is known by three pairs of runs.
     error_ns = 1e9 * spread / 2 * times if fault.is_once else 0
-    judgement = judgements[fault.name] = verdicts.judge_fault(fault, advice, 1e9 * won * times, error_ns)
-    row(f"analysis_fault_{fault.name}", f"{judgement.text}{cost_of_once(fault, runs, done)} ({100 * won / whole:.0f} % by itself, spread {100 * spread / whole:.1f} %)", goal, judgement.is_met)
+    judgment = judgments[fault.name] = verdicts.judge_fault(fault, advice, 1e9 * won * times, error_ns)
+    row(f"analysis_fault_{fault.name}", f"{judgment.text}{cost_of_once(fault, runs, done)} ({100 * won / whole:.0f} % by itself, spread {100 * spread / whole:.1f} %)", goal, judgment.is_met)
     done.capture.unlink(missing_ok=True)
     mended = profiled(f"{fault.name}_mended", words_of(fault, "--mended", "--steps", 3 * steps))
     above = verdicts.judge_mended(fault, advice_of(mended))
@@ -113,9 +113,9 @@ def named(fault):
 
 def ten_of_twelve(times, quick):
     """Over the faults that were looked at."""
-    if judgements:
-        missing = len(verdicts.FAULTS) - len(judgements)
-        measured, met = verdicts.summary(judgements.values())
+    if judgments:
+        missing = len(verdicts.FAULTS) - len(judgments)
+        measured, met = verdicts.summary(judgments.values())
         row("analysis: planted faults", measured + (f"; {missing} not run" if missing else ""), "all named, ten of twelve gains", met)
 
 

@@ -27,7 +27,7 @@ FAULTS = {fault.name: fault for fault in (
     verdicts.Fault("late_loader", frozenset({"late_module_load"})),
     verdicts.Fault("tiny_kernels", frozenset({"cuda_graph", "launch_bound"})),
     verdicts.Fault("late_module_load", frozenset({"late_module_load"})),
-    verdicts.Fault("serialised_streams", frozenset({"serialised_streams"})),
+    verdicts.Fault("serialized_streams", frozenset({"serialized_streams"})),
     verdicts.Fault("copy_alone", frozenset({"copy_alone"})),
     verdicts.Fault("exposed_comm", frozenset({"exposed_comm"})),
     verdicts.Fault("uneven_steps", frozenset({"uneven_steps"})),
@@ -61,10 +61,10 @@ class PlantedCaptures(unittest.TestCase):
         advice, faulty = self.made(name, *options)
         mended, without = self.made(name, "--mended", *options)
         won, slack = by_itself(faulty) - by_itself(without), ROUNDING * faulty["window_ns"]
-        judgement = verdicts.judge_fault(FAULTS[name], advice, won)
-        self.assertTrue(judgement.is_named, judgement.text)
+        judgment = verdicts.judge_fault(FAULTS[name], advice, won)
+        self.assertTrue(judgment.is_named, judgment.text)
         first = advice.findings[0]
-        self.assertTrue(first.low_ns - slack <= won <= first.high_ns + slack, judgement.text)
+        self.assertTrue(first.low_ns - slack <= won <= first.high_ns + slack, judgment.text)
         self.assertEqual(verdicts.judge_mended(FAULTS[name], mended), [])
 
     def test_the_ledger_of_each_comes_to_what_ran(self):

@@ -30,8 +30,8 @@ def advice(*findings, ledger=(), not_looked_at=()):
 
 class Verdicts(unittest.TestCase):
     def judged(self, name, said, won_ns):
-        judgement = verdicts.judge_fault(FAULT[name], said, won_ns)
-        return judgement.is_named, judgement.is_within
+        judgment = verdicts.judge_fault(FAULT[name], said, won_ns)
+        return judgment.is_named, judgment.is_within
 
     def test_the_first_finding_names_the_fault_and_its_interval_holds(self):
         self.assertEqual(self.judged("sync_in_loop", advice(finding("sync_point", 10, 20), finding("gpu_idle", 1, 2)), 15), (True, True))
@@ -70,7 +70,7 @@ class Verdicts(unittest.TestCase):
 
     def test_ten_of_twelve_gains_are_enough_but_each_fault_has_its_name(self):
         def twelve(named, within):
-            return [verdicts.Judgement("", i < named, i < within) for i in range(12)]
+            return [verdicts.Judgment("", i < named, i < within) for i in range(12)]
 
         self.assertTrue(verdicts.summary(twelve(12, 10))[1])
         self.assertFalse(verdicts.summary(twelve(12, 9))[1])
@@ -82,7 +82,7 @@ class Verdicts(unittest.TestCase):
         self.assertEqual(advice(ledger=lines).ledger, {"compute": 10, "cpu_work": 14})
 
     def test_waits_are_judged_by_cause(self):
-        ledger = {"synchronisation": 101, "cpu_work": 60, "data_loading": 40, "dependency": 97}
+        ledger = {"synchronization": 101, "cpu_work": 60, "data_loading": 40, "dependency": 97}
         found = {cause: met for cause, _, _, met in verdicts.judge_waits(ledger, dict.fromkeys(verdicts.CAUSES, 100))}
         self.assertEqual(found, {"sync": True, "cpu": True, "dependency": False})
 
@@ -151,7 +151,7 @@ print("fault_seconds", fault_seconds)
 print("seconds", steps * 0.8e-3 + (0 if "--mended" in sys.argv else steps * 0.2e-3))
 for cause in ("sync", "cpu", "dependency"):
     print(f"idle_{{cause}}_ms", 100)
-{behaviour}
+{behavior}
 """
 # The same for comparisons alone: `compare` ends with a code by the name of the first new capture.
 STAND_IN_COMPARE = """#!/bin/sh
@@ -184,8 +184,8 @@ class Checks(unittest.TestCase):
         path.write_text(text)
         path.chmod(0o755)
 
-    def program(self, behaviour):
-        self.script(self.check.parent / "gpu_planted", PROGRAM.format(python=sys.executable, behaviour=behaviour))
+    def program(self, behavior):
+        self.script(self.check.parent / "gpu_planted", PROGRAM.format(python=sys.executable, behavior=behavior))
 
     def rows(self, only, **said):
         self.script(self.prefix / "bin/gpuprof", STAND_IN_GPUPROF.format(python=sys.executable, said=repr({"otherwise": NOTHING, **said})))
@@ -236,7 +236,7 @@ class Checks(unittest.TestCase):
         self.assertEqual(self.rows("analysis_fault_tiny_kernels")["analysis_fault_tiny_kernels"], ("exit 1 by itself: no GPU", "not run"))
 
     def test_waits_of_known_length_are_compared_with_the_ledger(self):
-        buckets = [{"bucket": "synchronisation", "ns": 101e6}, {"bucket": "data_loading", "ns": 90e6}, {"bucket": "dependency", "ns": 100e6}]
+        buckets = [{"bucket": "synchronization", "ns": 101e6}, {"bucket": "data_loading", "ns": 90e6}, {"bucket": "dependency", "ns": 100e6}]
         rows = self.rows("analysis_waits", waits={**NOTHING, "ledger": buckets})
         self.assertEqual([rows[f"analysis_waits_{cause}"][1] for cause in ("sync", "cpu", "dependency")], ["met", "MISSED", "met"])
 

@@ -32,7 +32,7 @@ FAULTS = (
     Fault("misaligned_products", frozenset({"misaligned_products"}), script="products", steps=1000),
     Fault("one_block_too_many", frozenset({"tail"}), kernel="whole_sm_fma"),
     Fault("low_occupancy", frozenset({"low_occupancy"}), kernel="chase_rows"),
-    Fault("serialised_streams", frozenset({"serialised_streams", "default_stream"})),
+    Fault("serialized_streams", frozenset({"serialized_streams", "default_stream"})),
     Fault("late_loader", frozenset({"late_module_load"}), is_once=True),
 )
 
@@ -77,7 +77,7 @@ def read_ledger(lines):
 
 
 @dataclasses.dataclass(frozen=True)
-class Judgement:
+class Judgment:
     text: str
     is_named: bool = False
     is_within: bool = False
@@ -92,14 +92,14 @@ def judge_fault(fault, advice, won_ns, error_ns=0):
     won = f"the mend won {won_ns / 1e6:.1f} ms" + (f" +- {error_ns / 1e6:.1f}" if error_ns else "")
     if not advice.findings:
         looked = f", not looked at: {', '.join(sorted(fault.rules & set(advice.not_looked_at)))}" if fault.rules & set(advice.not_looked_at) else ""
-        return Judgement(f"nothing is found{looked}; {won}")
+        return Judgment(f"nothing is found{looked}; {won}")
     first = advice.findings[0]
     named = names(fault, first)
     later = next((one for one in advice.findings if names(fault, one)), None)
     judged = first if named else later
     text = str(first) if named else f"first is {first}; {f'later {later}' if later else 'the fault is not found'}"
     within = judged is not None and judged.low_ns - error_ns <= won_ns <= judged.high_ns + error_ns
-    return Judgement(f"{text}; {won}", named, within)
+    return Judgment(f"{text}; {won}", named, within)
 
 
 def names(fault, finding):
@@ -115,11 +115,11 @@ def judge_good(advice):
     return [str(one) for one in advice.findings if one.of_window > ABOVE]
 
 
-def summary(judgements):
+def summary(judgments):
     """Over all faults: (measured, whether the goal is met): each is named, ten of twelve gains hold."""
-    named, within = (sum(getattr(one, what) for one in judgements) for what in ("is_named", "is_within"))
-    needed = len(judgements) * 10 / 12
-    return f"{named} of {len(judgements)} named first; the gain holds in {within}", named == len(judgements) and within >= needed
+    named, within = (sum(getattr(one, what) for one in judgments) for what in ("is_named", "is_within"))
+    needed = len(judgments) * 10 / 12
+    return f"{named} of {len(judgments)} named first; the gain holds in {within}", named == len(judgments) and within >= needed
 
 
 BUSY = ("compute", "compute_and_communication", "communication", "transfer")
@@ -164,7 +164,7 @@ def rows_of(path):
 
 
 # Buckets that a planted wait may be in, by what gpu_planted known_waits calls it.
-CAUSES = {"sync": ("synchronisation",), "cpu": ("cpu_work", "data_loading", "between_steps"), "dependency": ("dependency",)}
+CAUSES = {"sync": ("synchronization",), "cpu": ("cpu_work", "data_loading", "between_steps"), "dependency": ("dependency",)}
 
 
 def judge_waits(ledger, planted_ns):

@@ -185,7 +185,7 @@ def rewriting():
     for words in ("", "launched-before", "launched-inside", "subscribed", "subscribed runtime", "subscribed-first", "traced", "traced-first", "traced-last",
                   "subscribed in-callback", "subscribed runtime in-callback", "subscribed in-callback launched-before", "subscribed traced",
                   "subscribed-first traced-first", "subscribed-first traced-first launched-before", "subscribed-first traced-first in-callback",
-                  "subscribed-first traced-first runtime in-callback", "traced serialised", "traced untraced", "traced untraced in-context",
+                  "subscribed-first traced-first runtime in-callback", "traced serialized", "traced untraced", "traced untraced in-context",
                   "subscribed-first traced-first untraced in-callback", "subscribed-first traced-first untraced-inside in-callback closed-inside"):
         done = subprocess.run([program, *words.split()], capture_output=True, text=True, timeout=60, env=with_toolkit(dict(os.environ)))
         row(f"FMA of a rewritten kernel: {words or 'nothing else on'}", done.stdout.strip() or f"ended with {done.returncode}", "all of them", "")

@@ -140,17 +140,17 @@ int green_context(std::vector<std::string> const&) {
   return 0;
 }
 
-struct cancelled_thread {
+struct canceled_thread {
   pthread_t id{};
   cudaStream_t stream{};
   float* x = nullptr;
 };
 
-/// Launches until it is cancelled, which it can be in its ranges: the driver itself hangs programs whose launches are cancelled.
-void* until_cancelled(void* data) {
-  auto const& mine = *static_cast<cancelled_thread*>(data);
+/// Launches until it is canceled, which it can be in its ranges: the driver itself hangs programs whose launches are canceled.
+void* until_canceled(void* data) {
+  auto const& mine = *static_cast<canceled_thread*>(data);
   for (;;) {
-    nvtxRangePushA("cancelled");
+    nvtxRangePushA("canceled");
     int before = 0;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
     add_one<<<1, 32, 0, mine.stream>>>(mine.x, 32);
@@ -164,11 +164,11 @@ int cancel(std::vector<std::string> const& words) {
   float* const x = new_numbers(32);
   int ended = 0;
   for (int round = 0; round < argument(words, 1, 20); ++round) {
-    std::vector<cancelled_thread> threads(8);
+    std::vector<canceled_thread> threads(8);
     for (auto& t : threads) {
       CUDA_OK(cudaStreamCreate(&t.stream));
       t.x = x;
-      pthread_create(&t.id, nullptr, until_cancelled, &t);
+      pthread_create(&t.id, nullptr, until_canceled, &t);
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     for (auto& t : threads) pthread_cancel(t.id);
@@ -180,7 +180,7 @@ int cancel(std::vector<std::string> const& words) {
       CUDA_OK(cudaStreamDestroy(t.stream));
     }
   }
-  print("cancelled", ended);
+  print("canceled", ended);
   return 0;
 }
 

@@ -53,7 +53,7 @@ def green_context():
 
 def cancel():
     for mode, done in under("cancel", 20):
-        row(f"threads that were cancelled, {mode}", int(done.value("cancelled")), "= 160", done.value("cancelled") == 160)
+        row(f"threads that were canceled, {mode}", int(done.value("canceled")), "= 160", done.value("canceled") == 160)
 
 
 def many_threads():

@@ -21,6 +21,7 @@
 #include <vector>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 
 namespace {
 
@@ -63,7 +64,7 @@ void CUPTIAPI complete(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size
 }
 
 CUpti_ActivityKind traced_kind() {
-  return is_said("serialised") ? CUPTI_ACTIVITY_KIND_KERNEL : CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  return is_said("serialized") ? CUPTI_ACTIVITY_KIND_KERNEL : CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
 }
 
 /// Off around the launch, in this context or in all.

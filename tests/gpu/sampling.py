@@ -96,7 +96,7 @@ def sampling_intervals():
 def in_turn(order):
     """Runs of the training in that order, [(mode, seconds)]: what each printed, and the capture of the last with counters.
 
-    Each is judged against those traced alone before and after it, since GPUs warm up and neighbours come and go."""
+    Each is judged against those traced alone before and after it, since GPUs warm up and neighbors come and go."""
     steps, capture = [], None
     for mode, length in order:
         out, found = profiled(f"training_{mode}", [sys.executable, TRAIN, str(length)], "--metrics", mode)

@@ -27,7 +27,7 @@ if mode != "bare":
     capture = "{captures}/" + ("counted_auto" if mode == "auto" else "mixed_sampled") + ".gpuprof"
     shutil.copy(capture, os.environ["GPUPROF_OUTPUT"].replace("%p", str(os.getpid())))
 values = dict(checksum=17, seconds=4.4 if mode == "auto" else 4.0, step_ms=10, steps=60)
-{behaviour}
+{behavior}
 for value in values.items():
     print(*value)
 """
@@ -50,8 +50,8 @@ class Suite(unittest.TestCase):
         path.write_text(text)
         path.chmod(0o755)
 
-    def program(self, path, behaviour):
-        self.script(path, STAND_IN.format(python=sys.executable, captures=CAPTURES, behaviour=behaviour))
+    def program(self, path, behavior):
+        self.script(path, STAND_IN.format(python=sys.executable, captures=CAPTURES, behavior=behavior))
 
     def rows(self, *options):
         """{check: (measured, verdict)} of a run of gpu-check."""
@@ -62,12 +62,12 @@ class Suite(unittest.TestCase):
         self.results = json.loads(results.read_text())
         return {line["check"]: (line["measured"], line["verdict"]) for line in self.results["rows"]}
 
-    def patience(self, behaviour):
-        self.program(self.check.parent / "gpu_patience", behaviour)
+    def patience(self, behavior):
+        self.program(self.check.parent / "gpu_patience", behavior)
         return self.rows("--only", "patience_auto")["programs that nothing may wait for, --metrics auto"]
 
-    def unmodified(self, behaviour):
-        self.program(self.check / "unmodified/gpt2.py", behaviour)
+    def unmodified(self, behavior):
+        self.program(self.check / "unmodified/gpt2.py", behavior)
         return self.rows("--quick", "--only", "programs_gpt2")
 
     def test_patient_programs_that_all_end_with_their_own_result_are_met(self):

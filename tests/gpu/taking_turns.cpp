@@ -25,6 +25,7 @@
 #include <vector>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 
 namespace {
 

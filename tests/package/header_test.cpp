@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <type_traits>
 
-static_assert(gpuprof::detail::work_schema == gpuprof::declared_work_schema,
-              "the library recognises declared work by this id: change both or neither");
+static_assert(gpuprof::detail::work_schema == gpuprof::guest::declared_work_schema,
+              "the library recognizes declared work by this id: change both or neither");
 static_assert(gpuprof::detail::work_schema >= NVTX_PAYLOAD_SCHEMA_ID_STATIC_START &&
                   gpuprof::detail::work_schema < NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START,
               "NVTX reserves the other ids");

@@ -38,7 +38,7 @@ class Profile(package.Case):
             run = prof.run
             print(prof.path == os.path.abspath("run.gpuprof"), len(run.kernels), run.missing[:-1])
             mine = [row for row in run.ranges.rows() if row["name"] == "mine"]
-            print(len(mine), mine[0]["domain"], mine[0]["declared_flops"], mine[0]["declared_bytes"], mine[0]["colour"] == 0xff0000ff)
+            print(len(mine), mine[0]["domain"], mine[0]["declared_flops"], mine[0]["declared_bytes"], mine[0]["color"] == 0xff0000ff)
             print([row["trigger"] for row in run.windows.rows()][-1], "GPUPROF_TRACE" in os.environ)
             print(prof, gp.is_capturing(), gp.status().loaded_by, gp.status().library == os.path.join(gp.prefix(), "lib/libgpuprof.so.0"))
             """)

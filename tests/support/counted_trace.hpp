@@ -30,12 +30,12 @@ struct counted_trace {
   trace t;
   device_record device;
   std::vector<metric_record> metrics;
-  std::vector<sampled_launch_record> samples;
-  std::vector<launch_metric_record> values;
+  std::vector<read_launch_record> samples;
+  std::vector<reading_value_record> values;
   std::vector<peak_record> peaks;
   std::vector<kernel_code_record> codes;
   std::string command_line = "./train";
-  std::vector<metric_sample_record> rows;  // of samples in time
+  std::vector<sample_record> rows;  // of samples in time
   std::vector<sampling_window_record> windows;
   timestamp_ns captured_from = trace_start, captured_until = trace_start + 2_ms;
   std::vector<std::pair<std::string, std::uint64_t>> counters;  // "lost.kernels"

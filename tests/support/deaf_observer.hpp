@@ -5,6 +5,7 @@
 #include "guest/collect/launch_callbacks.hpp"
 
 namespace gpuprof::test {
+using namespace guest;
 
 struct deaf_observer final : cuda_event_observer {
   void profiler_start() noexcept override {}

@@ -19,6 +19,7 @@
 #include <vector>
 
 namespace gpuprof::test {
+using namespace guest;
 
 /// One at a time: CUPTI's functions carry no state of their own, so the table points to the fake
 /// that was made last. Calls may come from any thread.

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 namespace gpuprof::test {
+using namespace guest;
 
 /// Null where there is none, or none with counters; says so once.
 inline loaded_cupti const* real_cupti() {

@@ -2,7 +2,7 @@
 // A GPU of which all is known: what ran when and what it counted, read in intervals.
 #pragma once
 
-#include "support/analysed.hpp"
+#include "support/analyzed.hpp"
 
 #include <random>
 #include <string>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Compiles one file of GPU code and refuses what ptxas only remarks on: warpgroup multiplications that it had to serialise
+# Compiles one file of GPU code and refuses what ptxas only remarks on: warpgroup multiplications that it had to serialize
 # (C7510, C7514) run at a quarter of the speed, and the measured peak would be wrong without any error.
 get_filename_component(folder "${IMAGE}" DIRECTORY)
 file(MAKE_DIRECTORY "${folder}")
@@ -14,5 +14,5 @@ if(NOT code EQUAL 0)
 endif()
 if(said MATCHES "C7510|C7514|serialized")
   file(REMOVE "${IMAGE}")
-  message(FATAL_ERROR "${SOURCE}: ptxas serialises wgmma instructions, see above")
+  message(FATAL_ERROR "${SOURCE}: ptxas serializes wgmma instructions, see above")
 endif()

@@ -45,7 +45,7 @@ add_library(gpuprof_flags INTERFACE)
 target_compile_options(gpuprof_flags INTERFACE -Wall -Wextra -Wpedantic $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>)
 if(CMAKE_UNITY_BUILD)
   # Of files taken together a local name may be that of another file and a class looks like one in a header; so much inlined at once, g++
-  # 12 takes members of a variant for uninitialised. Builds of one file at a time and clang-tidy warn.
+  # 12 takes members of a variant for uninitialized. Builds of one file at a time and clang-tidy warn.
   target_compile_options(gpuprof_flags INTERFACE
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage;-Wno-maybe-uninitialized>)
 else()
@@ -61,7 +61,7 @@ endif()
 if(GPUPROF_SANITIZE)
   add_compile_options(-fsanitize=${GPUPROF_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${GPUPROF_SANITIZE})
-  # gcc 12 sees uninitialised members inside std::regex once it is instrumented (GCC bug 105562).
+  # gcc 12 sees uninitialized members inside std::regex once it is instrumented (GCC bug 105562).
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     add_compile_options(-Wno-maybe-uninitialized)
   endif()
@@ -75,7 +75,7 @@ if(GPUPROF_SANITIZE MATCHES "undefined" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU"
   set(gpuprof_checks_of_bytes -fsanitize=null,alignment)
 endif()
 # Rules and texts: they see figures that are added up, not records, and take twice as long to compile with -O3.
-set(GPUPROF_LITTLE_OPTIMISED advice compare options report)
+set(GPUPROF_LITTLE_OPTIMIZED advice compare options report)
 
 # The standard headers are compiled once for all layers, where several files are compiled at a time anyway. Debug builds read them in
 # each file, so they say what a file forgot to include.
@@ -95,7 +95,7 @@ function(gpuprof_layer name)
   target_include_directories(gpuprof_${name} PUBLIC "${PROJECT_SOURCE_DIR}/libgpuprof")
   list(TRANSFORM arg_LAYERS PREPEND gpuprof_)
   target_link_libraries(gpuprof_${name} PUBLIC ${arg_LAYERS} PRIVATE gpuprof_flags ${arg_LIBRARIES})
-  if(name IN_LIST GPUPROF_LITTLE_OPTIMISED)
+  if(name IN_LIST GPUPROF_LITTLE_OPTIMIZED)
     target_compile_options(gpuprof_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   endif()
   if(gpuprof_checks_of_bytes AND name IN_LIST GPUPROF_READS_BYTES)

@@ -22,7 +22,7 @@
 #include <memory>
 #include <optional>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 struct analyze_options {
@@ -55,7 +55,7 @@ struct parsed_options {
   report::advice_text_options text;
   analyze_format format{};
   asked_rules rules;
-  advise::advice_options advice;
+  advice::advice_options advice;
   std::vector<gate> gates;
 };
 
@@ -111,19 +111,19 @@ int list_rules(analyze_options const& options, parsed_options const& parsed) {
   auto const page = page_of(out->stream(), options.wide);
   auto const sink = [&out](std::string_view text) { out->put(text); };
   auto const is_text = parsed.format == analyze_format::text;
-  std::vector<advise::rule const*> rules;
-  for (auto const& name : parsed.rules.ours) rules.push_back(advise::find_rule(name));
+  std::vector<advice::rule const*> rules;
+  for (auto const& name : parsed.rules.ours) rules.push_back(advice::find_rule(name));
   if (!rules.empty() && is_text) {
     for (auto const* rule : rules)
       sink((rule == rules.front() ? "" : "\n") + report::rule_description(*rule, page.width));
   } else {
-    auto const table = report::rules_table(rules.empty() ? advise::all_rules() : rules);
+    auto const table = report::rules_table(rules.empty() ? advice::all_rules() : rules);
     if (is_text)
-      report::write_columns(table, {}, sink, page);
+      text::write_columns(table, {}, sink, page);
     else if (parsed.format == analyze_format::csv)
-      report::write_csv(table, {}, sink);
+      text::write_csv(table, {}, sink);
     else
-      report::write_json(table, {}, sink);
+      text::write_json(table, {}, sink);
   }
   auto const written = out->finish();
   return written ? 0 : fail(1, written.message());
@@ -136,7 +136,7 @@ int write_nsys_rules(analyze_options const& options, parsed_options const& parse
   auto opened = capture::reader::open(options.files.front());
   if (!opened) return fail(1, opened.message());
   trace_contents trace(*std::move(opened));
-  std::vector<report::table> tables;
+  std::vector<text::table> tables;
   for (auto const& [name, rule_options] : parsed.rules.of_nsys) {
     auto made = nsys_rule_table(trace, name, rule_options);
     if (!made) return fail(1, made.message());
@@ -147,7 +147,7 @@ int write_nsys_rules(analyze_options const& options, parsed_options const& parse
 }
 
 /// 1 where a gate says no, 3 where one cannot be decided, else 0; the reasons go to stderr.
-int answer_of_gates(std::span<gate const> gates, advise::joined_advice const& advice) {
+int answer_of_gates(std::span<gate const> gates, advice::joined_advice const& advice) {
   auto const answer = ask(gates, advice);
   for (auto const& line : answer.failed) fail(1, "--fail-on " + line);
   for (auto const& line : answer.undecided) fail(1, "--fail-on cannot be decided: " + line);
@@ -256,4 +256,4 @@ void add_analyze(CLI::App& app, int& exit_code) {
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

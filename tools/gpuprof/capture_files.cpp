@@ -10,7 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
+
+using namespace guest;
+
 namespace {
 
 std::string with_percents_doubled(std::string const& text) {
@@ -62,4 +65,4 @@ std::uint64_t file_clock_ns() noexcept {
   return read_clock(CLOCK_REALTIME_COARSE);  // the clock from which the kernel stamps files
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

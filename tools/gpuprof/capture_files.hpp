@@ -8,15 +8,15 @@
 #include <cstdint>
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 /// The pattern of --output, made independent of the current folder.
 std::string absolute_output(std::string const& pattern);
 
 /// Whether the capture can be written as far as can be said before the program runs.
-result<void> check_output(settings const&);
+result<void> check_output(guest::settings const&);
 
 /// A moment that compares with the times of files written from now on.
 std::uint64_t file_clock_ns() noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 [[noreturn]] void work_in_child(std::function<findings()> const& work, int out) {
@@ -93,4 +93,4 @@ probe_outcome probe_in_child(std::function<findings()> const& work, int timeout_
   return outcome;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 /// Findings by name. Texts of one line.
 using findings = std::map<std::string, std::string>;
@@ -19,4 +19,4 @@ struct probe_outcome {
 /// The child writes nothing to stdout or stderr.
 probe_outcome probe_in_child(std::function<findings()> const& work, int timeout_s = 20);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -7,7 +7,10 @@
 
 #include <cstdlib>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
+
+using namespace guest;
+
 namespace {
 
 findings probe_chip() {
@@ -44,4 +47,4 @@ result<std::string> chip_at_hand() {
   return outcome.found["chip"];
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -6,9 +6,9 @@
 
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 /// Of GPU 0, as CUPTI names it ("GH100"). Asked in a child process; makes no context.
 result<std::string> chip_at_hand();
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

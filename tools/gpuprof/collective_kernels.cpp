@@ -5,7 +5,7 @@
 
 #include <map>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 std::vector<bool> find_collectives(trace_contents& trace) {
   std::vector<bool> found;
@@ -21,4 +21,4 @@ std::vector<bool> find_collectives(trace_contents& trace) {
   return found;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -6,9 +6,9 @@
 
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 /// By shape_id.
 std::vector<bool> find_collectives(trace_contents& trace);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

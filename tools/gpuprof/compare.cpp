@@ -19,7 +19,7 @@
 #include <memory>
 #include <optional>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 struct compare_options {
@@ -35,10 +35,10 @@ struct compare_options {
 
 constexpr int undecided_code = 3;
 
-constexpr word_value<report::time_unit> units[] = {{"ns", report::time_unit::nanoseconds},
-                                                   {"us", report::time_unit::microseconds},
-                                                   {"ms", report::time_unit::milliseconds},
-                                                   {"s", report::time_unit::seconds}};
+constexpr word_value<text::time_unit> units[] = {{"ns", text::time_unit::nanoseconds},
+                                                 {"us", text::time_unit::microseconds},
+                                                 {"ms", text::time_unit::milliseconds},
+                                                 {"s", text::time_unit::seconds}};
 
 int fail(int code, std::string const& message) {
   std::fprintf(stderr, "gpuprof compare: %s\n", message.c_str());
@@ -179,4 +179,4 @@ void add_compare(CLI::App& app, int& exit_code) {
   });
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 namespace fs = std::filesystem;
@@ -126,4 +126,4 @@ void add_demo(CLI::App& app, int& exit_code) {
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -7,7 +7,10 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
+
+using namespace guest;
+
 namespace {
 
 /// "NAME[,NAME...]: which reports" says what its value is.
@@ -83,4 +86,4 @@ std::vector<documented_command> documented_commands(CLI::App const& app) {
   return commands;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

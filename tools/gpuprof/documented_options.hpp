@@ -11,7 +11,7 @@ namespace CLI {
 class App;
 }
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 struct documented_option {
   std::string name;  // without dashes
@@ -41,4 +41,4 @@ inline std::string replaced(std::string text, std::string const& what, std::stri
   return text;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -14,7 +14,7 @@
 #include <memory>
 #include <sstream>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 /// A dash stays a dash, and no line begins with what roff takes for a command.
@@ -104,4 +104,4 @@ void add_documents(CLI::App& app, int& exit_code) {
   });
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

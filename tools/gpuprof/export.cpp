@@ -23,7 +23,7 @@
 #include <new>
 #include <optional>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 struct export_command {
@@ -73,7 +73,7 @@ std::uint64_t rows_to_export(capture::reader const& file) {
   return file.row_count<kernel_record>() + file.row_count<graph_record>() +
          file.row_count<copy_record>() + file.row_count<memset_record>() +
          file.row_count<api_record>() + file.row_count<range_begin>() +
-         file.row_count<metric_sample_record>();
+         file.row_count<sample_record>();
 }
 
 /// What a reader of the export would not learn from it.
@@ -238,4 +238,4 @@ void add_export(CLI::App& app, int& exit_code) {
   command->callback([options, &exit_code] { exit_code = run_within_memory(*options); });
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <map>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 using outcome = std::optional<filter_failure>;
@@ -128,4 +128,4 @@ std::optional<filter_failure> narrow(selection& wanted, filter_options const& op
   return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

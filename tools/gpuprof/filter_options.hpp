@@ -16,7 +16,7 @@ namespace CLI {
 class App;
 }
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 struct filter_options {
   std::string nvtx, time;  // empty: none
@@ -48,4 +48,4 @@ inline constexpr char const* range_scope_help =
     "process: launches of a thread without an open range belong to that of the thread that waits "
     "for it; thread: they belong to none, as in nsys";
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

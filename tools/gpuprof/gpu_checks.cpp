@@ -12,7 +12,10 @@
 #include <dlfcn.h>
 #include <filesystem>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
+
+using namespace guest;
+
 namespace {
 
 std::string version_text(int version) {
@@ -38,9 +41,9 @@ findings probe_driver() {
   if (driver->cuDriverGetVersion != nullptr) driver->cuDriverGetVersion(&version);
   found["cuda"] = std::to_string(version);
   if (driver->cuInit == nullptr) return found;
-  int const initialised = driver->cuInit(0);
-  if (initialised != CUDA_SUCCESS) {
-    found["init"] = std::to_string(initialised);
+  int const initialized = driver->cuInit(0);
+  if (initialized != CUDA_SUCCESS) {
+    found["init"] = std::to_string(initialized);
     return found;
   }
   auto const facts = read_driver_facts(*driver);
@@ -224,4 +227,4 @@ std::string cupti_here() {
   return found.at("version") + " at " + found.at("path");
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

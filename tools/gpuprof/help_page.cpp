@@ -11,7 +11,7 @@
 #include <memory>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 constexpr std::size_t width_of_files = 100, option_column = 30;
@@ -26,7 +26,7 @@ std::string wrapped_lines(std::string const& text, std::size_t width) {
   std::string all;
   for (std::size_t from = 0; from < text.size();) {
     auto const to = std::min(text.find('\n', from), text.size());
-    all += report::wrapped(std::string_view(text).substr(from, to - from), width, 2) + "\n";
+    all += text::wrapped(std::string_view(text).substr(from, to - from), width, 2) + "\n";
     from = to + 1;
   }
   return all;
@@ -38,7 +38,7 @@ class help_page : public CLI::Formatter {
                         CLI::AppFormatMode mode) const override {
     if (mode == CLI::AppFormatMode::Sub) return make_expanded(app);
     auto text = make_usage(app, std::move(name)) + "\n" +
-                report::wrapped(app->get_description(), page_width()) + "\n";
+                text::wrapped(app->get_description(), page_width()) + "\n";
     // What most people need goes first.
     if (!app->get_subcommands({}).empty())
       return text + make_footer(app) + make_subcommands(app, mode) + make_groups(app, mode);
@@ -99,7 +99,7 @@ class help_page : public CLI::Formatter {
     auto const begun = line.ends_with('\n') ? 0 : line.size();
     line.append(option_column - begun, ' ');
     std::string indented(option_column, ' ');
-    auto const wrapped = report::wrapped(indented + text, page_width(), option_column);
+    auto const wrapped = text::wrapped(indented + text, page_width(), option_column);
     return line + wrapped.substr(option_column) + "\n";
   }
 };
@@ -113,9 +113,9 @@ std::string unknown_option(CLI::App const& of, std::string const& word) {
   std::vector<std::string> known;
   for (auto const* const one : of.get_options())
     for (auto const& name : one->get_lnames()) known.push_back("--" + name);
-  auto const spelt = word.substr(0, word.find('='));
-  auto const near = nearest_name(spelt, known);
-  return "there is no option " + spelt + (near.empty() ? "" : ", did you mean " + near + "?");
+  auto const spelled = word.substr(0, word.find('='));
+  auto const near = nearest_name(spelled, known);
+  return "there is no option " + spelled + (near.empty() ? "" : ", did you mean " + near + "?");
 }
 
 std::string unknown_word(CLI::App const& of) {
@@ -158,4 +158,4 @@ std::string wrong_first_word(CLI::App const& app, std::string const& word) {
          (near.empty() ? "" : ", did you mean " + near + "?") + "; see gpuprof --help";
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

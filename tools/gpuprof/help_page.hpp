@@ -9,7 +9,7 @@ class App;
 class ParseError;
 }  // namespace CLI
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 /// Usage first, then what the command is for; prose broken at blanks, as wide as the terminal.
 void lay_out_help(CLI::App& app);
@@ -20,4 +20,4 @@ std::string wrong_words(CLI::App const& app, CLI::ParseError const& wrong);
 /// Empty, or one line on a first word that is neither a subcommand nor an option.
 std::string wrong_first_word(CLI::App const& app, std::string const& word);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

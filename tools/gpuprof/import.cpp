@@ -17,7 +17,7 @@
 #include <memory>
 #include <optional>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 struct import_command {
@@ -134,6 +134,6 @@ void add_import(CLI::App& app, int& exit_code) {
     if (pid->count() > 0) command->options.process = command->pid;
   exit_code = run_within_memory(*command);
 });
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 struct injection {
@@ -82,4 +82,4 @@ launch_environment make_launch_environment(char const* const* inherited, variabl
   return made;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 /// What `gpuprof profile` decided, by name of the variable.
 using variables = std::map<std::string, std::string>;
@@ -22,4 +22,4 @@ struct launch_environment {
 launch_environment make_launch_environment(char const* const* inherited, variables const& chosen,
                                            std::string const& library, std::string const& preload);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

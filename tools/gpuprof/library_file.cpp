@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 namespace fs = std::filesystem;
@@ -40,4 +40,4 @@ std::string preload_file(std::string const& library) {
   return is_file(beside) ? beside.string() : library;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 /// GPUPROF_LIBRARY, else the library installed beside the command, else the one of the build tree.
 result<std::string> find_library_file();
@@ -15,4 +15,4 @@ result<std::string> find_library_file();
 /// shares CUPTI with clients of the program; the library itself if there is none.
 std::string preload_file(std::string const& library);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

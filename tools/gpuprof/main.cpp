@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+namespace command = gpuprof::host::command;
+
 namespace {
 
 constexpr char const* examples =
@@ -37,13 +39,13 @@ std::vector<char const*> words_of(int argc, char** argv) {
 
 int run(CLI::App& app, std::vector<char const*> const& words, int const& exit_code) {
   try {
-    app.parse(gpuprof::words_to_parse(static_cast<int>(words.size()), words.data()));
+    app.parse(command::words_to_parse(static_cast<int>(words.size()), words.data()));
   } catch (CLI::ParseError const& wrong) {
     if (wrong.get_exit_code() == 0) {  // --help, --version, --library
       app.exit(wrong);
       return exit_code;
     }
-    std::fprintf(stderr, "%s\n", gpuprof::wrong_words(app, wrong).c_str());
+    std::fprintf(stderr, "%s\n", command::wrong_words(app, wrong).c_str());
     return 2;
   }
   return exit_code;
@@ -51,17 +53,17 @@ int run(CLI::App& app, std::vector<char const*> const& words, int const& exit_co
 
 /// A program may bring a CUPTI of its own: gpuprof status has more.
 std::string version_text() {
-  return "gpuprof " GPUPROF_VERSION " (" GPUPROF_BUILT ")\nCUPTI here: " + gpuprof::cupti_here();
+  return "gpuprof " GPUPROF_VERSION " (" GPUPROF_BUILT ")\nCUPTI here: " + command::cupti_here();
 }
 
 /// Prints what LD_PRELOAD takes, and nothing else; returns the exit status.
 int print_library() {
-  auto const library = gpuprof::find_library_file();
+  auto const library = command::find_library_file();
   if (!library) {
     std::fprintf(stderr, "gpuprof: %s\n", library.message().c_str());
     return 1;
   }
-  std::printf("%s\n", gpuprof::preload_file(*library).c_str());
+  std::printf("%s\n", command::preload_file(*library).c_str());
   return 0;
 }
 
@@ -88,23 +90,23 @@ int main(int argc, char** argv) {
           throw CLI::Success();
         },
         "Print the library that LD_PRELOAD takes, for programs that you do not start yourself");
-    gpuprof::add_profile(app, exit_code);
-    gpuprof::add_stats(app, exit_code);
-    gpuprof::add_roofline(app, exit_code);
-    gpuprof::add_analyze(app, exit_code);
-    gpuprof::add_sweep(app, exit_code);
-    gpuprof::add_compare(app, exit_code);
-    gpuprof::add_report(app, exit_code);
-    gpuprof::add_export(app, exit_code);
-    gpuprof::add_import(app, exit_code);
-    gpuprof::add_peaks(app, exit_code);
-    gpuprof::add_metrics(app, exit_code);
-    gpuprof::add_status(app, exit_code);
-    gpuprof::add_demo(app, exit_code);
-    gpuprof::add_documents(app, exit_code);
-    gpuprof::lay_out_help(app);
+    command::add_profile(app, exit_code);
+    command::add_stats(app, exit_code);
+    command::add_roofline(app, exit_code);
+    command::add_analyze(app, exit_code);
+    command::add_sweep(app, exit_code);
+    command::add_compare(app, exit_code);
+    command::add_report(app, exit_code);
+    command::add_export(app, exit_code);
+    command::add_import(app, exit_code);
+    command::add_peaks(app, exit_code);
+    command::add_metrics(app, exit_code);
+    command::add_status(app, exit_code);
+    command::add_demo(app, exit_code);
+    command::add_documents(app, exit_code);
+    command::lay_out_help(app);
     auto const words = words_of(argc, argv);
-    if (auto const wrong = gpuprof::wrong_first_word(app, words[1]); !wrong.empty()) {
+    if (auto const wrong = command::wrong_first_word(app, words[1]); !wrong.empty()) {
       std::fprintf(stderr, "%s\n", wrong.c_str());
       return 2;
     }

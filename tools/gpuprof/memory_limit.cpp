@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <unistd.h>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 /// Bytes that RLIMIT_DATA counts and the process has: under a sanitizer these are many.
@@ -38,4 +38,4 @@ std::string needs_more_memory(std::string const& file, double gib) {
          " of memory to read; nothing more is written. Allow more with --memory-limit";
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

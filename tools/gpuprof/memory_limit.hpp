@@ -6,7 +6,7 @@
 #include <string>
 #include <sys/resource.h>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 inline constexpr double default_memory_gib = 1;
 inline constexpr char memory_limit_help[] =
@@ -39,4 +39,4 @@ int within_memory(double gib, std::string const& file, Act act, Fail fail) {
   }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

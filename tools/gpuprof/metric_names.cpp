@@ -4,18 +4,21 @@
 #include "chip_at_hand.hpp"
 #include "guest/metrics/planning/counter_library.hpp"
 #include "guest/metrics/planning/host_profiler.hpp"
-#include "guest/metrics/planning/metric_catalogue.hpp"
+#include "guest/metrics/planning/metric_catalog.hpp"
 #include "guest/metrics/planning/metric_sets.hpp"
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
+
+using namespace guest;
+
 namespace {
 
-bool has(metric_catalogue const& catalogue, std::string const& name) {
-  auto const* const base = catalogue.base_of(name);
+bool has(metric_catalog const& catalog, std::string const& name) {
+  auto const* const base = catalog.base_of(name);
   if (base == nullptr) return false;
-  auto const& suffixes = catalogue.suffixes(base->type);
+  auto const& suffixes = catalog.suffixes(base->type);
   return std::find(suffixes.begin(), suffixes.end(), name.substr(base->name.size())) !=
          suffixes.end();
 }
@@ -34,15 +37,15 @@ std::string unknown_metric(std::vector<std::string> const& words) {
   auto const ranges = host_profiler::open(library->api(), counter_engine::ranges, *chip);
   if (!ranges) return {};
   auto const sampling = host_profiler::open(library->api(), counter_engine::sampling, *chip);
-  auto const catalogue = metric_catalogue::read(*ranges, sampling ? &*sampling : nullptr);
-  if (!catalogue) return {};
+  auto const catalog = metric_catalog::read(*ranges, sampling ? &*sampling : nullptr);
+  if (!catalog) return {};
   for (auto const& name : names) {
-    if (has(*catalogue, name)) continue;
-    auto const why = catalogue->explain(name);
+    if (has(*catalog, name)) continue;
+    auto const why = catalog->explain(name);
     return "--metrics " + name + ": " + why.reason +
            (why.nearest.empty() ? "" : ", did you mean " + why.nearest + "?");
   }
   return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -17,7 +17,10 @@
 #include <memory>
 #include <regex>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
+
+using namespace guest;
+
 namespace {
 
 struct metrics_options {
@@ -84,13 +87,13 @@ int list_metrics(metrics_options const& options, counters_of_chip const& chip) {
   if (!ranges) return fail(1, ranges.message());
   auto const sampling = chip.open(counter_engine::sampling);
   auto const* const sampler = sampling ? &*sampling : nullptr;
-  auto const catalogue = metric_catalogue::read(*ranges, sampler);
-  if (!catalogue) return fail(1, catalogue.message());
+  auto const catalog = metric_catalog::read(*ranges, sampler);
+  if (!catalog) return fail(1, catalog.message());
 
   metric_list list{
-      .chip = chip.chip, .cupti = chip.library.version(), .metrics = {}, .catalogue = &*catalogue};
-  auto const* const named = catalogue->base_of(options.query);  // a whole name with its suffix
-  for (auto const& metric : catalogue->metrics()) {
+      .chip = chip.chip, .cupti = chip.library.version(), .metrics = {}, .catalog = &*catalog};
+  auto const* const named = catalog->base_of(options.query);  // a whole name with its suffix
+  for (auto const& metric : catalog->metrics()) {
     if (&metric != named && !std::regex_search(metric.name, expression)) continue;
     list.metrics.push_back({.name = metric.name,
                             .properties = properties_of(metric.name, *ranges, sampler),
@@ -99,7 +102,7 @@ int list_metrics(metrics_options const& options, counters_of_chip const& chip) {
     list.metrics.back().properties.type = metric.type;
   }
   if (list.metrics.empty()) {
-    auto const nearest = catalogue->explain(options.query).nearest;
+    auto const nearest = catalog->explain(options.query).nearest;
     return fail(1, "no metric of " + chip.chip + " matches '" + options.query + "'" +
                        (nearest.empty() ? "" : ", did you mean " + nearest + "?"));
   }
@@ -231,4 +234,4 @@ void add_metrics(CLI::App& app, int& exit_code) {
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

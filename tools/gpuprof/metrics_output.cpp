@@ -9,11 +9,11 @@
 #include <algorithm>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 using nlohmann::ordered_json;
-constexpr auto no_unit = report::time_unit::nanoseconds;
+constexpr auto no_unit = text::time_unit::nanoseconds;
 
 void put_json(ordered_json const& json, output_file const& out) {
   out.put(json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
@@ -36,7 +36,7 @@ std::string_view yes_or_no(std::optional<bool> answer) {
   return *answer ? "yes" : "no";
 }
 
-report::cell passes_cell(std::optional<std::size_t> passes) {
+text::cell passes_cell(std::optional<std::size_t> passes) {
   if (!passes) return {};
   return static_cast<std::int64_t>(*passes);
 }
@@ -53,16 +53,16 @@ ordered_json json_of(shown_metric const& metric) {
 }
 
 /// A table of metrics for reading: what was not asked has no column.
-report::table text_table(std::vector<shown_metric> const& metrics, bool with_passes) {
-  report::table table{"metrics", "Metrics", {{"Name"}, {"Unit"}}, {}};
+text::table text_table(std::vector<shown_metric> const& metrics, bool with_passes) {
+  text::table table{"metrics", "Metrics", {{"Name"}, {"Unit"}}, {}};
   if (with_passes) {
-    table.columns.push_back({"Passes", report::column_kind::integer});
+    table.columns.push_back({"Passes", text::column_kind::integer});
     table.columns.push_back({"Sampled"});
   }
   table.columns.push_back({"Description"});
-  table.each_row = [&metrics, with_passes](std::function<void(report::row const&)> const& take) {
+  table.each_row = [&metrics, with_passes](std::function<void(text::row const&)> const& take) {
     for (auto const& metric : metrics) {
-      report::row row{metric.name, metric.properties.unit};
+      text::row row{metric.name, metric.properties.unit};
       if (with_passes) {
         row.push_back(passes_cell(metric.passes));
         row.emplace_back(yes_or_no(metric.sampled));
@@ -75,17 +75,17 @@ report::table text_table(std::vector<shown_metric> const& metrics, bool with_pas
 }
 
 /// All fields, always the same columns.
-report::table csv_table(std::vector<shown_metric> const& metrics) {
+text::table csv_table(std::vector<shown_metric> const& metrics) {
   return {"metrics",
           "Metrics",
           {{"name"},
            {"type"},
            {"hardware_unit"},
            {"unit"},
-           {"passes", report::column_kind::integer},
+           {"passes", text::column_kind::integer},
            {"sampled"},
            {"description"}},
-          [&metrics](std::function<void(report::row const&)> const& take) {
+          [&metrics](std::function<void(text::row const&)> const& take) {
             for (auto const& metric : metrics)
               take({metric.name, word_for(metric.properties.type), metric.properties.hardware_unit,
                     metric.properties.unit, passes_cell(metric.passes), yes_or_no(metric.sampled),
@@ -101,9 +101,9 @@ bool any_of_type(std::vector<shown_metric> const& metrics, metric_type type) {
 void put_list_text(metric_list const& list, output_file const& out) {
   auto const put = [&out](std::string_view text) { out.put(text); };
   auto const with_passes = !list.metrics.empty() && list.metrics.front().passes.has_value();
-  report::write_columns(text_table(list.metrics, with_passes), no_unit, put);
+  text::write_columns(text_table(list.metrics, with_passes), no_unit, put);
   put("\n" + std::to_string(list.metrics.size()) + " of " +
-      std::to_string(list.catalogue->metrics().size()) + " metrics of " + list.chip + ", CUPTI " +
+      std::to_string(list.catalog->metrics().size()) + " metrics of " + list.chip + ", CUPTI " +
       list.cupti + ". To be read a name needs a suffix:\n");
   if (any_of_type(list.metrics, metric_type::counter))
     put("  counters     .sum .avg .min .max, alone or with .per_second, .per_cycle_active,\n"
@@ -119,7 +119,7 @@ void put_list_text(metric_list const& list, output_file const& out) {
 ordered_json json_of(metric_list const& list) {
   ordered_json json{{"chip", list.chip}, {"cupti", list.cupti}};
   for (auto const type : {metric_type::counter, metric_type::ratio, metric_type::throughput})
-    json["suffixes"][word_for(type)] = list.catalogue->suffixes(type);
+    json["suffixes"][word_for(type)] = list.catalog->suffixes(type);
   json["metrics"] = ordered_json::array();
   for (auto const& metric : list.metrics) json["metrics"].push_back(json_of(metric));
   return json;
@@ -167,16 +167,12 @@ std::vector<plan_row> rows_of(set_plan const& set) {
   return rows;
 }
 
-report::table plan_table(std::vector<plan_row> const& rows, bool for_reading) {
-  auto const names = for_reading
-                         ? std::vector<report::column>{{"Launch"},
-                                                       {"Sampled"},
-                                                       {"Unit"},
-                                                       {"Name"},
-                                                       {"Description"}}
-                         : std::vector<report::column>{
-                               {"launch"}, {"sampled"}, {"unit"}, {"name"}, {"description"}};
-  return {"plan", "Plan", names, [&rows](std::function<void(report::row const&)> const& take) {
+text::table plan_table(std::vector<plan_row> const& rows, bool for_reading) {
+  auto const names =
+      for_reading
+          ? std::vector<text::column>{{"Launch"}, {"Sampled"}, {"Unit"}, {"Name"}, {"Description"}}
+          : std::vector<text::column>{{"launch"}, {"sampled"}, {"unit"}, {"name"}, {"description"}};
+  return {"plan", "Plan", names, [&rows](std::function<void(text::row const&)> const& take) {
             for (auto const& row : rows)
               take({row.launch, row.sampled ? "yes" : "no", row.metric->properties.unit,
                     row.metric->name, row.metric->properties.description});
@@ -197,7 +193,7 @@ void put_plan_text(set_plan const& set, output_file const& out) {
   auto const put = [&out](std::string_view text) { out.put(text); };
   auto const& plan = set.plan;
   auto const rows = rows_of(set);
-  report::write_columns(plan_table(rows, true), no_unit, put);
+  text::write_columns(plan_table(rows, true), no_unit, put);
   put("\n" + joined(set.words, ", ") + " on " + plan.chip + ": " +
       count_of(plan.metrics.size(), "metric", "metrics") + " by CUPTI " + set.cupti + ".\n");
   put("Launches: " + count_of(plan.launch_passes(), "pass", "passes") +
@@ -245,9 +241,9 @@ void write_metrics(metric_list const& list, report_format format, output_file co
     case report_format::json:
       return put_json(json_of(list), out);
     case report_format::csv:
-      return report::write_csv(csv_table(list.metrics), no_unit, sink);
+      return text::write_csv(csv_table(list.metrics), no_unit, sink);
     case report_format::tsv:
-      return report::write_tsv(csv_table(list.metrics), no_unit, sink);
+      return text::write_tsv(csv_table(list.metrics), no_unit, sink);
     case report_format::table:
       return put_list_text(list, out);
   }
@@ -259,12 +255,12 @@ void write_plan(set_plan const& set, report_format format, output_file const& ou
     case report_format::json:
       return put_json(json_of(set), out);
     case report_format::csv:
-      return report::write_csv(plan_table(rows_of(set), false), no_unit, sink);
+      return text::write_csv(plan_table(rows_of(set), false), no_unit, sink);
     case report_format::tsv:
-      return report::write_tsv(plan_table(rows_of(set), false), no_unit, sink);
+      return text::write_tsv(plan_table(rows_of(set), false), no_unit, sink);
     case report_format::table:
       return put_plan_text(set, out);
   }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

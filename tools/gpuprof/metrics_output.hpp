@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 struct shown_metric {
   std::string name;
-  metric_properties properties;
+  guest::metric_properties properties;
   /// Launches it takes alone, and whether it can be sampled; empty: not asked. 0: the launch
   /// sampler cannot read it.
   std::optional<std::size_t> passes;
@@ -24,7 +24,7 @@ struct shown_metric {
 struct metric_list {
   std::string chip, cupti;  // "GH100", "13.0.1"
   std::vector<shown_metric> metrics;
-  metric_catalogue const* catalogue = nullptr;  // its suffixes
+  guest::metric_catalog const* catalog = nullptr;  // its suffixes
 };
 
 struct set_plan {
@@ -32,11 +32,11 @@ struct set_plan {
   std::vector<std::string> words;     // what was asked for: sets and names
   std::vector<shown_metric> metrics;  // those of the plan, in its order
   std::vector<std::string> absent;    // what the sets have on other chips
-  pass_plan plan;
+  guest::pass_plan plan;
 };
 
 void write_metrics(metric_list const& list, report_format format, output_file const& out);
 /// Unusable metrics are in JSON, and else said by the caller.
 void write_plan(set_plan const& set, report_format format, output_file const& out);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

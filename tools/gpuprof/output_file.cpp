@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 /// What is written to it replaces nothing: a pipe, /dev/null.
@@ -61,4 +61,4 @@ result<void> output_file::finish() const {
   return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 class output_file {
  public:
@@ -36,4 +36,4 @@ class output_file {
   file file_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -29,10 +29,13 @@
 #include <sys/ioctl.h>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
+
+using namespace guest;
+
 namespace {
 
-constexpr auto no_unit = report::time_unit::nanoseconds;
+constexpr auto no_unit = text::time_unit::nanoseconds;
 
 bool shows_unicode() {
   std::setlocale(LC_CTYPE, "");
@@ -47,12 +50,12 @@ std::size_t width_of_output(output_file const& out) {
   return std::min<std::size_t>(usual, size.ws_col);
 }
 
-report::table test_table() {
-  using report::column_kind;
+text::table test_table() {
+  using text::column_kind;
   return {"peak_tests",
           "Peak tests",
           {{"test"}, {"group"}, {"title"}, {"unit"}},
-          [](std::function<void(report::row const&)> const& take) {
+          [](std::function<void(text::row const&)> const& take) {
             for (auto const& test : peaks::all_tests())
               take({test.name, test.group, test.title, test.unit});
           }};
@@ -68,9 +71,9 @@ void write_peaks(std::span<gpu_peaks const> gpus, std::vector<std::string> label
     case report_format::json:
       return out.put(peaks::to_json(gpus));
     case report_format::csv:
-      return report::write_csv(report::peaks_table(gpus), no_unit, sink);
+      return text::write_csv(report::peaks_table(gpus), no_unit, sink);
     case report_format::tsv:
-      return report::write_tsv(report::peaks_table(gpus), no_unit, sink);
+      return text::write_tsv(report::peaks_table(gpus), no_unit, sink);
     case report_format::table:
       return report::write_peaks(
           gpus,
@@ -83,13 +86,13 @@ void write_test_list(report_format format, output_file const& out) {
   auto const sink = [&out](std::string_view text) { out.put(text); };
   switch (format) {
     case report_format::json:
-      return report::write_json(test_table(), no_unit, sink);
+      return text::write_json(test_table(), no_unit, sink);
     case report_format::csv:
-      return report::write_csv(test_table(), no_unit, sink);
+      return text::write_csv(test_table(), no_unit, sink);
     case report_format::tsv:
-      return report::write_tsv(test_table(), no_unit, sink);
+      return text::write_tsv(test_table(), no_unit, sink);
     case report_format::table:
-      return report::write_columns(test_table(), no_unit, sink);
+      return text::write_columns(test_table(), no_unit, sink);
   }
 }
 
@@ -269,4 +272,4 @@ void add_peaks(CLI::App& app, int& exit_code) {
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

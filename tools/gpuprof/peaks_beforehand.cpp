@@ -16,7 +16,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
+
+using namespace guest;
+
 namespace {
 
 class lines {
@@ -103,4 +106,4 @@ void store_peaks_beforehand(log_level level, telling what) {
                     "measuring them crashed with signal " + std::to_string(WTERMSIG(status)));
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

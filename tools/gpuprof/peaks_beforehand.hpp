@@ -4,7 +4,7 @@
 
 #include "base/log.hpp"
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 enum class telling {
   all,
@@ -15,4 +15,4 @@ enum class telling {
 /// Says on stderr what came of it, one line for each GPU, as far as `level` lets it.
 void store_peaks_beforehand(log_level level, telling what);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -6,7 +6,9 @@
 
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
+
+using namespace guest;
 
 result<peaks::obtained> obtain_visibly(int device, std::string const& label,
                                        peaks::obtain_options asked) {
@@ -18,4 +20,4 @@ result<peaks::obtained> obtain_visibly(int device, std::string const& label,
   return peaks::obtain({peaks::key_of, peaks::measure}, device, asked);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -6,10 +6,10 @@
 
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 /// `label` goes before the name of the test: "GPU 0: ", or nothing when there is but one.
-result<peaks::obtained> obtain_visibly(int device, std::string const& label,
-                                       peaks::obtain_options asked);
+result<guest::peaks::obtained> obtain_visibly(int device, std::string const& label,
+                                              guest::peaks::obtain_options asked);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

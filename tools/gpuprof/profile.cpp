@@ -32,7 +32,10 @@
 #include <memory>
 #include <unistd.h>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
+
+using namespace guest;
+
 namespace {
 
 constexpr int wrong_usage = 2;
@@ -144,13 +147,13 @@ void declare_options(CLI::App& command, std::shared_ptr<profile_arguments> const
                    "analyze does");
 }
 
-/// A word that begins with a dash where the program should stand is a misspelt option.
+/// A word that begins with a dash where the program should stand is a misspelled option.
 std::string unknown_option(std::string const& word) {
   std::vector<std::string> names{"--peaks", "--analyze"};
   for (auto const& o : options()) names.push_back("--" + std::string(o.name));
-  auto const spelt = word.substr(0, word.find('='));
-  auto const nearest = nearest_name(spelt, names);
-  return "unknown option " + spelt +
+  auto const spelled = word.substr(0, word.find('='));
+  auto const nearest = nearest_name(spelled, names);
+  return "unknown option " + spelled +
          (nearest.empty() ? "; gpuprof profile --help lists the known ones"
                           : "; did you mean " + nearest + "?");
 }
@@ -303,4 +306,4 @@ void add_profile(CLI::App& app, int& exit_code) {
   });
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 enum class linkage { not_elf, dynamic, fixed, other_width };
@@ -177,4 +177,4 @@ std::variant<program_file, no_program> find_program(std::string const& name) {
   return no_program{127, line + " Give its whole path"};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -5,7 +5,7 @@
 #include <string>
 #include <variant>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 struct program_file {
   std::string path;
@@ -22,4 +22,4 @@ struct no_program {
 
 std::variant<program_file, no_program> find_program(std::string const& name);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

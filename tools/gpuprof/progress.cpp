@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 std::atomic<terminal_line const*> seen{nullptr};  // the line on the terminal
@@ -73,4 +73,4 @@ std::function<void(std::uint64_t)> progress_of(std::string what, std::uint64_t t
   return [line](std::uint64_t by) { line->advance(by); };
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

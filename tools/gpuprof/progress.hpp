@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 /// One line that is written over and over, only when stderr is a terminal; wiped at the end. Of
 /// several at once the first to show something is seen.
@@ -47,4 +47,4 @@ class progress_line {
 /// Such a line as a function that is told how much more is done; it ends with its last copy.
 std::function<void(std::uint64_t)> progress_of(std::string what, std::uint64_t total);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 // Half a million bars take 4 MB of a page and are drawn within a tenth of a second.
@@ -45,7 +45,7 @@ std::uint64_t records_of(std::string const& path) {
   return opened->row_count<kernel_record>() + opened->row_count<graph_record>() +
          opened->row_count<copy_record>() + opened->row_count<memset_record>() +
          opened->row_count<api_record>() + opened->row_count<range_begin>() +
-         opened->row_count<metric_sample_record>();
+         opened->row_count<sample_record>();
 }
 
 int write_report(report_options const& options) {
@@ -133,4 +133,4 @@ void add_report(CLI::App& app, int& exit_code) {
   });
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -6,7 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 void add_output_options(CLI::App& command, output_options& options) {
   complete_with(command.add_option("-f,--format", options.format,
@@ -31,4 +31,4 @@ result<report_format> chosen_format(output_options const& options) {
   return format_by_extension(options.output, report_formats).value_or(report_format::table);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -16,7 +16,7 @@ namespace CLI {
 class App;
 }
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 enum class report_format { table, csv, tsv, json };
 
@@ -54,4 +54,4 @@ std::optional<Value> format_by_extension(std::string_view output,
   return found != std::end(formats) ? std::optional(found->value) : std::nullopt;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

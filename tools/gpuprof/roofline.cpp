@@ -33,7 +33,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 /// From the start of its first capture to the end of its last one.
@@ -57,7 +57,7 @@ std::vector<std::string> read_other_ranks(std::span<rank_file const> others, tra
   std::vector<std::string> lines;
   for (auto const& other : others) {
     auto opened = capture::reader::open(other.path);
-    if (!opened || opened->row_count<sampled_launch_record>() == 0) continue;
+    if (!opened || opened->row_count<read_launch_record>() == 0) continue;
     trace_contents theirs(*std::move(opened));
     if (!is_of_the_same_job(trace, theirs) || !ran_at_the_same_time(trace, theirs)) continue;
     roofline_reading reading(theirs, std::nullopt, range_scope::process);
@@ -90,7 +90,7 @@ void write_to(output_file const& out, std::span<roofline_row const> lines,
     case roofline_format::table: {
       auto const table = report::roofline_table(lines, of);
       out.put("\n ** " + table.title + ":\n\n");
-      report::write_columns(table, {}, sink, page_of(out.stream(), wide));
+      text::write_columns(table, {}, sink, page_of(out.stream(), wide));
       if (report::has_unsure_figures(lines))
         put_line(out.stream(),
                  std::string(" ") + report::unsure_mark +
@@ -107,9 +107,9 @@ void write_to(output_file const& out, std::span<roofline_row const> lines,
       return;
     }
     case roofline_format::csv:
-      return report::write_csv(report::roofline_csv_table(lines, of), {}, sink);
+      return text::write_csv(report::roofline_csv_table(lines, of), {}, sink);
     case roofline_format::tsv:
-      return report::write_tsv(report::roofline_csv_table(lines, of), {}, sink);
+      return text::write_tsv(report::roofline_csv_table(lines, of), {}, sink);
     case roofline_format::json:
       return report::write_roofline_json(lines, of, facts, sink);
     case roofline_format::svg:
@@ -354,4 +354,4 @@ void add_roofline(CLI::App& app, int& exit_code) {
   });
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 std::string share_text(double share) {
@@ -131,4 +131,4 @@ report::roofline_facts facts_of(trace_contents& trace, roofline_reading const& r
   return facts;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -6,11 +6,11 @@
 
 #include <optional>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 /// `device`: the one whose roofs are meant; nothing: the first that has any. Refers to `read`.
 report::roofline_facts facts_of(trace_contents& trace, roofline_reading const& read,
                                 roofline const& roofs, std::optional<std::uint32_t> device,
                                 moments const& peaks);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -14,7 +14,10 @@
 #include <type_traits>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
+
+using namespace guest;
+
 namespace {
 
 /// Peaks of a GPU that were stored after a capture of it was made.
@@ -125,4 +128,4 @@ std::vector<exported_line> roofline_of(trace_contents& trace) {
   return lines;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 using report::roofline_lines;
 
@@ -30,4 +30,4 @@ std::vector<roofline_row> lines_of(roofline_lines by, roofline const& roofs, tra
 /// All of them: of signatures, kernels, ranges and graphs. None where nothing was counted.
 std::vector<exported_line> roofline_of(trace_contents& trace);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

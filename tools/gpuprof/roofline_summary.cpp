@@ -11,7 +11,10 @@
 #include <string_view>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
+
+using namespace guest;
+
 namespace {
 
 /// Shares from here on are as good as all.
@@ -78,7 +81,7 @@ double once_of(trace_contents const& trace, metrics_options const& asked, double
 }
 
 /// Without what counters cost, as in all reports.
-std::string cost_line(trace_contents const& trace, report::overview const& about) {
+std::string cost_line(trace_contents const& trace, text::overview const& about) {
   auto const seconds = [&](char const* name) {
     return static_cast<double>(trace.counter(name)) / 1e9;
   };
@@ -159,8 +162,7 @@ std::vector<std::string> all_missing(trace_contents const& trace, roofline_readi
 
 }  // namespace
 
-std::vector<std::string> roofline_summary(trace_contents const& trace,
-                                          report::overview const& about,
+std::vector<std::string> roofline_summary(trace_contents const& trace, text::overview const& about,
                                           roofline_reading const& read, roofline const& roofs,
                                           std::map<std::uint32_t, std::string> const& peaks) {
   auto lines = overview_lines(about);
@@ -189,4 +191,4 @@ metrics_options captured_metrics(trace_contents const& trace) {
   return asked.metrics;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -12,18 +12,17 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 /// Five lines, "captured: ...", "lost: ...", "known: ...", "cost: ...", "missing: ...", and
 /// warnings where the file is damaged. `peaks`: when those were measured that are used, by device.
 /// All that is behind them is in roofline_notes().
-std::vector<std::string> roofline_summary(trace_contents const& trace,
-                                          report::overview const& about,
+std::vector<std::string> roofline_summary(trace_contents const& trace, text::overview const& about,
                                           roofline_reading const& read, roofline const& roofs,
                                           std::map<std::uint32_t, std::string> const& peaks);
 
 /// The counters that were asked for when the capture was made, and at what price: from the
 /// variables of the profiled program.
-metrics_options captured_metrics(trace_contents const& trace);
+guest::metrics_options captured_metrics(trace_contents const& trace);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

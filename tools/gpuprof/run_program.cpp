@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 std::vector<char*> pointers_to(std::vector<std::string> const& texts) {
@@ -114,4 +114,4 @@ run_outcome run_program(std::string const& path, std::vector<std::string> const&
               (reason == ENOENT ? "; the interpreter it names is missing" : "")};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 struct run_outcome {
   int exit_code = 0;    // the program's, or 128 + signal; 126, 127 when exec failed
@@ -18,4 +18,4 @@ struct run_outcome {
 run_outcome run_program(std::string const& path, std::vector<std::string> const& arguments,
                         std::vector<std::string> const& environment);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

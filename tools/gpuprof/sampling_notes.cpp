@@ -5,7 +5,7 @@
 #include "text/overview.hpp"
 #include "texts.hpp"
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 std::string what_was_sampled(sampling_facts const& facts) {
@@ -64,4 +64,4 @@ std::vector<std::string> sampling_notes(roofline_reading const& read) {
   return notes;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 /// Lost samples first; empty when the GPU was not sampled.
 std::vector<std::string> sampling_notes(roofline_reading const& read);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -4,7 +4,7 @@
 #include "documented_options.hpp"
 #include "texts.hpp"
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 std::string subcommand_names(std::vector<documented_command> const& commands) {
@@ -230,4 +230,4 @@ std::string fish_completion(std::vector<documented_command> const& commands) {
   return text;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 std::string bash_completion(std::vector<documented_command> const& commands);
 std::string zsh_completion(std::vector<documented_command> const& commands);
 std::string fish_completion(std::vector<documented_command> const& commands);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

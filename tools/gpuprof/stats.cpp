@@ -21,7 +21,7 @@
 #include <memory>
 #include <optional>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 struct stats_options {
@@ -46,7 +46,7 @@ std::vector<std::string> reports_of_ranks() {
   return {"ranks_sum", "ranks_range_sum", "ranks_kern_sum", "ranks_collective_sum"};
 }
 
-using report::time_unit;
+using text::time_unit;
 constexpr word_value<time_unit> units[] = {
     {"ns", time_unit::nanoseconds},    {"us", time_unit::microseconds},
     {"ms", time_unit::milliseconds},   {"s", time_unit::seconds},
@@ -211,4 +211,4 @@ void add_stats(CLI::App& app, int& exit_code) {
   stats->callback([options, &exit_code] { exit_code = find_and_run(*options); });
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

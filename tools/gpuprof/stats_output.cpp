@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <memory>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 report_format format_of(stats_output_options const& options, std::size_t report) {
@@ -34,26 +34,26 @@ char const* extension_of(report_format format) noexcept {
 constexpr std::size_t lines_on_a_terminal = 20;
 
 /// Returns how many lines are left out.
-std::size_t write_table(report::table const& whole, report_format format,
+std::size_t write_table(text::table const& whole, report_format format,
                         stats_output_options const& options, output_file const& out) {
   auto const sink = [&out](std::string_view text) { out.put(text); };
   auto const by_default =
       format == report_format::table && is_terminal(out.stream()) ? lines_on_a_terminal : 0;
   auto const limit = options.limit.value_or(by_default);
   auto const left_out = std::make_shared<std::size_t>(0);
-  auto const table = limit == 0 ? whole : report::first_rows(whole, limit, left_out);
+  auto const table = limit == 0 ? whole : text::first_rows(whole, limit, left_out);
   switch (format) {
     case report_format::table:
-      report::write_columns(table, options.unit, sink, page_of(out.stream(), options.wide));
+      text::write_columns(table, options.unit, sink, page_of(out.stream(), options.wide));
       break;
     case report_format::csv:
-      report::write_csv(table, options.unit, sink);
+      text::write_csv(table, options.unit, sink);
       break;
     case report_format::tsv:
-      report::write_tsv(table, options.unit, sink);
+      text::write_tsv(table, options.unit, sink);
       break;
     case report_format::json:
-      report::write_json(table, options.unit, sink);
+      text::write_json(table, options.unit, sink);
       break;
   }
   return *left_out;
@@ -161,4 +161,4 @@ result<void> write_reports(std::vector<finished_report> const& reports,
   return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 /// A report, or the one line that says why there is none.
 struct finished_report {
-  report::table table;
+  text::table table;
   std::string missing;             // empty: there is a table
   std::vector<std::string> notes;  // what a reader must know about the numbers
 };
@@ -25,7 +25,7 @@ struct stats_output_options {
   std::string file;                    // not empty: of a single report, in place of that
   bool overwrite = false;
   std::vector<std::string> captures;  // never replaced
-  report::time_unit unit{};
+  text::time_unit unit{};
   bool wide = false;                 // names stay whole on narrow terminals
   std::optional<std::size_t> limit;  // lines of a report, 0: all; else 20 on a terminal
 };
@@ -35,4 +35,4 @@ result<void> write_reports(std::vector<finished_report> const& reports,
                            std::vector<std::string> const& heading,
                            stats_output_options const& options);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -10,7 +10,7 @@
 #include <array>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 struct named_report {
@@ -108,7 +108,7 @@ std::vector<finished_report> const& stats_result::reports() const noexcept {
   return contents_->reports;
 }
 
-report::overview stats_result::overview() const {
+text::overview stats_result::overview() const {
   return contents_->trace.overview();
 }
 
@@ -143,4 +143,4 @@ stats_outcome make_stats(stats_inputs const& inputs) {
   return {stats_result(std::move(made)), {}};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

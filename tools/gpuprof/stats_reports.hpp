@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 enum class report_kind {
   cuda_gpu_kern_sum,
@@ -74,7 +74,7 @@ class stats_result {
   stats_result(stats_result&&) noexcept;
   ~stats_result();
 
-  report::overview overview() const;
+  text::overview overview() const;
   std::vector<finished_report> const& reports() const noexcept;
 
  private:
@@ -97,4 +97,4 @@ struct stats_outcome {
 };
 stats_outcome make_stats(stats_inputs const& inputs);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

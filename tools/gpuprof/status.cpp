@@ -11,7 +11,7 @@
 #include <memory>
 #include <unistd.h>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 char const* word_for(check_state state) {
@@ -76,4 +76,4 @@ void add_status(CLI::App& app, int& exit_code) {
   });
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

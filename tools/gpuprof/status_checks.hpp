@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 enum class check_state { ok, limited, missing, unknown };
 
@@ -28,4 +28,4 @@ std::string cupti_here();
 /// below `root` only ("" for this machine) and `environment`.
 std::vector<check> system_checks(std::string const& root, char const* const* environment);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -9,7 +9,7 @@ namespace CLI {
 class App;
 }
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 // Exit codes: 0 done, 1 it could not be done, 2 the command line is wrong.
 void add_profile(CLI::App& app, int& exit_code);
@@ -31,4 +31,4 @@ void add_demo(CLI::App& app, int& exit_code);
 /// Not for users: the build has the manual page and the completions written.
 void add_documents(CLI::App& app, int& exit_code);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -13,7 +13,10 @@
 #include <sstream>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
+
+using namespace guest;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -227,4 +230,4 @@ std::vector<check> system_checks(std::string const& root, char const* const* env
           system_versions(root)};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -8,7 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 /// Set and not empty, as https://no-color.org has it.
@@ -28,8 +28,8 @@ bool is_terminal(std::FILE* out) noexcept {
   return isatty(fileno(out)) != 0;
 }
 
-report::page page_of(std::FILE* out, bool wide) noexcept {
-  report::page page;
+text::page page_of(std::FILE* out, bool wide) noexcept {
+  text::page page;
   if (!is_terminal(out)) return page;
   page.bold_headings = !is_set("NO_COLOR") && !is_dumb();
   winsize size{};
@@ -38,8 +38,8 @@ report::page page_of(std::FILE* out, bool wide) noexcept {
 }
 
 void put_line(std::FILE* out, std::string_view text) {
-  auto const lines = report::wrapped(text, page_of(out, false).width, 4) + "\n";
+  auto const lines = text::wrapped(text, page_of(out, false).width, 4) + "\n";
   std::fwrite(lines.data(), 1, lines.size(), out);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -7,13 +7,13 @@
 #include <cstdio>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 bool is_terminal(std::FILE* out) noexcept;
 
 /// As wide as the terminal, with bold headings unless NO_COLOR is set; without limits where `out`
 /// is a file or a pipe, or `wide`.
-report::page page_of(std::FILE* out, bool wide) noexcept;
+text::page page_of(std::FILE* out, bool wide) noexcept;
 
 /// A line of prose, in several where the terminal is narrow.
 void put_line(std::FILE* out, std::string_view text);
@@ -21,4 +21,4 @@ void put_line(std::FILE* out, std::string_view text);
 inline constexpr char const* wide_help =
     "Whole names and all columns, however narrow the terminal is";
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 inline std::string joined(std::vector<std::string> const& words, std::string_view between) {
   std::string text;
@@ -22,4 +22,4 @@ inline std::string percent_of(double share) {
   return text;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -4,7 +4,7 @@
 #include "host/report/summary_tables.hpp"
 #include "host/report/trace_table.hpp"
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 trace_pass::trace_pass(trace_contents& trace, selection wanted, range_scope scope,
                        std::vector<chosen_report> const& reports)
@@ -197,4 +197,4 @@ finished_report trace_pass::finish(chosen_report const& report) {
   return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -23,7 +23,7 @@
 #include <optional>
 #include <set>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 class trace_pass {
  public:
@@ -102,4 +102,4 @@ class trace_pass {
   std::uint64_t graph_ns_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

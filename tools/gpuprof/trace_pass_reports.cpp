@@ -11,14 +11,14 @@
 #include <cstdio>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 constexpr auto blocking_calls_only =
     "blocking calls only: those that wait, allocate or load; --trace=cuda-api records all";
 
 template <class Rows>
-finished_report table_or(std::string reason, Rows rows, report::table (*lay_out)(Rows)) {
+finished_report table_or(std::string reason, Rows rows, text::table (*lay_out)(Rows)) {
   auto const is_empty = rows.empty();
   return {lay_out(std::move(rows)), is_empty ? std::move(reason) : std::string{}, {}};
 }
@@ -281,4 +281,4 @@ std::vector<std::string> trace_pass::graph_notes() const {
           " on the GPU, not split into kernels here; --cuda-graph-trace=node does"};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

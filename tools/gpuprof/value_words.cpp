@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 std::map<CLI::Option const*, value_words>& known() {
@@ -31,4 +31,4 @@ value_words const& completion_of(CLI::Option const* option) {
   return known()[option];
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

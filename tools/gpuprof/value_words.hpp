@@ -13,7 +13,7 @@ namespace CLI {
 class Option;
 }
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 struct value_words {
   std::vector<std::string> words;  // empty: anything
@@ -35,4 +35,4 @@ void complete_with(CLI::Option* option, word_value<Value> const (&values)[N],
   complete_with(option, std::move(all));
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

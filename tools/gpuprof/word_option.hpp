@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 template <class Value>
 struct word_value {
@@ -53,4 +53,4 @@ inline std::string plain_name(std::string const& value) {
              : "takes letters, digits and ._- only";
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

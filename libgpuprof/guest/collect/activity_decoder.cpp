@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr std::size_t max_names_read = 1 << 16;
@@ -341,4 +341,4 @@ void activity_decoder::report(ledger& to) const {
   to.add("lost.kernel_grids", losses_.kernels_without_grid);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 struct launched_kernel {
   name_id name{};                // 0: not known, or not one kernel
@@ -105,4 +105,4 @@ class activity_decoder {
   std::uint64_t records_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 /// What follows "cu" or "cuda", without versions.
@@ -73,4 +73,4 @@ void blocking_calls::left(CUpti_CallbackId id, CUpti_CallbackData const& call) n
   write_driver_call(*log, done);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// By CUPTI's name: "cuMemcpyHtoD_v2_ptds", "cudaStreamSynchronize_v3020". Waits for a stream, an
 /// event or a context; copies and fills that are not asynchronous; allocation of memory, pinning
@@ -38,4 +38,4 @@ class blocking_calls {
   std::atomic<bool> are_recorded_{false};
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

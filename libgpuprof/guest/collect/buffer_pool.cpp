@@ -5,7 +5,7 @@
 #include <cstring>
 #include <sys/mman.h>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 // Over the budget, for a CUPTI that may crash on a refusal.
@@ -151,4 +151,4 @@ void buffer_pool::release_idle(std::size_t kept) noexcept {
   }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

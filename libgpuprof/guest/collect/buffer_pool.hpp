@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Why zeroed: with CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER set, CUPTI does not clear them
 /// itself on the program's threads. CUPTI wants one for each thread that calls CUDA: where those
@@ -78,4 +78,4 @@ class buffer_pool {
   std::atomic<unsigned> over_budget_{0};  // spare buffers out there
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

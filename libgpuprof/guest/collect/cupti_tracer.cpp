@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 // CUPTI's buffer callbacks carry no user pointer. Set once, before they are registered.
@@ -187,7 +187,7 @@ result<void> cupti_tracer::start_kinds(trace_options const& options,
   enable_kind(CUPTI_ACTIVITY_KIND_MEMSET, "memory sets", warnings);
   enable_calls(options, warnings);
   if (options.sync)
-    enable_kind(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, "synchronisation records", warnings);
+    enable_kind(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, "synchronization records", warnings);
   if (options.cuda_memory)
     enable_kind(CUPTI_ACTIVITY_KIND_MEMORY2, "device memory allocations", warnings);
   records_unified_memory_.store(false, std::memory_order_relaxed);
@@ -320,4 +320,4 @@ void cupti_tracer::complete_buffer(CUcontext, std::uint32_t, std::uint8_t* buffe
     tracer->buffers_lost_.fetch_add(1, std::memory_order_relaxed);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -22,7 +22,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 class shared_cupti;
 
@@ -193,4 +193,4 @@ class cupti_tracer {
   std::atomic<std::uint64_t> dropped_{0};
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr auto whole_graphs = CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
@@ -260,4 +260,4 @@ void graph_level::gone(CUgraphExec graph) noexcept {
   others_.erase(graph);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -12,7 +12,7 @@
 #include <mutex>
 #include <unordered_set>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// What a thread's call remembers from its entry to its end.
 struct graph_call {
@@ -120,4 +120,4 @@ class graph_level {
   bool wholes_stay_ = false, nodes_stay_ = false;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 name_id kernel_names::learn(char const* pointer) noexcept {
   auto const key = key_of(pointer, generation());
@@ -42,4 +42,4 @@ kernel_names& kernels_by_pointer() noexcept {
   return *instance;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

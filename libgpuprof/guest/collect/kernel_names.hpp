@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <mutex>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// A pointer is looked up without a look at its text, so that a launch costs no cold memory, for as
 /// long as no code is unloaded: with its module a name goes, and another may come to stand there.
@@ -73,4 +73,4 @@ class kernel_names {
 /// Those of the process; never destroyed.
 kernel_names& kernels_by_pointer() noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -3,7 +3,7 @@
 
 #include "base/log.hpp"
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Makes CUPTI do what the state says, by `in_cupti`(on), false when it failed. Who finds another
 /// thread at it leaves: that one looks at the state again afterwards.
@@ -65,4 +65,4 @@ void kernel_switch::resume() noexcept {
     log_warning("kernels are not traced from here on: CUPTI did not switch their records on again");
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -9,7 +9,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Captures want kernel records; a launch whose kernel CUPTI rewrites to count instructions must
 /// have none, since all such counters read 0 while kernels are recorded (seen on an H200, CUPTI
@@ -48,4 +48,4 @@ class kernel_switch {
   std::atomic<bool> abandoned_{false};
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

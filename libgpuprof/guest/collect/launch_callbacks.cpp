@@ -9,7 +9,7 @@
 
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 /// What both ends of a call are told of it, beside the 64 bits that CUPTI keeps.
@@ -342,4 +342,4 @@ void launch_callbacks::launch_ended(call_class what, CUpti_CallbackData const& c
   write_launch(*log, entered, correlation, flags, arguments, kernel);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -19,7 +19,7 @@
 #include <cstdint>
 #include <span>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Tells which release of a GPU's primary context destroys it. The driver counts who retains a
 /// primary context, and says only whether anybody does. So we count what we hear of: a release with
@@ -203,4 +203,4 @@ class launch_callbacks {
 /// How a driver function, by its CUPTI name (as in "cuMemcpyHtoDAsync_v2_ptsz"), is treated.
 call_class classify_driver_call(char const* name) noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 struct launch {
   static constexpr int name_bits = 24;  // the registry has place for two million
@@ -195,4 +195,4 @@ class launch_table {
   correlation_id next_{}, newest_{};  // oldest() looks from here, to there
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// One thread. Shape 0 is "unknown". When the table has `max_whole` shapes, later ones keep the
 /// name only, up to `max_names` different names. After that they become shape 0.
@@ -99,4 +99,4 @@ class shape_table {
   std::vector<std::uint32_t> places_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -4,7 +4,7 @@
 #include "base/clock.hpp"
 #include "base/futex.hpp"
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr std::uint64_t patience_with_switches_ns = 1'000'000'000;
@@ -66,4 +66,4 @@ void switch_guard::leave() noexcept {
   futex_wake(inside_);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

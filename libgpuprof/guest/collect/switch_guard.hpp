@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// CUPTI 13.0.1 crashes now and then in cuptiActivityDisable while another thread unloads a library
 /// (2 of some 80 runs on an H200). So who takes code or a context away waits until nobody switches,
@@ -36,4 +36,4 @@ class switch_guard {
   std::atomic<bool> closed_{false};
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

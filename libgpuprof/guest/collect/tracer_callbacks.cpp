@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr auto launching_calls = {call_class::kernel, call_class::many_kernels, call_class::copy};
@@ -143,4 +143,4 @@ void cupti_tracer::disable_blocking_calls() noexcept {
   disable_driver_calls([this](std::uint32_t cbid) { return is_only_blocking(cbid); });
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr char const* held_by_another =
@@ -153,4 +153,4 @@ result<std::vector<std::uint8_t>> sampling_availability(cupti_api const& api, de
       busy);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Makes CUPTI ready for counters; harmless when repeated. It is never undone: that is not counted,
 /// and would end the counting of others in this process. The error is one line: what forbids it
@@ -36,4 +36,4 @@ error held_by_process(counter_engine engine, std::string const& holder);
 /// Of a refusal of these two kinds: it may end.
 bool is_held_by_another(std::string_view refusal) noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

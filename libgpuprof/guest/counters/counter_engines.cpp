@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 // A pass changes at most this often.
@@ -356,4 +356,4 @@ void counter_engines::report(ledger& to) const {
   to.add("cost.sampling_ns", budget_.spent_on_sampling());
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 struct counter_options {
   bool around_launches = true;
@@ -124,4 +124,4 @@ class counter_engines {
   std::vector<std::string> held_back_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

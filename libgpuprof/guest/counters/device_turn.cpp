@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr int attempts = 4;
@@ -113,4 +113,4 @@ std::string device_turns::holder(std::string const& gpu) const {
   return answered && asked.l_type != F_UNLCK ? process_in_words(asked.l_pid) : std::string();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 class device_turns;
 
@@ -71,4 +71,4 @@ class device_turns {
   std::map<std::string, held> held_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/counters/engine_turns.hpp"
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr std::uint64_t quiet_ns = 200'000'000;
@@ -85,4 +85,4 @@ counter_turn engine_turns::next(counter_needs const& needs) noexcept {
   return may_begin_burst(needs) ? take(window, needs.now_ns) : current_;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 enum class counter_turn {
   nobody,
@@ -93,4 +93,4 @@ class engine_turns {
   std::uint64_t windows_ = 0;          // that were followed by a pause
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Any thread.
 class gpu_pauses {
@@ -54,4 +54,4 @@ class pause_of_call {
   timestamp_ns const begin_ = now();
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

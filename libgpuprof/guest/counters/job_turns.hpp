@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// One of a job's processes, which wait for each other: what holds one holds all of them.
 struct job_place {
@@ -51,4 +51,4 @@ class job_turns {
   std::uint64_t burst_every_ns_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -8,7 +8,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Any thread. Costs are measured where they arise: time for which calls of the program waited at
 /// the gate, also while the GPU worked off what was queued; sampling in time costs a share of the
@@ -156,4 +156,4 @@ class sampling_budget {
   std::atomic<std::uint64_t> begun_{0}, before_{0}, on_launches_{0}, once_{0}, on_sampling_{0};
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

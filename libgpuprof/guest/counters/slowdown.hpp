@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Since the first launch.
 struct reading_pace {
@@ -40,4 +40,4 @@ inline std::string slowdown_line(reading_pace const& pace) {
   return text;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Any thread, without lock.
 class used_devices {
@@ -41,4 +41,4 @@ class used_devices {
   std::atomic<std::uint64_t> used_{0};
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -6,7 +6,7 @@
 #include <dlfcn.h>
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 char const* cupti_api::first_missing_for_tracing() const noexcept {
 #define GPUPROF_CHECK(name) \
@@ -70,4 +70,4 @@ std::string cupti_version_text(unsigned version) {
   return std::string("API ").append(std::to_string(version));
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

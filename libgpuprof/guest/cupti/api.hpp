@@ -12,7 +12,7 @@
 
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 // Needed for tracing at all. Absent ones turn tracing off.
 #define GPUPROF_CUPTI_TRACING(X)       \
@@ -138,4 +138,4 @@ inline constexpr unsigned cuda_13_0 = 130000;
 /// "12.8", "13.0.1", or "CUPTI 21" for numbers we do not know.
 std::string cupti_version_text(unsigned version);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/cupti/chip_name.hpp"
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 std::string chip_name(cupti_api const& api, std::size_t device) {
   if (api.cuptiDeviceGetChipName == nullptr) return {};
@@ -13,4 +13,4 @@ std::string chip_name(cupti_api const& api, std::size_t device) {
   return params.pChipName;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

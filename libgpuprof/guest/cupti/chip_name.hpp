@@ -7,9 +7,9 @@
 #include <cstddef>
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// "GH100"; empty when CUPTI does not say. `device` as CUDA counts; cuInit must have run.
 std::string chip_name(cupti_api const& api, std::size_t device);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -3,7 +3,7 @@
 
 #include "base/log.hpp"
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 /// What the codes mean for somebody who wants a trace; empty for those CUPTI's own text says well
@@ -63,4 +63,4 @@ void undo_stack::undo_all() noexcept {
   }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// The name of a table member, for messages.
 template <auto Member>
@@ -85,4 +85,4 @@ class undo_stack {
   std::vector<std::function<void()>> steps_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

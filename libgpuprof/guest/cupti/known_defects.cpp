@@ -3,7 +3,7 @@
 
 #include "guest/cupti/api.hpp"
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 known_defects known_defects_of(unsigned version) noexcept {
   auto const is_first_13 = version == cupti_version::cuda_13_0;
@@ -23,4 +23,4 @@ std::string describe(known_defects const& defects) {
   return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

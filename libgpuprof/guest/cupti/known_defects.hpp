@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// From CUPTI's release notes.
 struct known_defects {
@@ -23,4 +23,4 @@ known_defects known_defects_of(unsigned version) noexcept;
 /// One sentence for users; empty: none is known.
 std::string describe(known_defects const& defects);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 class context_readings;  // the gate's own, as the next one
 class launch_signature;
@@ -68,4 +68,4 @@ class launch_gate {
   virtual void context_ended() noexcept = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr unsigned max_attributes = 64;  // CUDA 13 has 17
@@ -94,4 +94,4 @@ bool read_launch_parameters(launch_call_kind kind, CUpti_CallbackData const& cal
   return true;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -8,7 +8,7 @@
 #include <array>
 #include <cstdint>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// How a driver call's parameters are laid out, by its name.
 enum class launch_call : std::uint8_t {
@@ -46,4 +46,4 @@ struct launch_parameters {
 bool read_launch_parameters(launch_call_kind kind, CUpti_CallbackData const& call,
                             launch_parameters& into) noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -11,7 +11,7 @@
 #include <new>
 #include <sys/stat.h>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 std::string folder_of(std::string const& path) {
@@ -206,4 +206,4 @@ void open_nvperf_host(loaded_cupti const& cupti) {
   }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 struct loaded_cupti {
   cupti_api api;
@@ -33,4 +33,4 @@ void open_nvperf_host(loaded_cupti const& cupti);
 /// The places load_cupti() would try, in order; for `gpuprof status`.
 std::vector<std::string> cupti_candidates(unsigned driver_major);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -10,7 +10,7 @@
 
 #include <cupti.h>
 
-namespace gpuprof::layout {
+namespace gpuprof::guest::layout {
 
 using kernel = CUpti_ActivityKernel9;                        // CUDA 12.0
 using copy = CUpti_ActivityMemcpy5;                          // 11.6
@@ -51,4 +51,4 @@ inline bool has_sync_result(unsigned version) noexcept {
   return version >= cupti_version::cuda_13_0;
 }
 
-}  // namespace gpuprof::layout
+}  // namespace gpuprof::guest::layout

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 struct known_call {
@@ -92,4 +92,4 @@ bool read_stream(stream_place place, void const* parameters, CUstream& into) noe
   return true;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Where a driver call keeps its stream, by the call's name.
 struct stream_place {
@@ -28,4 +28,4 @@ stream_place stream_place_named(char const* name) noexcept;
 /// False when it is not known.
 bool read_stream(stream_place place, void const* parameters, CUstream& into) noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

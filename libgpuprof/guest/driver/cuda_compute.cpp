@@ -3,7 +3,7 @@
 
 #include <dlfcn.h>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 result<cuda_compute> load_cuda_compute() {
   void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -26,4 +26,4 @@ result<cuda_compute> load_cuda_compute() {
   return table;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

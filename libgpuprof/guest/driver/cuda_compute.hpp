@@ -7,7 +7,7 @@
 
 #include <cuda.h>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 #define GPUPROF_COMPUTE_FUNCTIONS(X)             \
   X(cuInit)                                      \
@@ -66,4 +66,4 @@ struct cuda_compute {
 /// Opens libcuda.so.1 (the mapped one when there is one). Does not call cuInit.
 result<cuda_compute> load_cuda_compute();
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <dlfcn.h>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 result<cuda_driver> load_cuda_driver() {
   void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -66,4 +66,4 @@ int driver_cuda_version() noexcept {
   }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -6,7 +6,7 @@
 
 #include <cuda.h>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 #define GPUPROF_DRIVER_FUNCTIONS(X)    \
   X(cuInit)                            \
@@ -46,4 +46,4 @@ bool primary_context_is_active(int device) noexcept;
 /// 13000 for CUDA 13.0; 0 when there is no driver.
 int driver_cuda_version() noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

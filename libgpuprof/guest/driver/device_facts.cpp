@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 int attribute(cuda_driver const& driver, CUdevice device, CUdevice_attribute which) {
@@ -116,4 +116,4 @@ driver_facts read_driver_facts(cuda_driver const& driver, nvml const* library) {
   return facts;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 class nvml;
 
@@ -43,4 +43,4 @@ std::string uuid_text(CUuuid const&);
 /// Empty: the driver does not say.
 std::string device_uuid(cuda_driver const&, int ordinal);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 void resolve_all(nvml_functions& table, void* library) {
@@ -40,7 +40,7 @@ void resolve_all(nvml_functions& table, void* library) {
   if (table.event_reasons == nullptr)  // its name before 535
     resolve(table.event_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
   resolve(table.total_energy, "nvmlDeviceGetTotalEnergyConsumption");
-  resolve(table.utilisation, "nvmlDeviceGetUtilizationRates");
+  resolve(table.utilization, "nvmlDeviceGetUtilizationRates");
   resolve(table.compute_processes, "nvmlDeviceGetComputeRunningProcesses_v3");
   resolve(table.mps_processes, "nvmlDeviceGetMPSComputeRunningProcesses_v3");
   resolve(table.graphics_processes, "nvmlDeviceGetGraphicsRunningProcesses_v3");
@@ -68,7 +68,7 @@ result<nvml> nvml::open() {
 nvml::nvml(nvml&& other) noexcept : table_(std::exchange(other.table_, nullptr)) {}
 
 nvml::~nvml() {
-  if (table_ != nullptr) table_->shutdown();  // NVML counts its initialisations
+  if (table_ != nullptr) table_->shutdown();  // NVML counts its initializations
 }
 
 std::string nvml::driver_version() const {
@@ -96,4 +96,4 @@ std::optional<nvml_device> nvml::device(std::string const& uuid) const {
   return nvml_device(table_, handle, chip, std::move(name));
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

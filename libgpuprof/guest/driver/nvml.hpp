@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 class nvml {
  public:
@@ -30,4 +30,4 @@ class nvml {
   nvml_functions const* table_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 unsigned ask(nvml_functions::read_unsigned function, nvml_handle chip) noexcept {
@@ -116,11 +116,11 @@ std::optional<std::uint64_t> nvml_device::energy_mj() const noexcept {
   return ask(table_->total_energy, chip_);
 }
 
-std::optional<gpu_utilisation> nvml_device::utilisation() const noexcept {
-  nvml_utilisation per_cent{};
-  if (table_->utilisation == nullptr || table_->utilisation(handle_, &per_cent) != 0)
+std::optional<gpu_utilization> nvml_device::utilization() const noexcept {
+  nvml_utilization per_cent{};
+  if (table_->utilization == nullptr || table_->utilization(handle_, &per_cent) != 0)
     return std::nullopt;
-  return gpu_utilisation{per_cent.gpu, per_cent.memory};
+  return gpu_utilization{per_cent.gpu, per_cent.memory};
 }
 
 std::optional<std::vector<gpu_process>> nvml_device::processes() const {
@@ -134,4 +134,4 @@ std::optional<std::vector<gpu_process>> nvml_device::processes() const {
   return all;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

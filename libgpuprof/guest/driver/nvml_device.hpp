@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 struct nvml_functions;
 
@@ -35,7 +35,7 @@ struct chip_reading {
 };
 
 /// Per cent of the time in which anything ran, over the last sixth of a second up to a whole one.
-struct gpu_utilisation {
+struct gpu_utilization {
   unsigned gpu = 0, memory = 0;
 };
 
@@ -60,7 +60,7 @@ class nvml_device {
   /// mJ since the driver was loaded, in steps of some 100 ms. Takes 4 ms on an H200.
   std::optional<std::uint64_t> energy_mj() const noexcept;
   /// Empty where NVML cannot tell, as with MIG.
-  std::optional<gpu_utilisation> utilisation() const noexcept;
+  std::optional<gpu_utilization> utilization() const noexcept;
   /// Processes that compute or draw, each once; in a container often none at all. Empty: NVML
   /// cannot tell.
   std::optional<std::vector<gpu_process>> processes() const;
@@ -72,4 +72,4 @@ class nvml_device {
   std::string uuid_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

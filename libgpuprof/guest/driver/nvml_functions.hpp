@@ -2,7 +2,7 @@
 // NVML's functions and structs as its reference documents them; a null member: this NVML lacks it.
 #pragma once
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 using nvml_result = int;  // 0: success
 using nvml_handle = void*;
@@ -38,7 +38,7 @@ struct nvml_temperature {
 constexpr unsigned nvml_temperature_v1 = sizeof(nvml_temperature) | 1u << 24;
 
 // nvmlUtilization_t, in per cent
-struct nvml_utilisation {
+struct nvml_utilization {
   unsigned gpu;
   unsigned memory;
 };
@@ -79,7 +79,7 @@ struct nvml_functions {
   nvml_result (*old_temperature)(nvml_handle, unsigned sensor, unsigned* celsius) = nullptr;
   read_long event_reasons = nullptr;
   read_long total_energy = nullptr;  // mJ
-  nvml_result (*utilisation)(nvml_handle, nvml_utilisation*) = nullptr;
+  nvml_result (*utilization)(nvml_handle, nvml_utilization*) = nullptr;
   list_processes compute_processes = nullptr, mps_processes = nullptr, graphics_processes = nullptr;
 
   bool usable() const noexcept {
@@ -87,4 +87,4 @@ struct nvml_functions {
   }
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -9,7 +9,7 @@
 #include "guest/session/api_outcome.hpp"
 #include "guest/session/inert_child.hpp"
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// `why` lives as long as the process.
 inline gpuprof_status refused(gpuprof_status status, char const* why) noexcept {
@@ -39,4 +39,4 @@ gpuprof_status answered(Act&& act) noexcept {
                    [](char const* why) { keep_message(why); });
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

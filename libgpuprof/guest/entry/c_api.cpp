@@ -14,6 +14,7 @@
 namespace {
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 
 // Programs built with an older header have a smaller struct; later fields are read only when
 // struct_size covers them.
@@ -33,12 +34,12 @@ gpuprof_counter_family family_of(std::string_view name) noexcept {
 
 /// A snapshot and the memory it points to.
 struct owned_totals : gpuprof_totals {
-  gpuprof::live_snapshot snapshot;
+  gpuprof::guest::live_snapshot snapshot;
   std::vector<std::pair<std::string, std::uint64_t>> counter_texts;
-  gpuprof::listed<gpuprof_kernel_total> listed_kernels;
-  gpuprof::listed<gpuprof_copy_total> listed_copies;
-  gpuprof::listed<gpuprof_range_total> listed_ranges;
-  gpuprof::listed<gpuprof_counter> listed_counters;
+  gpuprof::guest::listed<gpuprof_kernel_total> listed_kernels;
+  gpuprof::guest::listed<gpuprof_copy_total> listed_copies;
+  gpuprof::guest::listed<gpuprof_range_total> listed_ranges;
+  gpuprof::guest::listed<gpuprof_counter> listed_counters;
 };
 
 void point_at_contents(owned_totals& t) {

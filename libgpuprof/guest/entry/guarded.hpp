@@ -11,7 +11,7 @@
 #include <cstdio>
 #include <exception>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// What `act` returns, or `otherwise` when it threw. `failed` gets the line that says what was
 /// thrown; only the first is logged.
@@ -45,4 +45,4 @@ Value guarded(Value otherwise, Act&& act) noexcept {
   return attempted(otherwise, std::forward<Act>(act), [](char const*) {});
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

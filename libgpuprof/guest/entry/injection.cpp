@@ -23,7 +23,7 @@
 
 #define GPUPROF_EXPORT __attribute__((visibility("default")))
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr char const* marker = "GPUPROF_SET_INJECTION";
@@ -91,7 +91,7 @@ bool injection_is_left_over() noexcept {
 }
 
 }  // namespace
-}  // namespace gpuprof
+}  // namespace gpuprof::guest
 
 namespace {
 
@@ -99,7 +99,8 @@ namespace {
 void say_child_is_not_profiled() noexcept {
   static std::atomic<bool> said{false};
   if (gpuprof::has_rights_of_others() || !gpuprof::first_time(said)) return;
-  gpuprof::log_in_inert_child(gpuprof::log_level::warning, gpuprof::inert_child_line().text());
+  gpuprof::log_in_inert_child(gpuprof::log_level::warning,
+                              gpuprof::guest::inert_child_line().text());
 }
 
 void say_what_is_not_shared() {
@@ -116,11 +117,11 @@ void say_what_is_not_shared() {
 /// Called by the driver inside cuInit, once, on the program's thread.
 extern "C" GPUPROF_EXPORT int InitializeInjection(void) {
   if (gpuprof::is_forked_child()) say_child_is_not_profiled();
-  return gpuprof::guarded(1, [] {
-    if (gpuprof::injection_is_left_over()) return 1;
-    auto& profiler = gpuprof::process_profiler::get();
-    if (gpuprof::cupti_is_out_of_reach()) say_what_is_not_shared();
-    profiler.cuda_initialised();
+  return gpuprof::guest::guarded(1, [] {
+    if (gpuprof::guest::injection_is_left_over()) return 1;
+    auto& profiler = gpuprof::guest::process_profiler::get();
+    if (gpuprof::guest::cupti_is_out_of_reach()) say_what_is_not_shared();
+    profiler.cuda_initialized();
     return 1;
   });
 }
@@ -128,23 +129,23 @@ extern "C" GPUPROF_EXPORT int InitializeInjection(void) {
 /// Called by each shared object that uses NVTX at its first NVTX call. Make no NVTX call in here:
 /// the caller is waiting.
 extern "C" GPUPROF_EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table) {
-  return gpuprof::guarded(0, [get_export_table] {
-    if (gpuprof::injection_is_left_over()) return 0;
-    auto& profiler = gpuprof::process_profiler::get();
+  return gpuprof::guest::guarded(0, [get_export_table] {
+    if (gpuprof::guest::injection_is_left_over()) return 0;
+    auto& profiler = gpuprof::guest::process_profiler::get();
     if (!profiler.wants_nvtx()) return 0;
     profiler.nvtx_used();
-    return gpuprof::inject_nvtx(get_export_table);
+    return gpuprof::guest::inject_nvtx(get_export_table);
   });
 }
 
 /// The same for NVTX's extensions. Its parameter type is hidden in NVTX's headers, which would hide
 /// this function too.
 extern "C" GPUPROF_EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) {
-  return gpuprof::guarded(0, [module] {
-    if (gpuprof::injection_is_left_over()) return 0;
-    auto& profiler = gpuprof::process_profiler::get();
+  return gpuprof::guest::guarded(0, [module] {
+    if (gpuprof::guest::injection_is_left_over()) return 0;
+    auto& profiler = gpuprof::guest::process_profiler::get();
     if (!profiler.wants_nvtx()) return 0;
     profiler.nvtx_used();
-    return gpuprof::inject_nvtx_extension(module);
+    return gpuprof::guest::inject_nvtx_extension(module);
   });
 }

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 template <class Struct>
 class listed {
@@ -25,4 +25,4 @@ class listed {
   std::vector<Struct const*> pointers_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

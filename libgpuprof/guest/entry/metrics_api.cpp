@@ -20,6 +20,7 @@
 namespace {
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 
 // The values of the header are the library's own.
 static_assert(int{GPUPROF_PRECISION_FP8} == int(precision::fp8));

@@ -22,6 +22,7 @@
 namespace {
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 
 // Programs built with an older header have a smaller struct, see c_api.cpp.
 constexpr std::size_t peaks_options_size_of_first_version =
@@ -187,7 +188,7 @@ void gpuprof_release_peaks(gpuprof_peaks const* peaks) {
 }
 
 char const* gpuprof_peak_test_name(gpuprof_peak_test test) {
-  auto const tests = gpuprof::peaks::all_tests();
+  auto const tests = gpuprof::guest::peaks::all_tests();
   return test > 0 && static_cast<std::size_t>(test) <= tests.size()
              ? tests[static_cast<std::size_t>(test) - 1].name.data()
              : "";

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <tuple>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 /// A sum over the workloads of a line for which a figure is known.
@@ -237,4 +237,4 @@ std::vector<achieved_line> achieved_lines::by_kernel() const {
   return lines;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

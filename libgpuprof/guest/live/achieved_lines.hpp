@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Rates are of the launches whose figure was counted, while they ran as if nothing was counted.
 /// There is none where these are less than half of the line's time.
@@ -119,4 +119,4 @@ class achieved_lines {
   std::vector<figures> figures_;  // by workload
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr std::size_t max_codes = 65536;
@@ -211,4 +211,4 @@ achieved_snapshot live_metrics::snapshot() {
   return out;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 struct achieved_snapshot {
   achieved_line all;
@@ -79,7 +79,7 @@ class live_metrics final : public record_sink {
   std::optional<workload_id> undisturbed_workload(counter_reading const& reading);
   void note_read(counter_reading const& reading);
   void forget_old_expectations(timestamp_ns complete_until);
-  bool is_slow(sampled_launch_record const& launch) const {
+  bool is_slow(read_launch_record const& launch) const {
     return slow_groups_.contains({launch.device, launch.group});
   }
 
@@ -103,4 +103,4 @@ class live_metrics final : public record_sink {
   std::uint64_t valid_readings_ = 0, unused_readings_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

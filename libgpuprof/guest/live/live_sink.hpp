@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// The capture file keeps what was seen: a launch of a thread without ranges has none there.
 class live_sink final : public record_sinks {
@@ -51,4 +51,4 @@ class live_sink final : public record_sinks {
   std::vector<kernel_record> kernels_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

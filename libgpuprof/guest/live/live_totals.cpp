@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr std::size_t max_shapes = 1u << 20;
@@ -233,4 +233,4 @@ live_snapshot live_totals::snapshot() const {
   return out;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 struct live_kernel {
   std::string name;  // mangled; "(other)" for all beyond the capacity
@@ -127,4 +127,4 @@ class live_totals final : public record_sink {
   std::unique_ptr<workload_tallies> const workloads_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 // A launch is expected when CUPTI's own kernels around it are seen: its kernel is just before or
@@ -109,4 +109,4 @@ read_launch const* read_launches::find(correlation_id launch) const noexcept {
   return nullptr;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

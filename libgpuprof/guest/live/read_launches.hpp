@@ -12,11 +12,11 @@
 #include <unordered_set>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
-/// No other work of the device shares a moment with the launch unless one of its neighbours does.
+/// No other work of the device shares a moment with the launch unless one of its neighbors does.
 struct read_launch {
-  struct neighbours {
+  struct neighbors {
     timestamp_ns before;  // latest end of work that began before the launch; 0: none
     timestamp_ns after;   // earliest start of work that began after it; 0: none
     bool are_in(timestamp_ns opened, timestamp_ns closed) const noexcept {
@@ -28,7 +28,7 @@ struct read_launch {
   std::uint64_t ns = 0;          // of all of them
   bool has_copies = false;       // of its own
   bool counts_as_graph = false;  // its kernels have been added to the sums as one launch
-  neighbours of_kernels, of_copies;
+  neighbors of_kernels, of_copies;
 
   /// Nothing if there are several kernels of no graph: the correlation is not that of one launch.
   std::optional<workload_id> workload() const noexcept;
@@ -92,4 +92,4 @@ class read_launches {
   std::unordered_set<std::uint32_t> expected_, long_expected_;  // correlations
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr std::size_t deepest = 128;
@@ -83,4 +83,4 @@ range_id recent_open_ranges::innermost(timestamp_ns launched) const noexcept {
   return last.id;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

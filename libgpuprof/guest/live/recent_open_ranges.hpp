@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// The rule of launch_ranges, for a program that runs: memory does not grow beyond that of so many
 /// threads and so many changes of each. One thread.
@@ -54,4 +54,4 @@ class recent_open_ranges {
   std::vector<seen_thread> threads_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

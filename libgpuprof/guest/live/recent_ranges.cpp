@@ -5,7 +5,7 @@
 #include <bit>
 #include <tuple>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 recent_ranges::recent_ranges(std::size_t ranges, std::size_t start_end)
     : recent_(std::bit_ceil(std::max(ranges, in_bucket))), start_end_(start_end) {}
@@ -39,4 +39,4 @@ recent_range const* recent_ranges::end(range_end const& end) noexcept {
   return range;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 struct recent_range {
   range_id id{};
@@ -85,4 +85,4 @@ inline recent_range const* recent_ranges::find(range_id id) const noexcept {
   return nullptr;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

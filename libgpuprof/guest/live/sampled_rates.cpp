@@ -8,7 +8,7 @@
 #include <cmath>
 #include <iterator>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 void sampled_sums::define(metric_id metric, std::string_view name) {
   auto const is_one_of = [name](auto const& names) {
@@ -23,7 +23,7 @@ void sampled_sums::define(metric_id metric, std::string_view name) {
   if (name == tensor_cycles_of_sm) place[raw(metric)] = tensor;
 }
 
-void sampled_sums::add(std::span<metric_sample_record const> samples) {
+void sampled_sums::add(std::span<sample_record const> samples) {
   for (auto const& sample : samples) {
     auto const found = sum_of_metric_.find(raw(sample.metric));
     if (found == sum_of_metric_.end() || !std::isfinite(sample.value)) continue;
@@ -51,4 +51,4 @@ std::optional<sampled_rates> sampled_sums::rates() const {
   return all;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Of one GPU, the mean of all that were sampled. Idle moments, copies and the work of other
 /// processes are in it.
@@ -28,7 +28,7 @@ class sampled_sums {
  public:
   /// Ignores metrics that no rate needs.
   void define(metric_id metric, std::string_view name);
-  void add(std::span<metric_sample_record const> samples);
+  void add(std::span<sample_record const> samples);
   /// Nothing if there are no samples.
   std::optional<sampled_rates> rates() const;
 
@@ -42,4 +42,4 @@ class sampled_sums {
   std::unordered_map<std::uint32_t, std::size_t> sum_of_metric_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 void add(work_tally& to, bool is_new_launch, std::uint64_t ns) noexcept {
@@ -94,7 +94,7 @@ void workload_tallies::begin(kernel_record const& kernel, bool is_graph, std::ui
   is_new_ = !is_graph || workload_ == 0 || is_new_launch(workload_, kernel.correlation);
   is_slowed_ = false;
   ns_ = nanoseconds(kernel.duration);
-  gpuprof::add(sums_.workloads[workload_].all, is_new_, ns_);
+  gpuprof::guest::add(sums_.workloads[workload_].all, is_new_, ns_);
 }
 
 bool workload_tallies::begin_read(kernel_record const& kernel, bool is_graph, std::uint64_t ns,
@@ -118,7 +118,7 @@ void workload_tallies::add_in(std::uint32_t range_row) {
   if (is_slowed_)
     slow(tally, ns_);
   else
-    gpuprof::add(tally, is_new_, ns_);
+    gpuprof::guest::add(tally, is_new_, ns_);
 }
 
 void workload_tallies::declare(range_id range, double flops,
@@ -152,4 +152,4 @@ void workload_tallies::settle(timestamp_ns complete_until) {
   });
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -16,7 +16,7 @@
 #include <set>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Numbers keys from 1 in the order in which they come, up to a capacity. Allocates nothing after
 /// its construction.
@@ -149,4 +149,4 @@ class workload_tallies {
   std::uint64_t ns_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

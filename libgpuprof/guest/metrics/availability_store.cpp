@@ -11,7 +11,7 @@
 #include <string_view>
 #include <unistd.h>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr std::string_view format = "gpuprof counter availability 1";
@@ -117,4 +117,4 @@ void availability_store::forget(availability_key const& key) const noexcept {
   }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

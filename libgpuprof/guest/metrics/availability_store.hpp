@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 using availability_image = std::vector<std::uint8_t>;
 
@@ -82,4 +82,4 @@ result<Made> with_availability(availability_store const* store, cupti_api const&
   return make(std::move(*asked));
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

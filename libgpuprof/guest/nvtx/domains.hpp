@@ -12,7 +12,7 @@
 #include <mutex>
 #include <unordered_map>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Any thread. Domains of one name are one domain, which is gone when each of its creators has
 /// destroyed it. Creating and destroying take a lock. Bounded: later domains are never gone.
@@ -70,4 +70,4 @@ inline nvtx_domains& domains() noexcept {
   return *instance;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

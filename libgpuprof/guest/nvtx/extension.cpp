@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 std::string copy_text(char const* text) {
@@ -167,4 +167,4 @@ int inject_nvtx_extension(nvtxExtModuleInfo_t* module) noexcept {
   return 1;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

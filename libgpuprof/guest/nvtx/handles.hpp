@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 enum class handle_kind : std::uint32_t {  // above the address space: never a real pointer
   domain = 0x47505244,
@@ -37,4 +37,4 @@ name_id domain_of_handle(Handle handle) noexcept {
   return name_of_handle(handle_kind::domain, handle).value_or(name_id{});
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

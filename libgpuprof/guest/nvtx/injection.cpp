@@ -16,7 +16,7 @@
 #include <cstddef>
 #include <cstring>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 name_id read_message(name_cache& cache, nvtxEventAttributes_t const& from) noexcept {
@@ -32,7 +32,7 @@ name_id read_message(name_cache& cache, nvtxEventAttributes_t const& from) noexc
   }
 }
 
-/// A signalling NaN would trap. Volatile: the compiler may else convert outside of the block.
+/// A signaling NaN would trap. Volatile: the compiler may else convert outside of the block.
 std::uint64_t bits_of_double(float value) noexcept {
   own_arithmetic const exact;
   double const volatile converted = value;
@@ -83,7 +83,7 @@ event_text read_attributes(thread_log& log, name_id domain,
   if (size >= sizeof(nvtxEventAttributes_t)) {
     text.name = read_message(log.names, *attributes);
     text.category = attributes->category;
-    if (attributes->colorType == NVTX_COLOR_ARGB) text.colour = attributes->color;
+    if (attributes->colorType == NVTX_COLOR_ARGB) text.color = attributes->color;
     if (attributes->payloadType != NVTX_PAYLOAD_UNKNOWN) read_payload(log, text, *attributes);
     return text;
   }
@@ -299,4 +299,4 @@ int inject_nvtx(NvtxGetExportTableFunc_t get_export_table) noexcept {
   return 1;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -7,7 +7,7 @@
 using NvtxGetExportTableFunc_t = void const* (*)(std::uint32_t);
 struct nvtxExtModuleInfo_t;
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// The work of InitializeInjectionNvtx2: called once for each shared object that uses NVTX, perhaps
 /// from several threads. Logs must be configured before. 1 when attached, 0 when this NVTX cannot
@@ -18,4 +18,4 @@ int inject_nvtx(NvtxGetExportTableFunc_t get_export_table) noexcept;
 /// payload extension is served.
 int inject_nvtx_extension(nvtxExtModuleInfo_t* module) noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

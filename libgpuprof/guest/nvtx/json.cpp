@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 template <class Number, class... Base>
@@ -39,4 +39,4 @@ void append_hex(std::string& out, std::uint64_t number) {
   out += '"';
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

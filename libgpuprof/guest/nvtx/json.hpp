@@ -7,11 +7,11 @@
 #include <cstdint>
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 void append_json(std::string& out, double number);  // null for NaN and infinity
 void append_json(std::string& out, std::int64_t number);
 void append_json(std::string& out, std::uint64_t number);
 void append_hex(std::string& out, std::uint64_t number);  // "0x2a", quoted
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 struct thread_label {
   std::uint32_t os_thread = 0;
@@ -75,4 +75,4 @@ inline nvtx_labels& labels() noexcept {
   return *instance;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -8,7 +8,7 @@
 
 #include <concepts>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// One launching call, to be joined with the kernel records of the same correlation id.
 struct launch_note {
@@ -62,7 +62,7 @@ inline range_begin decode_begin(thread_index owner, log_slot const& head, log_de
           .name = head.name,
           .domain = more.domain,
           .category = more.category,
-          .colour = head.colour_or_arguments,
+          .color = head.color_or_arguments,
           .payload = head.payload,
           .payload_bits = more.payload_bits};
 }
@@ -74,7 +74,7 @@ inline mark_record decode_mark(thread_index owner, log_slot const& head, log_det
           .name = head.name,
           .domain = more.domain,
           .category = more.category,
-          .colour = head.colour_or_arguments,
+          .color = head.color_or_arguments,
           .payload = head.payload,
           .payload_bits = more.payload_bits};
 }
@@ -106,7 +106,7 @@ std::size_t drain_log(thread_log& log, Sink& sink, tick_line const& line) {
                      .range = static_cast<range_id>(head.range),
                      .time = {line.to_time(head.time)},
                      .flags = head.flags,
-                     .arguments = head.colour_or_arguments,
+                     .arguments = head.color_or_arguments,
                      .kernel = head.name});
         return 1;
       case entry_kind::unrecorded_launch: {
@@ -115,7 +115,7 @@ std::size_t drain_log(thread_log& log, Sink& sink, tick_line const& line) {
                      .correlation = static_cast<correlation_id>(head.correlation),
                      .range = static_cast<range_id>(head.range),
                      .time = {line.to_time(head.time)},
-                     .arguments = head.colour_or_arguments,
+                     .arguments = head.color_or_arguments,
                      .alike = static_cast<correlation_id>(how.alike),
                      .ran_from = {how.ran_from},
                      .ran_to = {how.ran_to}});
@@ -164,4 +164,4 @@ std::size_t drain_all_logs(Sink& sink) {
   return slots;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 enum class entry_kind : std::uint8_t {
   launch,
@@ -41,7 +41,7 @@ struct log_slot {
   payload_kind payload{};
   std::uint8_t unused = 0;
   /// ARGB of a range or mark; of a launch its arguments, as in kernel_shape, or launch_note.
-  std::uint32_t colour_or_arguments = 0;
+  std::uint32_t color_or_arguments = 0;
 };
 struct log_detail {
   std::uint64_t parent = 0;
@@ -79,4 +79,4 @@ union log_entry {
   log_entry() noexcept : head{} {}
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

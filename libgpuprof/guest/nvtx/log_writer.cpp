@@ -2,7 +2,7 @@
 // The only code that puts entries into a thread's ring.
 #include "guest/nvtx/log_writer.hpp"
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 std::size_t slots_for(open_range const& range) noexcept {
@@ -18,7 +18,7 @@ void fill_begin(thread_log& log, open_range const& range, std::uint64_t time,
       .kind = range.has_work() ? entry_kind::range_begin_work : entry_kind::range_begin,
       .flags = static_cast<std::uint8_t>(range.style),
       .payload = range.payload,
-      .colour_or_arguments = range.colour};
+      .color_or_arguments = range.color};
   log.ring.slot(1).detail = {.parent = raw(range.parent),
                              .payload_bits = range.payload_bits,
                              .domain = range.domain,
@@ -41,7 +41,7 @@ bool write_unrecorded_launch(thread_log& log, std::uint64_t time, correlation_id
                            .range = raw(log.ranges.innermost()),
                            .correlation = raw(correlation),
                            .kind = entry_kind::unrecorded_launch,
-                           .colour_or_arguments = how.arguments};
+                           .color_or_arguments = how.arguments};
   log.ring.slot(1).unrecorded = {
       .ran_from = how.ran_from.value, .ran_to = how.ran_to.value, .alike = raw(how.alike)};
   publish(log, 2);
@@ -89,7 +89,7 @@ bool write_mark(thread_log& log, mark_text const& mark, std::uint64_t time) noex
                            .name = mark.name,
                            .kind = entry_kind::mark,
                            .payload = mark.payload,
-                           .colour_or_arguments = mark.colour};
+                           .color_or_arguments = mark.color};
   log.ring.slot(1).detail = {
       .payload_bits = mark.payload_bits, .domain = mark.domain, .category = mark.category};
   publish(log, 2);
@@ -118,4 +118,4 @@ void detail::write_open_ranges(thread_log& log, std::uint32_t generation) noexce
   log.caught_up_with = generation;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -5,7 +5,7 @@
 #include "guest/nvtx/thread_log.hpp"
 #include "model/launch_remark.hpp"
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 namespace detail {
 bool grow_ring(thread_log& log, std::size_t slots) noexcept;
@@ -53,7 +53,7 @@ inline bool write_launch(thread_log& log, std::uint64_t time, correlation_id cor
           .name = kernel,
           .kind = entry_kind::launch,
           .flags = flags,
-          .colour_or_arguments = arguments};
+          .color_or_arguments = arguments};
   publish(log, 1);
   return true;
 }
@@ -84,10 +84,10 @@ bool write_end(thread_log& log, range_id range, std::uint64_t time) noexcept;
 
 struct mark_text {
   name_id name{}, domain{};
-  std::uint32_t category = 0, colour = 0;
+  std::uint32_t category = 0, color = 0;
   payload_kind payload{};
   std::uint64_t payload_bits = 0;
 };
 bool write_mark(thread_log& log, mark_text const& mark, std::uint64_t time) noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -2,7 +2,7 @@
 // One thread's short memory of name_ids.
 #include "guest/nvtx/name_cache.hpp"
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 __extension__ using wide = unsigned __int128;
@@ -67,4 +67,4 @@ void name_cache::clear() noexcept {
   replaced_ = 0;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

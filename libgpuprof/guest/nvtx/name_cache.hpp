@@ -11,7 +11,7 @@
 #include <memory>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Mixes all bytes of a text, eight at a time.
 std::uint64_t content_hash(std::string_view text) noexcept;
@@ -67,4 +67,4 @@ class name_cache {
   storage known_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -12,7 +12,7 @@
 #include <new>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 /// What a name has in common with names that differ from it in numbers only. Longer ones are cut.
@@ -241,4 +241,4 @@ name_registry& names() {
   return *registry;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -17,7 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Whose place a new text takes. A program may make up a name for each of its requests: those of
 /// kernels, GPUs and facts are kept all the same.
@@ -116,4 +116,4 @@ class name_registry {
 /// it: the profiler makes it before anything that may not throw can ask for it.
 name_registry& names();
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr std::size_t max_text = 4096;
@@ -391,4 +391,4 @@ payload_description describe_payloads(std::span<payload_blob const> payloads,
   return all;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

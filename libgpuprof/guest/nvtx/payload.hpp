@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 struct payload_blob {
   std::uint64_t schema = 0;  // an id, or a predefined entry type
@@ -38,4 +38,4 @@ payload_description describe_payloads(std::span<payload_blob const> payloads,
                                       payload_schemas const& schemas,
                                       payload_surroundings const& around);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -17,7 +17,7 @@
 #include <limits>
 #include <unistd.h>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr std::size_t max_payloads = 8;
@@ -97,4 +97,4 @@ void read_extended_payload(thread_log& log, event_text& text, nvtxPayloadData_v1
   }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -9,7 +9,7 @@
 
 struct nvtxPayloadData_v1;
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 class payload_schemas;
 
@@ -26,4 +26,4 @@ payload_schemas& registered_schemas() noexcept;
 void read_extended_payload(thread_log& log, event_text& text, nvtxPayloadData_v1 const* payloads,
                            std::size_t count) noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -11,7 +11,7 @@
 #include <cmath>
 #include <cstring>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 using bytes = std::span<std::byte const>;
@@ -193,4 +193,4 @@ void append_value(std::string& out, std::uint64_t type, bytes from) {
   }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

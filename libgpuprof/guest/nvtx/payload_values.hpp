@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Of the char const* kinds, in the payload or behind a pointer.
 bool is_string(std::uint64_t type) noexcept;
@@ -36,4 +36,4 @@ std::string name_of_value(payload_schema const& enumeration, std::uint64_t value
 /// A number, or null when the type is not known or the bytes are too few.
 void append_value(std::string& out, std::uint64_t type, std::span<std::byte const> from);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

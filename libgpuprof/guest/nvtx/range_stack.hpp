@@ -14,7 +14,7 @@
 #include <optional>
 #include <sys/mman.h>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// All that is needed to write an open range down later, when a capture starts inside it.
 struct open_range {
@@ -26,7 +26,7 @@ struct open_range {
   std::uint64_t payload_bits = 0;
   double flops = 0, bytes = 0;  // declared work
   std::uint32_t category = 0;
-  std::uint32_t colour = 0;
+  std::uint32_t color = 0;
   std::uint32_t written = 0;  // the log generation that holds its begin; 0: none
   std::uint16_t level = 0, level_in_domain = 0;
   range_style style{};
@@ -39,7 +39,7 @@ struct open_range {
 /// such ranges are lost, their pops are matched.
 class range_stack {
  public:
-  using open_range = gpuprof::open_range;
+  using open_range = gpuprof::guest::open_range;
   static constexpr std::size_t depth = 4096;
 
   explicit range_stack(memory_budget& budget) noexcept : budget_(budget) {}
@@ -147,4 +147,4 @@ class range_stack {
   storage first_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

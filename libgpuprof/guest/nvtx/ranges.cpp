@@ -7,7 +7,7 @@
 #include "guest/nvtx/started_ranges.hpp"
 #include "guest/nvtx/ticks.hpp"
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constinit started_ranges open_start_end;  // no destructor runs either
@@ -32,7 +32,7 @@ void describe(open_range& range, event_text const& text, range_style style) noex
   range.flops = text.flops;
   range.bytes = text.bytes;
   range.category = text.category;
-  range.colour = text.colour;
+  range.color = text.color;
   range.payload = text.payload;
   range.style = style;
   range.written = 0;
@@ -185,8 +185,8 @@ void end_range(thread_log& log, range_id id) noexcept {
 void mark(thread_log& log, event_text const& text) noexcept {
   if (!recording()) return;
   catch_up(log);
-  mark_text const what{text.name,   text.domain,  text.category,
-                       text.colour, text.payload, text.payload_bits};
+  mark_text const what{text.name,  text.domain,  text.category,
+                       text.color, text.payload, text.payload_bits};
   if (!write_mark(log, what, read_ticks())) thread_counters::bump(log.counters.dropped_ranges);
 }
 
@@ -203,7 +203,7 @@ std::vector<range_begin> claim_started_ranges() {
                       .name = range.name,
                       .domain = range.domain,
                       .category = range.category,
-                      .colour = range.colour,
+                      .color = range.color,
                       .payload = range.payload,
                       .payload_bits = range.payload_bits,
                       .declared_flops = range.flops,
@@ -221,4 +221,4 @@ std::uint64_t forgotten_ranges() noexcept {
   return open_start_end.forgotten();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

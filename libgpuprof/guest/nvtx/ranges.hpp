@@ -9,20 +9,20 @@
 #include <cstdint>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// What a range or a mark says about itself.
 struct event_text {
   name_id name{};
   name_id domain{};  // 0: the default domain
   std::uint32_t category = 0;
-  std::uint32_t colour = 0;
+  std::uint32_t color = 0;
   payload_kind payload{};
   std::uint64_t payload_bits = 0;
   double flops = 0, bytes = 0;
 };
 
-/// Told of every range whose end will be recognised, on the thread of the program, recording or
+/// Told of every range whose end will be recognized, on the thread of the program, recording or
 /// not: for capture triggers and step schedules. Compare ids got beforehand from names().intern();
 /// handle no text, take no time. Called before a begin is written, so a recording started here
 /// holds this range; and after an end is written, so one stopped here holds it too.
@@ -68,7 +68,7 @@ std::vector<range_begin> claim_started_ranges();
 /// In a child made by fork(), before its first log.
 void forget_started_ranges_of_parent() noexcept;
 
-/// Start/end ranges whose end will not be recognised, because too many are open.
+/// Start/end ranges whose end will not be recognized, because too many are open.
 std::uint64_t forgotten_ranges() noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr std::uint64_t too_big = std::numeric_limits<std::uint32_t>::max();
@@ -140,4 +140,4 @@ payload_schema const* payload_schemas::find(name_id domain, std::uint64_t id) co
   return nullptr;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 struct schema_entry {
   std::uint64_t flags = 0;  // NVTX_PAYLOAD_ENTRY_FLAG_*
@@ -81,4 +81,4 @@ inline std::uint64_t align_up(std::uint64_t offset, std::uint64_t align) noexcep
   return align <= 1 ? offset : (offset + align - 1) / align * align;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

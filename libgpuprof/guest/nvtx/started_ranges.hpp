@@ -11,10 +11,10 @@
 #include <new>
 #include <optional>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Any thread. Fixed memory, touched as far as it is used: up to 32768 open ranges are remembered,
-/// further ones are counted. Range ids count up, so neighbours lie in different buckets and their
+/// further ones are counted. Range ids count up, so neighbors lie in different buckets and their
 /// locks are all but never contended.
 class started_ranges {
  public:
@@ -22,7 +22,7 @@ class started_ranges {
   static constexpr std::size_t per_bucket = 32;
 
   /// Keeps a place for add(). False when its bucket is full: the end of this range will not be
-  /// recognised.
+  /// recognized.
   bool reserve(range_id id) noexcept {
     auto& b = bucket_of(id);
     std::lock_guard const lock(b.mutex);
@@ -88,4 +88,4 @@ class started_ranges {
   std::atomic<std::uint64_t> forgotten_{0};
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -3,7 +3,7 @@
 
 #include "guest/nvtx/ranges.hpp"
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 void end_step(thread_log& log) noexcept {
   if (log.steps > 0) pop_range(log, log.names.intern(own_domain));
@@ -23,4 +23,4 @@ void begin_step(thread_log& log) noexcept {
              log.around_steps);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

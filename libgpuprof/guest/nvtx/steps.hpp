@@ -5,7 +5,7 @@
 #include "guest/nvtx/thread_log.hpp"
 #include "model/own_ranges.hpp"
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Ends the step of the thread, if it has begun one.
 void end_step(thread_log& log) noexcept;
@@ -14,4 +14,4 @@ void end_step(thread_log& log) noexcept;
 /// opens in one and closes in the next; those of a range that is open around all lie in that.
 void begin_step(thread_log& log) noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 std::size_t put_utf8(char32_t c, char* at) noexcept {
   if (c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff)) c = 0xfffd;
@@ -49,4 +49,4 @@ name_id intern_text(name_cache& cache, wchar_t const* text) noexcept {
   return cache.intern(to_utf8(text, buffer));
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -8,7 +8,7 @@
 #include <span>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Longer texts are cut.
 inline constexpr std::size_t max_nvtx_text = 4096;
@@ -23,4 +23,4 @@ name_id intern_text(name_cache& cache, wchar_t const* text) noexcept;
 /// Appends one character; 0xfffd in place of what is none.
 std::size_t put_utf8(char32_t character, char* at) noexcept;  // at most 4 bytes
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

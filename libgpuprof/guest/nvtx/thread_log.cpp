@@ -28,7 +28,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace detail {
 
 constinit thread_local thread_log* current_log = nullptr;
@@ -335,4 +335,4 @@ bool wait_for_wake(std::chrono::nanoseconds timeout) noexcept {
   return drain_wanted.exchange(0, std::memory_order_acquire) != 0;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

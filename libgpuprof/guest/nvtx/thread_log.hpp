@@ -21,7 +21,7 @@
 #include <cstdint>
 #include <span>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Counters a thread bumps itself and the drain thread reads now and then. Relaxed: single writer,
 /// only the value matters. They go on counting when a log passes to another thread.
@@ -127,4 +127,4 @@ void wake_drain() noexcept;
 /// Sleeps until wake_drain() or until `timeout` has passed; true when woken. One waiter at a time.
 bool wait_for_wake(std::chrono::nanoseconds timeout) noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

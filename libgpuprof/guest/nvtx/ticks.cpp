@@ -12,7 +12,7 @@
 #include <cpuid.h>
 #endif
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constinit tick_look first_look{};
@@ -86,4 +86,4 @@ tick_line const& look_at_tick_line() noexcept {
   return line_of_process;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -13,7 +13,7 @@
 #include <x86intrin.h>
 #endif
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// True if the counter runs at one rate on all cores and in all power states. Set when logs are
 /// configured.
@@ -119,4 +119,4 @@ void begin_ticks_in_child() noexcept;
 /// The line of the process, after one more look. The thread that drains the rings, alone.
 tick_line const& look_at_tick_line() noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/options/capture_plan.hpp"
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 std::string text_of(range_pattern const& range) {
@@ -187,4 +187,4 @@ std::uint64_t capture_plan::next_deadline() const noexcept {
   return 0;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

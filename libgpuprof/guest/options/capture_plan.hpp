@@ -8,14 +8,14 @@
 #include <cstdint>
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Feed it events; read wanted() after each. Times are monotonic nanoseconds.
 class capture_plan {
  public:
   explicit capture_plan(settings const& options) : options_(options) {}
 
-  /// The process has come up (CUDA initialised, NVTX in use, or the API called): the delay counts
+  /// The process has come up (CUDA initialized, NVTX in use, or the API called): the delay counts
   /// from here.
   void begin(std::uint64_t now);
   void profiler_start(std::uint64_t now);
@@ -81,4 +81,4 @@ class capture_plan {
   std::string trigger_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 kernel_filter::kernel_filter(std::uint64_t skip, std::uint64_t count)
     : skip_(skip), count_(count) {}
@@ -69,4 +69,4 @@ bool kernel_filter::remembered_name_matches(char const* mangled) noexcept {
   return *yes;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// A name matches when any pattern matches the mangled name, the demangled one or the base name
 /// (without namespaces, template arguments and parameters). Plain patterns must be the whole name;
@@ -58,4 +58,4 @@ class kernel_filter {
   std::optional<name_matcher> matcher_;  // last: its thread reads the patterns
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr std::size_t stack_bytes = 8 << 20;  // address space; as much as is used becomes memory
@@ -82,4 +82,4 @@ void name_matcher::answer_questions() noexcept {
   }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -14,7 +14,7 @@
 #include <pthread.h>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Demangling and matching allocate and want tens of kB of stack. A launch callback runs on a stack
 /// of the program's choosing, perhaps with 16 KiB of it: there it only hands the name over and
@@ -54,4 +54,4 @@ class name_matcher {
   pthread_t thread_{};
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

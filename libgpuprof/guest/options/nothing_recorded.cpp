@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr std::size_t max_shown = 5;
@@ -97,4 +97,4 @@ std::string why_no_kernel_was_selected(settings const& s, std::uint64_t left_out
          list_of(std::move(names), first.text);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

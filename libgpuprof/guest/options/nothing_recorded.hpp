@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// One line: what never came, and what of its kind did. `names`: what the program has named.
 std::string why_nothing_was_recorded(settings const&, capture_plan const&,
@@ -21,4 +21,4 @@ std::string why_nothing_was_recorded(settings const&, capture_plan const&,
 std::string why_no_kernel_was_selected(settings const&, std::uint64_t left_out,
                                        std::vector<std::string> const& kernels);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

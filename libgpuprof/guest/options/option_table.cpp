@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 bool read_output(settings& s, std::string_view text) {
@@ -365,4 +365,4 @@ std::span<std::string_view const> other_variables() noexcept {
   return others;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

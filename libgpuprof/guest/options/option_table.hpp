@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 struct option {
   std::string_view name;          // "capture-range", without dashes
@@ -36,11 +36,11 @@ option const* find_option(std::string_view name) noexcept;
 /// "GPUPROF_CAPTURE_RANGE"
 std::string environment_name(option const&);
 
-/// Reads one value into `settings`. `source` is how the user spelt the option: "--trace" or
+/// Reads one value into `settings`. `source` is how the user spelled the option: "--trace" or
 /// "GPUPROF_TRACE"; it begins the message.
 result<void> set_option(settings&, option const&, std::string_view value, std::string_view source);
 
 /// Variables that begin with GPUPROF_, are ours and are no option.
 std::span<std::string_view const> other_variables() noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr std::string_view extension = ".gpuprof";
@@ -176,4 +176,4 @@ result<capture_path> choose_capture_path(settings const& s, naming_facts const& 
                " exists already. Choose another --output or replace it with --force-overwrite"};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// What a name may depend on; functions, so that tests and the command line can put in their own.
 struct naming_facts {
@@ -48,4 +48,4 @@ struct capture_path {
 /// ".pid<N>" added to it, or ".pid<N>-2", since containers that share a folder count apart.
 result<capture_path> choose_capture_path(settings const&, naming_facts const&, int lost_names = 0);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr char capture_begun = 'c', no_capture = 'n';
@@ -52,4 +52,4 @@ run_notes read_run_notes(std::string const& file) {
   return notes;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Names the file. Set by `gpuprof profile`, which makes it and removes it.
 inline constexpr char const* run_notes_variable = "GPUPROF_RUN_NOTES";
@@ -23,4 +23,4 @@ struct run_notes {
 };
 run_notes read_run_notes(std::string const& file);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr std::string_view prefix = "GPUPROF_";
@@ -33,7 +33,7 @@ std::vector<std::string> known_names() {
 std::string unknown_variable(std::string_view name) {
   auto const names = known_names();
   auto line = "unknown environment variable " + std::string(name) + " is ignored";
-  // Misspelt after the prefix, which every name shares: compare what follows.
+  // Misspelled after the prefix, which every name shares: compare what follows.
   std::vector<std::string> endings;
   for (auto const& known : names) endings.push_back(known.substr(prefix.size()));
   auto const nearest = nearest_name(name.substr(prefix.size()), endings);
@@ -119,4 +119,4 @@ std::vector<std::string> contradictions(settings const& s) {
   return lines;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

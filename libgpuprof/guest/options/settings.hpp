@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// What is written down.
 struct trace_set {
@@ -22,7 +22,7 @@ struct trace_set {
   bool blocking = true;      // calls of the driver that wait, allocate, load
   bool cuda_api = false;     // all calls of the runtime and driver API, those included
   bool cuda_memory = false;  // device memory allocated and released
-  bool sync = false;         // synchronisation calls
+  bool sync = false;         // synchronization calls
   bool um = false;           // unified-memory counters
   friend bool operator==(trace_set const&, trace_set const&) = default;
 };
@@ -141,4 +141,4 @@ parsed_settings read_settings(char const* const* environ);
 /// Choices that make no sense together, one line each; empty when all is well.
 std::vector<std::string> contradictions(settings const&);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

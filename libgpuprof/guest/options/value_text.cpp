@@ -5,7 +5,7 @@
 #include <regex>
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 bool is_regex(std::string const& text) {
@@ -136,4 +136,4 @@ bool read_kernel_patterns(std::vector<kernel_pattern>& out, std::string_view tex
   return true;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 template <class Number>
 bool read_number(Number& out, std::string_view text, Number min, Number max) {
@@ -59,4 +59,4 @@ bool read_labels(std::vector<run_label>& out, std::string_view text);
 bool read_kernel_patterns(std::vector<kernel_pattern>& out, std::string_view text,
                           bool ignores_case);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

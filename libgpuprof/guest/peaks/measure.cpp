@@ -7,7 +7,7 @@
 #include "guest/peaks/experiments/peer_experiment.hpp"
 #include "guest/peaks/experiments/throughput.hpp"
 #include "guest/peaks/kernels/kernel_images.hpp"
-#include "guest/peaks/neighbours.hpp"
+#include "guest/peaks/neighbors.hpp"
 #include "guest/peaks/sharing_remarks.hpp"
 #include "guest/peaks/store/gpu_key.hpp"
 #include "model/peaks.hpp"
@@ -18,7 +18,7 @@
 #include <ctime>
 #include <optional>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 namespace {
 
 /// A GPU that is to be measured, and what is known of it before anything runs on it.
@@ -331,4 +331,4 @@ result<gpu_peaks> measure(int ordinal, measure_options const& options) {
   return peaks;
 }
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

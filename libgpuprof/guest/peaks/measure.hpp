@@ -6,7 +6,7 @@
 #include "guest/peaks/experiments/measure_options.hpp"
 #include "model/peaks.hpp"
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 
 /// What identifies the results of this GPU, without measuring. Opens no CUDA context.
 result<peaks_key> key_of(int ordinal);
@@ -16,4 +16,4 @@ result<peaks_key> key_of(int ordinal);
 /// results as failed; an error means there is nothing at all. Any thread, one at a time for a GPU.
 result<gpu_peaks> measure(int ordinal, measure_options const& options);
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 namespace {
 
 peak_effort effort_of(measure_options const& asked) noexcept {
@@ -103,4 +103,4 @@ result<int> count_gpus() {
   return count;
 }
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

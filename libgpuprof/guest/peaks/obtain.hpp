@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 
 struct obtain_options {
   measure_options what;  // tests: never empty
@@ -47,4 +47,4 @@ std::vector<test_id> every_test();
 /// cuInit.
 result<int> count_gpus();
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

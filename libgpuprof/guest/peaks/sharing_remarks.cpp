@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 
 std::optional<std::string> mps_remark(std::string const& pipe_folder,
                                       std::string const& thread_percentage) {
@@ -38,4 +38,4 @@ std::vector<std::string> sharing_remarks(device_facts const& device) {
   return remarks;
 }
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

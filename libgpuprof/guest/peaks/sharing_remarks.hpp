@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 
 /// Empty when no MPS daemon has its control pipe in this folder. `thread_percentage` is what
 /// CUDA_MPS_ACTIVE_THREAD_PERCENTAGE says, or empty.
@@ -21,4 +21,4 @@ std::optional<std::string> mig_remark(device_facts const& device);
 /// Both, for this process: one line each.
 std::vector<std::string> sharing_remarks(device_facts const& device);
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

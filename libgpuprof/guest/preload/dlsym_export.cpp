@@ -7,7 +7,7 @@
 
 #include <dlfcn.h>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 // A question is no use of CUPTI: nothing is loaded or begun for it.
@@ -21,7 +21,7 @@ void* stub_or_real(void* handle, char const* name) {
 }
 
 }  // namespace
-}  // namespace gpuprof
+}  // namespace gpuprof::guest
 
 /// Where dlsym(…, name) is to go on. Runs before constructors, also those of sanitizers.
 extern "C"
@@ -36,7 +36,7 @@ extern "C"
     if (at == nullptr || *at != letter) return gpuprof::real_dlsym();
     ++at;
   }
-  return &gpuprof::stub_or_real;
+  return &gpuprof::guest::stub_or_real;
 }
 
 #if defined(__x86_64__)

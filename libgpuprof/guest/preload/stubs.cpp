@@ -156,12 +156,12 @@ gpuprof_first_call:
 #define GPUPROF_EARLY __attribute__((no_sanitize("address", "thread", "undefined")))
 
 extern "C" {
-extern gpuprof::cupti_stub gpuprof_first_stub[] __attribute__((visibility("hidden")));
-extern gpuprof::cupti_stub gpuprof_behind_stubs[] __attribute__((visibility("hidden")));
+extern gpuprof::guest::cupti_stub gpuprof_first_stub[] __attribute__((visibility("hidden")));
+extern gpuprof::guest::cupti_stub gpuprof_behind_stubs[] __attribute__((visibility("hidden")));
 extern char gpuprof_own_dlsym[] __attribute__((visibility("hidden")));  // dlsym_export.cpp
 }
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 /// Null: libgpuprof.so is of another build.
@@ -206,17 +206,17 @@ GPUPROF_EARLY bool calls_are_shared() noexcept {
   return profiler != nullptr && profiler->shares();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest
 
 extern "C" __attribute__((visibility("hidden"), used)) void* gpuprof_where_cupti_goes(
-    gpuprof::cupti_stub& stub) noexcept {
+    gpuprof::guest::cupti_stub& stub) noexcept {
   auto const saved_errno = errno;
   auto* found = __atomic_load_n(&stub.found, __ATOMIC_RELAXED);
   if (found == nullptr) found = gpuprof::real_dlsym()(RTLD_NEXT, stub.name);
   bool stays = false;
-  auto const* const profiler = gpuprof::interface();
+  auto const* const profiler = gpuprof::guest::interface();
   auto* target = profiler != nullptr ? profiler->where_call_goes(stub.name, found, stays) : found;
-  if (target == nullptr) target = reinterpret_cast<void*>(&gpuprof::there_is_none);
+  if (target == nullptr) target = reinterpret_cast<void*>(&gpuprof::guest::there_is_none);
   if (stays) __atomic_store_n(&stub.target, target, __ATOMIC_RELEASE);
   errno = saved_errno;
   return target;

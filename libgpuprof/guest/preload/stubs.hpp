@@ -2,7 +2,7 @@
 // A function for each of CUPTI's, which jumps to where libgpuprof.so says that the call goes.
 #pragma once
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// One of CUPTI's functions. Written and read with built-ins: it is used before constructors, also
 /// those of sanitizers, have run. The assembly in stubs.cpp lays it out.
@@ -19,4 +19,4 @@ cupti_stub* stub_of(char const* name) noexcept;
 /// Calls of CUPTI are ours to direct.
 bool calls_are_shared() noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

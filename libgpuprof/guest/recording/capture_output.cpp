@@ -26,7 +26,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 peak_record row_of(peak_result const& r, int device, std::string const& measured_at) {
@@ -351,4 +351,4 @@ void capture_output::end_at_limit(std::string const& why) {
   log_warning(line);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

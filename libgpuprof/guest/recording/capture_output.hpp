@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// The GPUs, what is stored of their peaks, and the libraries.
 struct gpu_rows {
@@ -100,4 +100,4 @@ class capture_output {
   std::string path_, chosen_, why_not_usable_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 void capture_windows::window::saw(correlation_id launch) noexcept {
   if (raw(first) == 0 || is_before(launch, first)) first = launch;
@@ -114,4 +114,4 @@ void capture_windows::early_launches::clear() noexcept {
   is_sorted_ = true;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// One thread. A question takes a number of steps that grows with the logarithm of the number of
 /// windows. The latest `max_kept` windows are kept: records of older ones came long ago.
@@ -83,4 +83,4 @@ class capture_windows {
   mutable std::uint64_t steps_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

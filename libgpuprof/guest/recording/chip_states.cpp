@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr std::uint64_t ask_every_ns = 100'000'000;
@@ -68,4 +68,4 @@ std::optional<nvml_device> chip_states::find(device_id device) const {
   return library_->device(device_uuid(*driver, static_cast<int>(raw(device))));
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

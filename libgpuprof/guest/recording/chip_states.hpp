@@ -13,7 +13,7 @@
 #include <optional>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// The GPUs on which contexts have work, and when they are to be asked. Drain thread.
 class chip_state_times final : public record_sink {
@@ -45,4 +45,4 @@ class chip_states {
   std::map<device_id, std::optional<nvml_device>> known_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

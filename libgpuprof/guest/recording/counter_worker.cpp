@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 // Of a context that is being destroyed.
@@ -231,4 +231,4 @@ void counter_worker::main() noexcept {
   }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// One per process, never destroyed. Not on the drain thread: the first switching on takes a third
 /// of a second, in which rings would run over.
@@ -98,4 +98,4 @@ class counter_worker final : public record_sink {
   ending ending_ = ending::capture;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -4,7 +4,7 @@
 #include "base/clock.hpp"
 #include "base/readable.hpp"
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr std::uint64_t ask_disk_every_ns = 2 * ns_per_second;
@@ -44,4 +44,4 @@ std::uint64_t disk_limits::min_free(std::uint64_t total) const noexcept {
   return min_free_.value_or(std::min(usual_min_free, total / 100 * usual_min_free_percent));
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Pure: no clock, no file.
 class disk_limits {
@@ -33,4 +33,4 @@ class disk_limits {
   std::uint64_t next_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

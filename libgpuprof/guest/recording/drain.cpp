@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 // At the end of the process: after this long without a record none is expected any more. A program
@@ -419,4 +419,4 @@ bool drain::finish_and_wait(std::uint32_t timeout_ms) {
   return requests_.finish_and_wait(std::chrono::milliseconds(timeout_ms), wake_drain);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -31,7 +31,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// A window opened or closed, in the order in which it happened.
 struct window_event {
@@ -243,4 +243,4 @@ class drain {
   named_counters counters_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

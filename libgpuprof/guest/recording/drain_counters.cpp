@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 void app_costs::report(ledger& to) const {
   to.add("cost.start_ns", start_ns);
@@ -87,4 +87,4 @@ void drain::say_what_was_written() {
   log_info(line + "; next: gpuprof " + (is_counted ? "roofline " : "stats ") + output_.path());
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

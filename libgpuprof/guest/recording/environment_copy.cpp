@@ -5,7 +5,7 @@
 
 extern char** environ;
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 environment_copy::environment_copy() {
   for (auto** at = environ; at != nullptr && *at != nullptr; ++at) {
@@ -23,4 +23,4 @@ std::optional<std::string> environment_copy::value_of(std::string_view name) con
   return std::nullopt;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 class environment_copy {
  public:
@@ -25,4 +25,4 @@ class environment_copy {
   std::vector<entry> variables_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

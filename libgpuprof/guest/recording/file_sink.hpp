@@ -7,7 +7,7 @@
 
 #include <span>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 class file_sink final : public record_sink {
  public:
@@ -40,4 +40,4 @@ class file_sink final : public record_sink {
   capture::writer& file_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 std::vector<kernel_code_record> kernel_code_rows::fresh(
     code_inventory const& inventory, std::span<name_id const> ran,
@@ -24,4 +24,4 @@ std::vector<kernel_code_record> kernel_code_rows::fresh(
   return rows;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// One thread.
 class kernel_code_rows {
@@ -27,4 +27,4 @@ class kernel_code_rows {
   std::size_t looked_at_ = 0;  // of those that ran
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// One thread. The latest stretches of each thread are kept, of threads those that made the latest
 /// stretches.
@@ -64,4 +64,4 @@ class own_stretches {
   mutable std::uint64_t steps_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 bool side_thread::start_thread() noexcept {
   if (thread_started_) return true;
@@ -56,4 +56,4 @@ void side_thread::main() noexcept {
   }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

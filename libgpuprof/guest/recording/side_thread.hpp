@@ -8,7 +8,7 @@
 #include <functional>
 #include <mutex>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Never destroyed. Used by one thread, for one thing at a time.
 class side_thread {
@@ -30,4 +30,4 @@ class side_thread {
   std::exception_ptr thrown_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

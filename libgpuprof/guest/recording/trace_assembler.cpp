@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr std::size_t together = 256;  // kernels: one lock of the totals for all of them
@@ -92,13 +92,13 @@ void trace_assembler::launch(launch_note const& note) {
   if ((note.flags & launch_is_pattern) != 0) unrecorded_.keep(note.correlation);
   if (raw(note.alike) != 0) unrecorded_.add(note);
   auto const flags = static_cast<std::uint8_t>(note.flags & ~launch_is_pattern);
-  gpuprof::launch l;
+  gpuprof::guest::launch l;
   l.time = note.time;
   l.range = note.range;
   l.correlation = note.correlation;
   l.thread = note.thread;
   l.arguments = note.arguments;
-  if (raw(note.kernel) >> gpuprof::launch::name_bits == 0) l.kernel = note.kernel;
+  if (raw(note.kernel) >> gpuprof::guest::launch::name_bits == 0) l.kernel = note.kernel;
   l.flags = flags;
   windows_.saw(note.time, note.correlation);
   if (flags == 0) ++counts_.launches;
@@ -156,7 +156,7 @@ bool trace_assembler::is_of_cupti(shape_id shape) const noexcept {
   return index < shape_is_cuptis_.size() && shape_is_cuptis_[index];
 }
 
-bool trace_assembler::tells_more(gpuprof::launch const& l, shape_id shape) const noexcept {
+bool trace_assembler::tells_more(gpuprof::guest::launch const& l, shape_id shape) const noexcept {
   auto const index = static_cast<std::size_t>(raw(shape));
   auto const is_another =
       raw(l.kernel) != 0 && index < shape_names_.size() && shape_names_[index] != l.kernel;
@@ -359,4 +359,4 @@ void trace_assembler::report(ledger& to) const {
   to.add("memory.launch_table_bytes", table_bytes());
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

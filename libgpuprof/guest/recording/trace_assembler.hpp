@@ -21,7 +21,7 @@
 #include <unordered_set>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// What a capture saw and missed. All counted over all windows so far.
 struct trace_counts {
@@ -137,7 +137,7 @@ class trace_assembler final : public activity_sink {
   void write_if_inside(Record const& record, timestamp_ns t);
   bool wanted(shape_id shape);
   bool is_of_cupti(shape_id shape) const noexcept;
-  bool tells_more(gpuprof::launch const& l, shape_id shape) const noexcept;
+  bool tells_more(gpuprof::guest::launch const& l, shape_id shape) const noexcept;
   void finish_kernel(kernel_record record, bool first_look);
   void finish_copy(copy_record record, bool first_look);
   void finish_set(memset_record record, bool first_look);
@@ -173,4 +173,4 @@ class trace_assembler final : public activity_sink {
   own_stretches own_stretches_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

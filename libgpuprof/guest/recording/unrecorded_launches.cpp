@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr duration_ns max_record_wait{10'000'000'000};
@@ -45,4 +45,4 @@ std::vector<kernel_record> unrecorded_launches::take() {
   return made;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// One thread. A pattern is a launch whose record is kept for good; there is one of each kind of
 /// launch that is ever read so.
@@ -39,4 +39,4 @@ class unrecorded_launches {
   timestamp_ns newest_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

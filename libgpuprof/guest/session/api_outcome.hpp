@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 inline constexpr char const* nothing_captured = "nothing has been captured in this process";
 inline constexpr char const* no_capture_runs = "no capture is running: gpuprof_start() begins one";
@@ -30,4 +30,4 @@ struct api_outcome {
   static api_outcome late(std::string why) { return {kind::late, std::move(why)}; }
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

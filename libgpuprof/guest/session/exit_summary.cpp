@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
-using namespace report;
+using namespace text;
 using enum column_kind;
 
 double percent(std::uint64_t part, std::uint64_t all) noexcept {
@@ -78,7 +78,7 @@ void append_section(std::string& out, std::string_view heading, std::vector<colu
 
 }  // namespace
 
-std::string summary_text(report::overview const& about, live_snapshot const& totals,
+std::string summary_text(text::overview const& about, live_snapshot const& totals,
                          std::size_t rows) {
   std::string out;
   for (auto const& line : overview_lines(about)) out += line + "\n";
@@ -118,14 +118,14 @@ std::string summary_text(report::overview const& about, live_snapshot const& tot
 }
 
 void print_exit_summary(live_snapshot const& totals, named_counters const& counters) {
-  report::overview about;
+  text::overview about;
   about.program = command_line();
   about.records = {{"kernels", totals.kernel_count}, {"graphs", totals.graph_count}};
   std::uint64_t copies = 0, fills = 0;
   for (auto const& copy : totals.copies) (copy.is_fill ? fills : copies) += copy.count;
   about.records.push_back({"copies", copies});
   about.records.push_back({"fills", fills});
-  for (auto const& [name, value] : counters) report::add_counter(about, name, value);
+  for (auto const& [name, value] : counters) text::add_counter(about, name, value);
   auto const text = summary_text(about, totals);
   for (std::size_t from = 0; from < text.size();) {
     auto const to = std::min(text.find('\n', from), text.size());
@@ -134,4 +134,4 @@ void print_exit_summary(live_snapshot const& totals, named_counters const& count
   }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -9,13 +9,13 @@
 #include <cstddef>
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// At most `rows` lines of each kind; says how many more there are. Ends with a line end.
-std::string summary_text(report::overview const& about, live_snapshot const& totals,
+std::string summary_text(text::overview const& about, live_snapshot const& totals,
                          std::size_t rows = 10);
 
 /// On stderr, line by line.
 void print_exit_summary(live_snapshot const& totals, named_counters const& counters);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <unistd.h>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 class inert_child_line {
  public:
@@ -23,4 +23,4 @@ class inert_child_line {
   std::array<char, 256> text_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

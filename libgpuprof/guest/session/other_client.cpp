@@ -12,7 +12,7 @@
 #include <chrono>
 #include <thread>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 void other_client::watch(cupti_tracer& tracer, counter_worker* counters) noexcept {
   counters_.store(counters);
@@ -75,4 +75,4 @@ void other_client::say_once() noexcept {
   }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

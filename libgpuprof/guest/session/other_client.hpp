@@ -11,7 +11,7 @@
 #include <mutex>
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 class counter_worker;
 struct app_costs;
@@ -43,4 +43,4 @@ class other_client final : public other_client_observer {
   std::string who_;   // the file that has asked CUPTI for records
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

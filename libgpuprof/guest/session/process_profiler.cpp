@@ -23,7 +23,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 /// A relative name of an output means the folder the program is in now, not the one it may change
@@ -153,7 +153,7 @@ void process_profiler::end_with_process() {
   });
 }
 
-void process_profiler::cuda_initialised() {
+void process_profiler::cuda_initialized() {
   keep_children_inert();
   // Exit handlers run last one first: ours has to come before the driver's.
   if (begun_.load() && !cuda_up_.load()) end_with_process();
@@ -343,4 +343,4 @@ void process_profiler::shut_down() noexcept {
   }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

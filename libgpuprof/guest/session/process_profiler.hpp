@@ -25,7 +25,7 @@
 #include <string>
 #include <unistd.h>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Any thread. Made on first use, never destroyed: callbacks may come as long as the process lives.
 class process_profiler final : public cuda_event_observer,
@@ -36,8 +36,8 @@ class process_profiler final : public cuda_event_observer,
   /// The profiler if anything has called get() before; never makes one.
   static process_profiler* existing() noexcept;
 
-  /// CUDA is being initialised (InitializeInjection).
-  void cuda_initialised();
+  /// CUDA is being initialized (InitializeInjection).
+  void cuda_initialized();
   /// The program has made its first NVTX call; thread logs are ready when this returns.
   void nvtx_used();
 
@@ -177,4 +177,4 @@ class process_profiler final : public cuda_event_observer,
   std::atomic<bool> shut_down_{false};
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

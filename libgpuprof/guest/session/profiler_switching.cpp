@@ -15,7 +15,7 @@
 #include <thread>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 std::size_t buffer_bytes_within(std::size_t limit) {
@@ -186,4 +186,4 @@ void process_profiler::leave_cupti() noexcept {
   acting_.clear(std::memory_order_release);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr std::uint64_t linger_ns = 500'000'000;  // tracing stays on this long between two captures
@@ -197,4 +197,4 @@ bool process_profiler::rest_if_nothing_runs() {
   return settled;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 std::optional<range_trigger> trigger_for(std::optional<range_pattern> const& pattern) {
   if (!pattern) return std::nullopt;
@@ -20,4 +20,4 @@ std::optional<range_trigger> trigger_for(std::optional<range_pattern> const& pat
   return trigger;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

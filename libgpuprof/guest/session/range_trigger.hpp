@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recognises the NVTX range that a capture or a step waits for.
+// Recognizes the NVTX range that a capture or a step waits for.
 #pragma once
 
 #include "guest/nvtx/name_registry.hpp"
@@ -7,7 +7,7 @@
 
 #include <optional>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// By ids of names, so that comparing costs the program nothing to speak of.
 struct range_trigger {
@@ -24,4 +24,4 @@ struct range_trigger {
 /// Empty without a pattern. Interns its names.
 std::optional<range_trigger> trigger_for(std::optional<range_pattern> const& pattern);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

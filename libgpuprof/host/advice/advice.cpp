@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 namespace {
 
 bool names(std::vector<std::string> const& list, std::string_view name) {
@@ -99,15 +99,15 @@ void sort_by_gain(std::vector<finding>& findings) {
 }
 
 /// Nothing is said of a rule that can never be asked on these GPUs.
-void note_missing(rule const& one, data_set missing, run_facts const& facts, advice& given) {
+void note_missing(rule const& one, data_set missing, run_facts const& facts, run_advice& given) {
   if (missing.without(facts.impossible).has(missing)) given.missing.push_back({&one, missing});
 }
 
 }  // namespace
 
-advice give_advice(run_facts const& whole_run, advice_options const& options) {
+run_advice give_advice(run_facts const& whole_run, advice_options const& options) {
   auto const facts = without_warm_up(whole_run);
-  advice given;
+  run_advice given;
   given.holds = bottleneck_of(facts);
   std::vector<finding> all;
   for (auto const* one : all_rules()) {
@@ -134,4 +134,4 @@ advice give_advice(run_facts const& whole_run, advice_options const& options) {
   return given;
 }
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 
 struct advice_options {
   std::vector<std::string> only;     // --rule: names of rules; empty: all
@@ -22,7 +22,7 @@ struct not_looked_at {
   data_set missing;
 };
 
-struct advice {
+struct run_advice {
   bottleneck holds;
   std::vector<finding> findings;   // highest gain first
   std::vector<finding> too_small;  // below min_gain
@@ -30,9 +30,9 @@ struct advice {
   double best_case_ns = 0;  // the window if all were done
 };
 
-advice give_advice(run_facts const& facts, advice_options const& options);
+run_advice give_advice(run_facts const& facts, advice_options const& options);
 
 /// "--set explain", "--trace cuda-api": what makes a capture hold this.
 std::string how_to_record(data_set missing);
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 namespace {
 
 bucket_times ledger_of(run_facts const& facts) {
@@ -53,4 +53,4 @@ bottleneck bottleneck_of(run_facts const& facts) {
   return found;
 }
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

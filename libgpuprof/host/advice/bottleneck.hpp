@@ -4,7 +4,7 @@
 
 #include "host/advice/facts.hpp"
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 
 /// What the program waits for.
 struct bottleneck {
@@ -16,4 +16,4 @@ struct bottleneck {
 
 bottleneck bottleneck_of(run_facts const& facts);
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

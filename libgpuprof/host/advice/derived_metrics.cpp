@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <initializer_list>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 namespace {
 
 using figure = std::optional<double>;
@@ -140,4 +140,4 @@ derived_metrics derive(kernel_facts const& kernel, std::uint32_t sm_count) {
   return seen;
 }
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

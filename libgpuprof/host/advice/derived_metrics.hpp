@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 
 /// Why a warp could not issue, by CUPTI's names.
 enum class stall_reason : std::uint8_t {
@@ -50,4 +50,4 @@ struct derived_metrics {
 /// `sm_count` 0: not known.
 derived_metrics derive(kernel_facts const& kernel, std::uint32_t sm_count);
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

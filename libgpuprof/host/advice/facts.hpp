@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 
 /// What a capture holds. A rule that needs what is not there is "not looked at", never "passed".
 enum class data : std::uint16_t {
@@ -30,7 +30,7 @@ enum class data : std::uint16_t {
   unified_memory = 256,  // --trace um
   several_ranks = 512,
   clocks = 1024,      // SM clocks of kernels
-  streams = 2048,     // `serialised` was looked for
+  streams = 2048,     // `serialized` was looked for
   peer_peaks = 4096,  // a peer copy was measured on these GPUs
   declared = 8192,    // `declared_flop` of kernels
 };
@@ -139,7 +139,7 @@ struct sequence_facts {
 
 /// Work of one stream that waited, launched, while work of another ran, and a piece of work of the
 /// legacy default stream came between the two in order of launch.
-struct serialised_facts {
+struct serialized_facts {
   device_id device{};
   std::string range;  // in which most of the waiting work was launched
   std::uint64_t count = 0;
@@ -218,7 +218,7 @@ struct run_facts {
   std::vector<call_facts> calls;
   std::vector<sequence_facts> sequences;
   std::vector<communication_facts> communication;
-  std::vector<serialised_facts> serialised;
+  std::vector<serialized_facts> serialized;
   std::vector<rank_facts> ranks;
   /// That this profiler adds to a launching call: what the run's quick launches take beyond the
   /// measured launch_throughput; where that was not measured, as on the machine of the first tests.
@@ -234,4 +234,4 @@ struct run_facts {
   }
 };
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

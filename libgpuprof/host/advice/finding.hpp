@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 
 /// Time of this run that a mend would save, all GPUs together. `low`: sure without any other
 /// change; `high`: at best.
@@ -76,4 +76,4 @@ struct finding {
   bool is_hidden_by_launches = false;  // the program waits for its launches, not for this kernel
 };
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 namespace {
 
 /// "copies of 4 bytes" and "copies of 8 bytes" are the same on two ranks.
@@ -100,4 +100,4 @@ joined_advice join(std::span<advice_of_rank const> ranks) {
   return joined;
 }
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 
 struct advice_of_rank {
   std::string rank;           // "3"
   double all_windows_ns = 0;  // of all its GPUs: what gains are shares of
-  advise::advice given;
+  advice::run_advice given;
 };
 
 struct gain_of_rank {
@@ -52,4 +52,4 @@ struct joined_advice {
 /// from figures in them.
 joined_advice join(std::span<advice_of_rank const> ranks);
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

@@ -6,7 +6,7 @@
 #include <span>
 #include <tuple>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 namespace {
 
 /// So much of a cap explained silences symptoms and remainder.
@@ -94,4 +94,4 @@ std::vector<finding> share_kernel_caps(std::vector<finding> findings, run_facts 
   return findings;
 }
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

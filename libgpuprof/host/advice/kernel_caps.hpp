@@ -7,7 +7,7 @@
 
 #include <vector>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 
 /// Good libraries reach 0.81 to 0.87 of the measured roofs; this is what a kernel is held to.
 inline constexpr double reachable_share = 0.8;
@@ -30,4 +30,4 @@ double time_above_roof_of(kernel_facts const& kernel) noexcept;
 /// it; `also` of the leading finding names the dropped ones.
 std::vector<finding> share_kernel_caps(std::vector<finding> findings, run_facts const& facts);
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

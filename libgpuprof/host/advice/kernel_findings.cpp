@@ -12,7 +12,7 @@
 #include <tuple>
 #include <utility>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 namespace {
 
 double share_of(double part, kernel_facts const& kernel) {
@@ -131,4 +131,4 @@ std::vector<finding> settle_kernel_findings(std::vector<finding> findings, run_f
   return merge_findings(std::move(shared));
 }
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

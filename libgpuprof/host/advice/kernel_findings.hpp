@@ -7,7 +7,7 @@
 
 #include <vector>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 
 /// A shorter kernel saves time only where the program waits for it: not where it waits for
 /// launches, and not where other kernels run meanwhile. This says whether it waits for launches.
@@ -31,4 +31,4 @@ std::vector<finding> merge_findings(std::vector<finding> findings);
 /// geometries. Findings without a kernel stay as they are.
 std::vector<finding> settle_kernel_findings(std::vector<finding> findings, run_facts const& facts);
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <initializer_list>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 namespace {
 
 constexpr auto nowhere = std::string_view::npos;
@@ -81,4 +81,4 @@ std::optional<product_name> parse_product(std::string_view name) {
   return product;
 }
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 
 /// A product of matrices or a convolution.
 struct product_name {
@@ -28,4 +28,4 @@ inline constexpr std::uint32_t full_alignment_bytes = 16;
 /// Nothing: the name is not that of a product.
 std::optional<product_name> parse_product(std::string_view kernel_name);
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

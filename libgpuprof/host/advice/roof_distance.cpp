@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 namespace {
 
 using bound_times = std::vector<std::pair<bound_by, double>>;
@@ -37,4 +37,4 @@ std::optional<roof_distance> roof_distance_of(run_facts const& facts) {
   return roof_distance{reached_ns / known_ns, known_ns / all_ns, longest->first};
 }
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

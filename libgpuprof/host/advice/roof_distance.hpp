@@ -6,7 +6,7 @@
 
 #include <optional>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 
 struct roof_distance {
   double share = 0;        // of each kernel's highest roof, mean by time
@@ -17,4 +17,4 @@ struct roof_distance {
 /// Nothing where it is not known for any kernel.
 std::optional<roof_distance> roof_distance_of(run_facts const& facts);
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

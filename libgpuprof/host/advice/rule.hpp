@@ -10,13 +10,13 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 
 enum class rule_group : std::uint8_t {
   kernel,
   launches,
   memory,
-  synchronisation,
+  synchronization,
   communication,
   input,
 };
@@ -52,4 +52,4 @@ rule const* find_rule(std::string_view name) noexcept;
 /// "kernels", "blocking_calls": as programs read them.
 std::vector<std::string> names_of(data_set what);
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

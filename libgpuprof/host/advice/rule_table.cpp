@@ -4,11 +4,11 @@
 
 #include <array>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 
 std::string_view name_of(rule_group group) noexcept {
   constexpr std::array<std::string_view, 6> names = {"kernel",          "launches",      "memory",
-                                                     "synchronisation", "communication", "input"};
+                                                     "synchronization", "communication", "input"};
   return names[static_cast<std::size_t>(group)];
 }
 
@@ -79,4 +79,4 @@ std::vector<std::string> names_of(data_set what) {
   return found;
 }
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 namespace {
 
 constexpr double slow = 1.2;  // times the median
@@ -34,4 +34,4 @@ slow_steps slow_steps_of(step_facts const& steps) {
   return found;
 }
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

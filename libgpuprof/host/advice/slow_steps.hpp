@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 
 /// Those that take longer than 1.2 times the median, of the program and, where that is known, of
 /// its GPUs: a thread may run ahead and be held up now and then, while the GPU's steps are even.
@@ -19,4 +19,4 @@ struct slow_steps {
 };
 slow_steps slow_steps_of(step_facts const& steps);
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

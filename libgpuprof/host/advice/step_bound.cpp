@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 
 double step_bound::saved_by(step_change const& change) const noexcept {
   auto const gpu = busy_ns - change.busy_ns + std::max(0.0, items - change.items) * pause_ns;
@@ -41,4 +41,4 @@ step_bound bound_of(run_facts const& facts) {
   return bound;
 }
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

@@ -6,7 +6,7 @@
 #include "host/advice/facts.hpp"
 #include "host/advice/finding.hpp"
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 
 /// What a mend takes away, in nanoseconds of all steps; nothing: it only removes a wait.
 struct step_change {
@@ -37,4 +37,4 @@ struct step_bound {
 /// Without steps, or where they are less than half of the window, the window is one step.
 step_bound bound_of(run_facts const& facts);
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <span>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 namespace {
 
 struct step {
@@ -79,4 +79,4 @@ std::string in_times(std::uint64_t count) {
   return count == 1 ? "once" : in_count(static_cast<double>(count)) + " times";
 }
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

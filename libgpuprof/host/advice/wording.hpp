@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 
 std::string as_figure(double value);  // three digits: "0.234", "132", "1.01"
 std::string as_rate(double per_second, std::string const& unit);  // "1.51 TB/s" of "B/s"
@@ -21,4 +21,4 @@ std::string in_count(double count);          // "1234"
 /// "3 times", "once".
 std::string in_times(std::uint64_t count);
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 std::string_view without_version_suffix(std::string_view function) noexcept {
   auto const at = function.rfind("_v");
@@ -22,10 +22,10 @@ std::vector<api_row> api_calls::rows(text_of_name const& text) {
   for (auto const& [id, series] : by_name_)
     by_text[std::string(without_version_suffix(text(static_cast<name_id>(id))))].add_all(series);
   std::vector<api_row> rows;
-  for (auto& [name, series] : by_text) rows.push_back({name, series.summarise()});
+  for (auto& [name, series] : by_text) rows.push_back({name, series.summarize()});
   std::stable_sort(rows.begin(), rows.end(),
                    [](api_row const& a, api_row const& b) { return a.time.total > b.time.total; });
   return rows;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// "cudaMemcpyAsync" of "cudaMemcpyAsync_v3020": CUPTI appends the version a function came with.
 std::string_view without_version_suffix(std::string_view function) noexcept;
@@ -32,4 +32,4 @@ class api_calls {
   std::unordered_map<std::uint32_t, samples> by_name_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

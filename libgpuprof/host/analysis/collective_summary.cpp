@@ -5,7 +5,7 @@
 #include <cctype>
 #include <charconv>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 /// What follows "key": in a flat JSON object.
@@ -114,7 +114,7 @@ std::vector<collective_rate_row> collective_times::rows() {
   std::vector<collective_rate_row> rows;
   for (auto& [arguments, times] : all_) {
     if (times.count() == 0) continue;
-    collective_rate_row row{arguments, times.summarise(), {}, {}};
+    collective_rate_row row{arguments, times.summarize(), {}, {}};
     if (arguments.bytes != 0 && row.time.median > 0) {
       row.message_rate = static_cast<double>(arguments.bytes) * 1e9 / row.time.median;
       if (auto const share = bus_share(bare_name(arguments.name), arguments.group_size))
@@ -127,4 +127,4 @@ std::vector<collective_rate_row> collective_times::rows() {
   return rows;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

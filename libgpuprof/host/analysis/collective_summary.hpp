@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// The domain of NCCL's own ranges, and of marks that an import makes of the arguments of a kernel.
 inline constexpr std::string_view nccl_domain = "NCCL";
@@ -58,4 +58,4 @@ class collective_times {
   std::map<range_id, std::size_t> ranges_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 constexpr double as_long = 0.2;  // a share
@@ -56,4 +56,4 @@ std::map<workload_id, workload_id> counted_outside(workload_times const& times,
   return found;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -7,7 +7,7 @@
 #include <map>
 #include <span>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Shapes for which this is equal differ in their ids and arguments only.
 kernel_shape without_arguments(kernel_shape shape);
@@ -19,4 +19,4 @@ kernel_shape without_arguments(kernel_shape shape);
 std::map<workload_id, workload_id> counted_outside(workload_times const& times,
                                                    std::span<kernel_shape const> shapes);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/analysis/declared_launches.hpp"
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 declared_launches::declared_launches(range_tree const& tree,
                                      std::map<range_id, double> const& flops)
@@ -36,4 +36,4 @@ std::unordered_map<std::uint64_t, declared_launches::declaration> declared_launc
   return kernels;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// A range that declares FLOP says nothing of each of several kernels inside. It does of one, and
 /// of many launches of that: what is declared, divided by them. Where a launch was lost that is
@@ -46,4 +46,4 @@ class declared_launches {
   std::vector<declaring_range> ranges_;  // as in the tree; empty: none declares
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

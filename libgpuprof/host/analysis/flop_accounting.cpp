@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/analysis/flop_accounting.hpp"
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 counted_flop count_flop(launch_metrics const& metrics, workload_id const& workload,
                         std::string_view chip, kernel_code const* code) {
@@ -23,4 +23,4 @@ std::vector<flop_part> flop_parts(launch_metrics const& metrics, workload_id con
   return parts;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// One counter's share of it: operations with the peak they are to be compared with.
 struct flop_part {
@@ -22,4 +22,4 @@ counted_flop count_flop(launch_metrics const& metrics, workload_id const& worklo
 /// Of the counters that were read, also where others of their precision were not.
 std::vector<flop_part> flop_parts(launch_metrics const& metrics, workload_id const& workload);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

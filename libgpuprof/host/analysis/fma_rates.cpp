@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 constexpr double threads_of_warp = 32;
@@ -114,4 +114,4 @@ kernel_code const* fma_rates::code_of(workload_id const& workload) const {
   return codes_.find(name->second);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -12,7 +12,7 @@
 #include <optional>
 #include <span>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Instructions of warps on the FMA pipes of all SMs, which samples count: multiply-adds, additions
 /// and multiplications in FP32 and FP16, and integer multiplications.
@@ -59,4 +59,4 @@ class fma_rates {
   kernel_codes codes_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 template <class Record>
 gpu_operation& gpu_trace::append(Record const& record, gpu_work work) {
@@ -56,4 +56,4 @@ std::vector<std::uint32_t> gpu_trace::order_of_start() const {
   return order;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 enum class gpu_work : std::uint8_t { kernel, copy, fill, graph };
 
@@ -68,4 +68,4 @@ class gpu_trace {
   bool in_order_as_added_ = true;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

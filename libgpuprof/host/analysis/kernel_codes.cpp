@@ -3,7 +3,7 @@
 
 #include <array>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 // Operations over sm__pipe_tensor_cycles_active.avg, each of an SM, on an H200: of cuBLAS products,
@@ -61,4 +61,4 @@ std::optional<tensor_rate> rate_by_code(kernel_code const* code, chip_size const
   return std::nullopt;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -14,7 +14,7 @@
 #include <span>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// By the name of the kernel.
 class kernel_codes {
@@ -53,4 +53,4 @@ struct chip_size {
 /// computes with it in a cycle.
 std::optional<tensor_rate> rate_by_code(kernel_code const* code, chip_size const& gpu) noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/analysis/kernel_labels.hpp"
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 kernel_labels::kernel_labels(std::span<kernel_shape const> shapes, text_of_name const& text,
                              kernel_name_style style) {
@@ -24,4 +24,4 @@ std::uint32_t kernel_labels::intern(std::string text) {
   return at->second;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

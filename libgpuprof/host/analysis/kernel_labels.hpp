@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Gives the text of a name_id; the text stays valid while the trace is open.
 using text_of_name = std::function<std::string_view(name_id)>;
@@ -41,4 +41,4 @@ class kernel_labels {
 /// Shape numbers count up from 1; one above this can only come from a damaged file.
 inline constexpr std::uint32_t largest_shape = 1u << 24;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

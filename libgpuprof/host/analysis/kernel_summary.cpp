@@ -5,18 +5,18 @@
 #include <map>
 #include <tuple>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
-/// Summarises series that belong together, without copying where there is only one.
-statistics summarise_together(kernel_durations& durations, std::vector<std::size_t> const& shapes) {
-  if (shapes.size() == 1) return durations.of(shapes[0]).summarise();
+/// Summarizes series that belong together, without copying where there is only one.
+statistics summarize_together(kernel_durations& durations, std::vector<std::size_t> const& shapes) {
+  if (shapes.size() == 1) return durations.of(shapes[0]).summarize();
   std::size_t count = 0;
   for (auto const shape : shapes) count += durations.of(shape).count();
   samples all;
   all.reserve(count);
   for (auto const shape : shapes) all.add_all(durations.of(shape));
-  return all.summarise();
+  return all.summarize();
 }
 
 struct group_key {
@@ -26,7 +26,7 @@ struct group_key {
 };
 
 template <class KeyOfShape>
-std::vector<kernel_row> summarise_by(kernel_durations& durations, kernel_labels const& labels,
+std::vector<kernel_row> summarize_by(kernel_durations& durations, kernel_labels const& labels,
                                      KeyOfShape key_of) {
   std::map<group_key, std::vector<std::size_t>> groups;
   for (std::size_t shape = 0; shape < durations.shapes(); ++shape)
@@ -36,7 +36,7 @@ std::vector<kernel_row> summarise_by(kernel_durations& durations, kernel_labels 
   rows.reserve(groups.size());
   for (auto const& [key, shapes] : groups)
     rows.push_back(
-        {labels.text(key.label), key.grid, key.block, summarise_together(durations, shapes)});
+        {labels.text(key.label), key.grid, key.block, summarize_together(durations, shapes)});
   std::stable_sort(rows.begin(), rows.end(), [](kernel_row const& a, kernel_row const& b) {
     return std::tie(b.time.total, a.time.count, a.name) <
            std::tie(a.time.total, b.time.count, b.name);
@@ -47,7 +47,7 @@ std::vector<kernel_row> summarise_by(kernel_durations& durations, kernel_labels 
 }  // namespace
 
 std::vector<kernel_row> kernels_by_name(kernel_durations& durations, kernel_labels const& labels) {
-  return summarise_by(durations, labels, [&](std::size_t shape) {
+  return summarize_by(durations, labels, [&](std::size_t shape) {
     return group_key{
         .label = labels.label_of(static_cast<shape_id>(shape)), .grid = {}, .block = {}};
   });
@@ -59,7 +59,7 @@ std::vector<kernel_row> kernels_by_name_and_geometry(kernel_durations& durations
   std::vector<kernel_shape const*> by_id(durations.shapes(), nullptr);
   for (auto const& shape : shapes)
     if (raw(shape.id) < by_id.size()) by_id[raw(shape.id)] = &shape;
-  return summarise_by(durations, labels, [&](std::size_t shape) {
+  return summarize_by(durations, labels, [&](std::size_t shape) {
     group_key key{.label = labels.label_of(static_cast<shape_id>(shape)), .grid = {}, .block = {}};
     if (by_id[shape] != nullptr) {
       key.grid = by_id[shape]->grid;
@@ -69,4 +69,4 @@ std::vector<kernel_row> kernels_by_name_and_geometry(kernel_durations& durations
   });
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// The durations of all kernels, by shape: the one accumulator behind both summaries.
 class kernel_durations {
@@ -40,4 +40,4 @@ std::vector<kernel_row> kernels_by_name(kernel_durations&, kernel_labels const&)
 std::vector<kernel_row> kernels_by_name_and_geometry(kernel_durations&, kernel_labels const&,
                                                      std::span<kernel_shape const> shapes);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

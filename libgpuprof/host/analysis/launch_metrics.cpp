@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 void running_mean::add(double value) noexcept {
   ++count_;
@@ -50,10 +50,10 @@ void launch_metrics::define(metric_record const& defined, std::string_view name)
   if (defined.patches_kernel) group_slows_[{defined.device, defined.group}] = true;
 }
 
-void launch_metrics::add(sampled_launch_record const& sample) {
+void launch_metrics::add(read_launch_record const& sample) {
   auto const next = static_cast<std::uint32_t>(launches_.size());
   if (!by_correlation_.try_emplace(raw(sample.correlation), next).second) return;
-  sampled_launch launch;
+  read_launch launch;
   launch.record = sample;
   if (group_slows_.contains({sample.device, sample.group})) launch.how = sampling::slowed;
   auto const next_reading = static_cast<std::uint32_t>(readings_.size());
@@ -66,7 +66,7 @@ void launch_metrics::add(sampled_launch_record const& sample) {
   windows_in_order_ = false;
 }
 
-void launch_metrics::add(launch_metric_record const& value) {
+void launch_metrics::add(reading_value_record const& value) {
   values_.push_back(value);
 }
 
@@ -100,7 +100,7 @@ void launch_metrics::each_window(device_id device, timestamp_ns start, duration_
 
 /// Null: the launch of this work was not sampled.
 template <class Record>
-launch_metrics::sampled_launch* launch_metrics::launch_of(Record const& work) {
+launch_metrics::read_launch* launch_metrics::launch_of(Record const& work) {
   auto const found = by_correlation_.find(raw(work.correlation));
   if (found == by_correlation_.end()) return nullptr;
   auto& launch = launches_[found->second];
@@ -122,7 +122,7 @@ void launch_metrics::see(kernel_record const& kernel) {
     else  // a graph: what was counted is of all its kernels together
       launch->workload = {kernel.device, {}, kernel.graph}, launch->is_graph = true;
   }
-  each_window(kernel.device, kernel.start, kernel.duration, [&](sampled_launch& launch) {
+  each_window(kernel.device, kernel.start, kernel.duration, [&](read_launch& launch) {
     if (launch.record.correlation != kernel.correlation) launch.beside_kernels = true;
   });
 }
@@ -133,14 +133,14 @@ void launch_metrics::see(graph_record const& graph) {
     launch->workload = {graph.device, {}, graph.graph};
     launch->is_graph = true;
   }
-  each_window(graph.device, graph.start, graph.duration, [&](sampled_launch& launch) {
+  each_window(graph.device, graph.start, graph.duration, [&](read_launch& launch) {
     if (launch.record.correlation != graph.correlation) launch.beside_kernels = true;
   });
 }
 
 template <class Record>
 void launch_metrics::see_copy(Record const& copy) {
-  each_window(copy.device, copy.start, copy.duration, [&](sampled_launch& launch) {
+  each_window(copy.device, copy.start, copy.duration, [&](read_launch& launch) {
     // Copies and fills of a graph are part of it.
     if (launch.record.correlation == copy.correlation && raw(copy.graph) != 0) {
       launch.has_copies = true;
@@ -160,7 +160,7 @@ void launch_metrics::see(memset_record const& fill) {
 
 /// One launch that tells nothing spoils its reading.
 void launch_metrics::judge_readings() {
-  std::vector<sampled_launch const*> first(readings_.size());
+  std::vector<read_launch const*> first(readings_.size());
   std::vector<discarded_samples> wrong(readings_.size());
   for (auto& launch : launches_) {
     auto& why = wrong[launch.reading];
@@ -284,4 +284,4 @@ std::uint64_t launch_metrics::samples_of(workload_id const& workload) const {
   return values == by_workload_.end() ? 0 : values->second.samples;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Mean and sample standard deviation of values that are not kept.
 class running_mean {
@@ -61,8 +61,8 @@ class launch_metrics {
  public:
   /// Ignores metrics that are sampled in time.
   void define(metric_record const& metric, std::string_view name);
-  void add(sampled_launch_record const& sample);
-  void add(launch_metric_record const& value);
+  void add(read_launch_record const& sample);
+  void add(reading_value_record const& value);
 
   void see(kernel_shape const& shape);  // before its kernels
   void see(kernel_record const& kernel);
@@ -118,8 +118,8 @@ class launch_metrics {
   }
 
  private:
-  struct sampled_launch {
-    sampled_launch_record record;
+  struct read_launch {
+    read_launch_record record;
     sampling how = sampling::plain;
     std::uint32_t kernels = 0;  // with its correlation
     workload_id workload;       // of the first of them
@@ -152,13 +152,13 @@ class launch_metrics {
   void judge_readings();
   void order_windows();
   template <class Record>
-  sampled_launch* launch_of(Record const& work);
+  read_launch* launch_of(Record const& work);
   template <class F>
   void each_window(device_id device, timestamp_ns start, duration_ns duration, F f);
   template <class Record>
   void see_copy(Record const& copy);
 
-  std::vector<sampled_launch> launches_;
+  std::vector<read_launch> launches_;
   std::unordered_map<std::uint32_t, std::uint32_t> by_correlation_;
   std::vector<reading> readings_;
   std::unordered_map<std::uint32_t, std::uint32_t> by_reading_;
@@ -169,7 +169,7 @@ class launch_metrics {
   std::map<std::string, std::uint32_t, std::less<>> name_index_;
   std::unordered_map<std::uint32_t, defined_metric> metrics_;
   std::map<device_id, std::vector<bool>> planned_;  // by name
-  std::vector<launch_metric_record> values_;
+  std::vector<reading_value_record> values_;
   std::map<workload_id, workload_values> by_workload_;
   std::set<workload_id> graphs_with_copies_;
   std::set<shape_id> of_any_geometry_;
@@ -178,4 +178,4 @@ class launch_metrics {
   bool is_joined_ = false;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <queue>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 /// Push/pop ranges in order of beginning; the one that began last is the innermost of its thread.
@@ -69,4 +69,4 @@ std::uint32_t launch_ranges::open_at(timestamp_ns moment) const noexcept {
   return ranges_[last_];
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Whose push/pop ranges a launch can belong to.
 enum class range_scope : std::uint8_t {
@@ -47,4 +47,4 @@ class launch_ranges {
   mutable std::size_t last_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

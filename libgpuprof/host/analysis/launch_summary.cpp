@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <tuple>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 launch_times::launch_times(kernel_labels const& labels, text_of_name text)
     : labels_(labels), text_(std::move(text)) {}
@@ -95,9 +95,9 @@ std::vector<launch_row> launch_times::rows() {
   for (auto const& [name, index] : api_names_) names[index] = name;
   std::vector<launch_row> rows;
   for (auto& [key, group] : groups_) {
-    rows.push_back({key.os_thread, key.device, names[key.api], key.label, group.total.summarise(),
-                    group.api_time.summarise(), group.queued.summarise(),
-                    group.kernel.summarise()});
+    rows.push_back({key.os_thread, key.device, names[key.api], key.label, group.total.summarize(),
+                    group.api_time.summarize(), group.queued.summarize(),
+                    group.kernel.summarize()});
   }
   std::stable_sort(rows.begin(), rows.end(), [](launch_row const& a, launch_row const& b) {
     return a.total.total > b.total.total;
@@ -105,4 +105,4 @@ std::vector<launch_row> launch_times::rows() {
   return rows;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 struct launch_row {
   std::uint32_t os_thread = 0;
@@ -78,4 +78,4 @@ class launch_times {
   std::map<name_id, std::uint32_t> api_of_name_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/analysis/line_sum.hpp"
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 void add_sources(figure_sources& all, figure_sources const& more) noexcept {
@@ -115,4 +115,4 @@ void line_sum::take_shares(roofline_row& row) const {
     if (is_not_judged_[p]) row.shares[compute_roofs + p].reset();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <optional>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// The time of a part of a line: what it takes of the line, and what its launches take where nobody
 /// counts.
@@ -118,4 +118,4 @@ class line_sum {
   bool is_whole_ = true, is_by_cycles_ = false, is_sampled_ = false, is_by_code_ = true;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

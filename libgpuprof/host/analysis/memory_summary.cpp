@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 std::string_view text_of(memory_kind kind) noexcept {
   switch (kind) {
@@ -64,7 +64,7 @@ std::vector<memory_row> memory_operations::rows() {
                     ? std::string(operation_of_memset)
                     : "[CUDA memcpy Unified " + std::string(unified[slot - unified_slot]) + "]";
     rows.push_back(
-        {std::move(name), series_[slot].time.summarise(), series_[slot].bytes.summarise()});
+        {std::move(name), series_[slot].time.summarize(), series_[slot].bytes.summarize()});
   }
   return rows;
 }
@@ -86,4 +86,4 @@ std::vector<memory_row> memory_operations::by_size() {
   return sorted;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// "Pageable", "Pinned", "Device", ...
 std::string_view text_of(memory_kind kind) noexcept;
@@ -45,4 +45,4 @@ class memory_operations {
   std::array<series, unified_slot + 3> series_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

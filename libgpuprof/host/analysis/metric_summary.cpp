@@ -5,7 +5,7 @@
 #include <cmath>
 #include <map>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 struct part {
@@ -142,4 +142,4 @@ std::vector<metric_row> metrics_by_range(workload_metrics const& metrics,
   return rows;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 struct metric_row {
   std::string metric;
@@ -38,4 +38,4 @@ std::vector<metric_row> metrics_by_range(workload_metrics const& metrics,
                                          workload_times const& times,
                                          std::span<range_work const> ranges);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 // CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_*.
@@ -43,4 +43,4 @@ migration_totals migrations::totals() const {
   return sum;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -8,7 +8,7 @@
 #include <map>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Migrations that began at one address, or all together.
 struct migration_row {
@@ -36,4 +36,4 @@ class migrations {
   std::map<std::uint64_t, migration_row> by_address_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 numbered_paths number_paths(range_tree const& tree, range_scope scope,
                             range_grouping const& line_of) {
@@ -23,4 +23,4 @@ numbered_paths number_paths(range_tree const& tree, range_scope scope,
   return made;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

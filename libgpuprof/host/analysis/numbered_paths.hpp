@@ -8,7 +8,7 @@
 #include <functional>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// On which line a range is listed: one for each name, or what else ranges have in common.
 using range_grouping = std::function<range_key(traced_range const&)>;
@@ -29,4 +29,4 @@ struct numbered_paths {
 numbered_paths number_paths(range_tree const& tree, range_scope scope,
                             range_grouping const& line_of);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

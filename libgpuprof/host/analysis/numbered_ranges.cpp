@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 struct numbered {
@@ -56,4 +56,4 @@ std::string numbered_ranges::name_of_line(range_key const& key) const {
   return at == shared_.end() ? std::string() : at->second.name;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

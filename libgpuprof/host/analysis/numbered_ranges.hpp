@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// So many names that differ in a number alone keep a line each: the layers of a model do.
 inline constexpr std::size_t max_numbered_names = 64;
@@ -34,4 +34,4 @@ class numbered_ranges {
   std::map<range_key, shared_line> shared_;  // those that share one
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

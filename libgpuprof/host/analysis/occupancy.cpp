@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 constexpr std::uint32_t warp_size = 32;
@@ -154,4 +154,4 @@ std::optional<double> waves_of(kernel_shape const& shape, occupancy const& now,
   return blocks / (static_cast<double>(sm_count) * now.blocks_per_sm);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

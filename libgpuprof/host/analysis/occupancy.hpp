@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// What an SM has for the kernels that run on it.
 struct sm_limits {
@@ -70,4 +70,4 @@ std::optional<occupancy_step> next_step(kernel_shape const&, occupancy const&,
 std::optional<double> waves_of(kernel_shape const&, occupancy const&,
                                std::uint32_t sm_count) noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -11,7 +11,7 @@
 #include <map>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// As nsys has it: a kernel is inside the push/pop ranges of the thread that launched it, and
 /// inside the start/end ranges of the process.
@@ -52,4 +52,4 @@ class outside_ranges {
   std::uint64_t kernels_ = 0, all_ns_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 range_kernels::range_kernels(range_tree const& tree, open_ranges const& open,
                              kernel_labels const& labels)
@@ -91,7 +91,7 @@ std::vector<range_kernel_row> range_kernels::rows(
       instances.swap(all);
     }
     rows.push_back({line.first.range, line.first.thread, line.second, instances.size(),
-                    durations.summarise()});
+                    durations.summarize()});
   }
 
   std::map<range_key, std::string> names;
@@ -105,4 +105,4 @@ std::vector<range_kernel_row> range_kernels::rows(
   return rows;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

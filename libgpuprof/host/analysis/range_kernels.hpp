@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 struct range_kernel_row {
   range_key range;
@@ -60,4 +60,4 @@ class range_kernels {
   std::unordered_map<std::uint64_t, std::uint32_t> cell_of_;  // path and label -> cell
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 /// Which paths keep a place of their own: the longest, each with all that it lies in.
@@ -144,4 +144,4 @@ bounded_paths range_paths::bounded(std::size_t limit) const {
   return made;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

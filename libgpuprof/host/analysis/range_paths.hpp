@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 struct range_path {
   range_key key;                    // of its innermost name; of joined paths, the style alone
@@ -59,4 +59,4 @@ class range_paths {
   std::vector<std::uint32_t> path_of_range_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 std::vector<range_row> ranges_by_name(range_tree const& tree, range_filter const& keeps) {
   std::map<range_key, samples> by_key;
@@ -13,7 +13,7 @@ std::vector<range_row> ranges_by_name(range_tree const& tree, range_filter const
     by_key[key_of(tree[i])].add(nanoseconds(tree[i].duration()));
   }
   std::vector<range_row> rows;
-  for (auto& [key, series] : by_key) rows.push_back({key, series.summarise()});
+  for (auto& [key, series] : by_key) rows.push_back({key, series.summarize()});
   std::stable_sort(rows.begin(), rows.end(), [](range_row const& a, range_row const& b) {
     return a.time.total > b.time.total;
   });
@@ -65,7 +65,7 @@ std::vector<projection_row> range_projection::rows(range_filter const& keeps) {
   std::vector<projection_row> rows;
   for (auto& [key, group] : groups) {
     auto const n = static_cast<double>(group.projected.count());
-    rows.push_back({key, group.projected.summarise(), group.range_time, group.operations,
+    rows.push_back({key, group.projected.summarize(), group.range_time, group.operations,
                     static_cast<double>(group.levels) / n,
                     static_cast<double>(group.children) / n});
   }
@@ -75,4 +75,4 @@ std::vector<projection_row> range_projection::rows(range_filter const& keeps) {
   return rows;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -9,7 +9,7 @@
 #include <functional>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 struct range_row {
   range_key key;
@@ -60,4 +60,4 @@ class range_projection {
   std::vector<extent> extents_;  // by range
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -5,7 +5,7 @@
 #include <bit>
 #include <map>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 std::size_t slot_of(range_id id, std::size_t mask) noexcept {
@@ -183,4 +183,4 @@ std::span<std::uint32_t const> open_ranges::at(timestamp_ns moment) const noexce
   return {open_.data() + offsets_[last_], open_.data() + offsets_[last_ + 1]};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 inline constexpr std::uint32_t no_range = std::numeric_limits<std::uint32_t>::max();
 
@@ -99,4 +99,4 @@ class open_ranges {
   mutable std::size_t last_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

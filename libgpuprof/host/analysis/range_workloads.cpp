@@ -5,7 +5,7 @@
 #include <set>
 #include <unordered_map>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 using tallies_by_workload = std::unordered_map<std::uint32_t, launch_tally>;
@@ -203,4 +203,4 @@ std::vector<range_work> range_workloads::rows() const {
   return rows;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

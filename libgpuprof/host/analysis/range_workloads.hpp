@@ -14,7 +14,7 @@
 #include <tuple>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 struct range_workload {
   std::uint32_t workload = 0;
@@ -110,4 +110,4 @@ class range_workloads {
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> undecided_of_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

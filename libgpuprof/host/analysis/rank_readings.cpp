@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 /// A share: other work in the same geometry would mostly differ by more.
@@ -64,4 +64,4 @@ std::size_t adopt_readings(launch_metrics& mine, identified_kernels const& here,
   return adopted;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

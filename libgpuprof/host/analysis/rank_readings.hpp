@@ -12,7 +12,7 @@
 #include <span>
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// What a kernel is in any process: the same function, geometry and arguments on the same chip.
 struct kernel_identity {
@@ -40,4 +40,4 @@ std::size_t adopt_readings(launch_metrics& mine, identified_kernels const& here,
                            launch_metrics const& theirs, identified_kernels const& there,
                            std::uint32_t rank);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

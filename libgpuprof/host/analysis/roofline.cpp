@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 roofline::roofline(workload_metrics const& metrics, workload_times const& times,
                    std::map<device_id, roofline_device> const& devices,
@@ -219,4 +219,4 @@ void roofline::compare(workload_figures& f, workload_id const& id) const {
   }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

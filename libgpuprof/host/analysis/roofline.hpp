@@ -21,7 +21,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 struct roofline_device {
   std::string chip;  // "GH100"; empty: not known
@@ -97,4 +97,4 @@ class roofline {
          cycles_ns_ = 0, fma_ns_ = 0, dram_ns_ = 0, l2_ns_ = 0, other_ranks_ns_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

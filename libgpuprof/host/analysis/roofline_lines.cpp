@@ -7,7 +7,7 @@
 #include <cmath>
 #include <tuple>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 /// Of the time of a graph's kernels: where less of it is known, their sum says little.
@@ -237,4 +237,4 @@ std::vector<roofline_row> roofline::by_range(
   return rows;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/analysis/roofline_row.hpp"
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 workload_figures::errors workload_figures::error_of(precision p) const noexcept {
   if (cycles_flop && p == cycles_precision) return {cycles_error, 0, 0};
@@ -16,4 +16,4 @@ workload_figures::errors workload_figures::flop_error() const noexcept {
   return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Where the figures of the units are from.
 struct figure_sources {
@@ -136,4 +136,4 @@ struct workload_figures {
   }
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

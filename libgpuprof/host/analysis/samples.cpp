@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 template <class Value>
@@ -42,7 +42,7 @@ std::uint64_t samples::nth_smallest(std::size_t n) {
   return n < small_.size() ? select(small_, n) : select(large_, n - small_.size());
 }
 
-statistics samples::summarise() {
+statistics samples::summarize() {
   auto const n = count();
   if (n == 0) return {};
   statistics out{.count = n, .minimum = std::numeric_limits<std::uint64_t>::max()};
@@ -59,4 +59,4 @@ statistics samples::summarise() {
   return out;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

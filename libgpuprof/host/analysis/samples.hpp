@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 struct statistics {
   std::uint64_t count = 0;
@@ -41,7 +41,7 @@ class samples {
   std::size_t count() const noexcept { return small_.size() + large_.size(); }
 
   /// Reorders the values, which nobody can see. All zero when there are none.
-  statistics summarise();
+  statistics summarize();
 
  private:
   std::uint64_t nth_smallest(std::size_t n);
@@ -50,4 +50,4 @@ class samples {
   std::vector<std::uint64_t> large_;  // each above every value of small_
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <set>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 std::optional<std::uint64_t> number(std::string_view digits) {
@@ -186,4 +186,4 @@ bool selection::keeps_range(range_tree const& tree, std::uint32_t range) const {
   return overlaps(tree[range].begin, tree[range].end);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// NAME[@DOMAIN][/INDEX], the syntax of nsys --filter-nvtx. A backslash takes the next character
 /// as it is. Without a domain: the default domain, or DOMAIN:NAME, as reports show ranges; domain
@@ -97,4 +97,4 @@ class selection {
   std::map<thread_index, std::vector<std::uint32_t>> outermost_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 void slowed_launches::define(kernel_shape const& shape) {
   auto& all = variants_[without_arguments(shape)];
@@ -62,4 +62,4 @@ std::optional<duration_ns> slowed_launches::undisturbed(kernel_record const& ker
       static_cast<std::int64_t>((others.ns + others.launches / 2) / others.launches)};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

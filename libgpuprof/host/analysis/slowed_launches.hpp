@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// In sums, extremes and percentiles the mean of the launches of the same shape around which
 /// nothing was read stands for them. A launch whose kernel was rewritten to count is always slowed.
@@ -27,7 +27,7 @@ class slowed_launches {
   void define(metric_record const& metric, std::string_view name) {
     readings_.define(metric, name);
   }
-  void add(sampled_launch_record const& sample) {
+  void add(read_launch_record const& sample) {
     readings_.add(sample);
     any_ = true;
   }
@@ -78,4 +78,4 @@ class slowed_launches {
   bool any_ = false;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

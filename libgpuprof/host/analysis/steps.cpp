@@ -8,7 +8,7 @@
 #include <map>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 constexpr double least_of_greatest = 0.5;  // that a range called a step must cover
@@ -166,4 +166,4 @@ range_steps find_steps(range_tree const& tree, text_of_name const& text) {
   return all.steps_of(best);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

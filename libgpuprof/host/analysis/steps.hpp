@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Fewer are no repetition.
 inline constexpr std::size_t least_steps = 3;
@@ -42,4 +42,4 @@ range_steps steps_named(range_tree const& tree, text_of_name const& text, std::s
 /// quarter of the time from the first to the last.
 range_steps find_steps(range_tree const& tree, text_of_name const& text);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 bool is_tensor(precision p) noexcept {
@@ -74,4 +74,4 @@ kernel_code const* tensor_rates::code_of(workload_id const& workload) const {
   return codes_.find(name->second);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

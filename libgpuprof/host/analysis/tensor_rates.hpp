@@ -12,7 +12,7 @@
 #include <optional>
 #include <span>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Workloads of one kernel agree within this, or the ratio is not the kernel's. What is taken from
 /// it is off by half of that, one standard error.
@@ -46,4 +46,4 @@ class tensor_rates {
   std::map<device_id, chip_size> chips_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

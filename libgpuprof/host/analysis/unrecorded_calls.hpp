@@ -7,7 +7,7 @@
 
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 template <class Work>
 constexpr std::string_view unrecorded_call(Work const& work) noexcept {
@@ -23,4 +23,4 @@ constexpr std::string_view unrecorded_call(Work const& work) noexcept {
   return "fill (call not recorded)";
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

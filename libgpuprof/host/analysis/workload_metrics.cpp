@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 std::string_view name_of(figure_source source) noexcept {
   switch (source) {
@@ -72,4 +72,4 @@ std::optional<workload_figure> workload_metrics::find_sampled(workload_id const&
   return std::nullopt;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

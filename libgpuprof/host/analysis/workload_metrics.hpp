@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Where figures are from, the best first.
 enum class figure_source : std::uint8_t {
@@ -66,4 +66,4 @@ class workload_metrics {
   std::vector<std::string> names_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

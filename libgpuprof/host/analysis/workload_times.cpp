@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/analysis/workload_times.hpp"
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 std::string listed_name(workload_id const& id, kernel_labels const& labels) {
   if (raw(id.graph) != 0) return "[CUDA graph " + std::to_string(raw(id.graph)) + "]";
@@ -89,4 +89,4 @@ double workload_times::time_of(std::uint32_t index, launch_tally const& part) co
                                               : static_cast<double>(part.slowed_ns));
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

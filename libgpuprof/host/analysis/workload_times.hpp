@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Under which name it is listed: the kernel's, or "[CUDA graph 3]".
 std::string listed_name(workload_id const& id, kernel_labels const& labels);
@@ -112,4 +112,4 @@ class workload_times {
   std::unordered_map<workload_id, std::uint32_t, hash> index_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -10,7 +10,7 @@
 #include <functional>
 #include <set>
 
-namespace gpuprof::compare {
+namespace gpuprof::host::compare {
 namespace {
 
 using side = std::span<run_digest const>;
@@ -236,4 +236,4 @@ comparison compare_runs(side base, side fresh) {
   return comparer(base, fresh).run();
 }
 
-}  // namespace gpuprof::compare
+}  // namespace gpuprof::host::compare

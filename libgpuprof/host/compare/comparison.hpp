@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof::compare {
+namespace gpuprof::host::compare {
 
 /// Kernels that take less of the time of all, on either side, say nothing about what all share.
 inline constexpr double least_share = 0.002;
@@ -33,4 +33,4 @@ struct comparison {
 /// Either side has at least one run.
 comparison compare_runs(std::span<run_digest const> base, std::span<run_digest const> fresh);
 
-}  // namespace gpuprof::compare
+}  // namespace gpuprof::host::compare

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-namespace gpuprof::compare {
+namespace gpuprof::host::compare {
 namespace {
 
 bool matters(interval const& of) {
@@ -39,8 +39,8 @@ std::string_view name_of(verdict v) noexcept {
   return names[static_cast<std::size_t>(v)];
 }
 
-judgement judge(tests const& of, double alpha) {
-  judgement found;
+judgment judge(tests const& of, double alpha) {
+  judgment found;
   auto const has_besides = !of.besides.base.empty();
   auto const each = has_besides ? alpha / 2 : alpha;
   found.left = interval_of(of.left, each);
@@ -64,4 +64,4 @@ judgement judge(tests const& of, double alpha) {
   return found;
 }
 
-}  // namespace gpuprof::compare
+}  // namespace gpuprof::host::compare

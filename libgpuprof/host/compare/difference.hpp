@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof::compare {
+namespace gpuprof::host::compare {
 
 enum class line_kind : std::uint8_t { step, gpu_time, range, kernel, bucket, finding };
 std::string_view name_of(line_kind kind) noexcept;  // "step", "gpu", "range", ...
@@ -88,7 +88,7 @@ inline constexpr double share_floor = 0.02;
 inline constexpr double greatest_noise = 0.7;
 
 /// Whether a line is better or worse beyond noise.
-struct judgement {
+struct judgment {
   verdict is = verdict::not_tested;
   interval left, besides;
   bool is_by_besides = false;
@@ -97,6 +97,6 @@ struct judgement {
 /// Both tests together err with the probability `alpha`. A kernel that stands out from the others,
 /// which became faster, while it did not become slower itself, is not called worse: they may depend
 /// on the clock, and it may not.
-judgement judge(tests const& of, double alpha);
+judgment judge(tests const& of, double alpha);
 
-}  // namespace gpuprof::compare
+}  // namespace gpuprof::host::compare

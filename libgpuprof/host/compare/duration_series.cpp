@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace gpuprof::compare {
+namespace gpuprof::host::compare {
 
 void duration_series::add(double ns) {
   ++count_;
@@ -46,4 +46,4 @@ void duration_series::finish() {
   for (auto& sum : blocks_) sum /= block_length_;
 }
 
-}  // namespace gpuprof::compare
+}  // namespace gpuprof::host::compare

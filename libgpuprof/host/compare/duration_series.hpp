@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace gpuprof::compare {
+namespace gpuprof::host::compare {
 
 /// Fewer say nothing about their spread.
 inline constexpr std::uint64_t least_repetitions = 5;
@@ -45,4 +45,4 @@ class duration_series {
   std::uint32_t in_open_ = 0, block_length_ = 1;
 };
 
-}  // namespace gpuprof::compare
+}  // namespace gpuprof::host::compare

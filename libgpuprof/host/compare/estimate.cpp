@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-namespace gpuprof::compare {
+namespace gpuprof::host::compare {
 namespace {
 
 constexpr double trimmed_share = 0.1;  // at either end
@@ -67,4 +67,4 @@ estimate estimate_of(duration_series const& durations) {
   return found;
 }
 
-}  // namespace gpuprof::compare
+}  // namespace gpuprof::host::compare

@@ -4,7 +4,7 @@
 
 #include "host/compare/duration_series.hpp"
 
-namespace gpuprof::compare {
+namespace gpuprof::host::compare {
 
 struct estimate {
   double mean = 0;     // ns: the trimmed mean of blocks
@@ -22,4 +22,4 @@ struct estimate {
 /// of blocks of whichever length makes it greatest (Flyvbjerg and Petersen 1989).
 estimate estimate_of(duration_series const& durations);
 
-}  // namespace gpuprof::compare
+}  // namespace gpuprof::host::compare

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <cstdio>
 
-namespace gpuprof::compare {
+namespace gpuprof::host::compare {
 namespace {
 
 std::string percent(double share) {
@@ -73,9 +73,9 @@ class clause_judge {
   void find_lines();
   std::string why_none() const;
   gate_result judge_line(difference const& line) const;
-  bool fails(judgement const& judged) const;
-  bool passes(judgement const& judged) const;
-  std::string figures_of(difference const& line, judgement const& judged) const;
+  bool fails(judgment const& judged) const;
+  bool passes(judgment const& judged) const;
+  std::string figures_of(difference const& line, judgment const& judged) const;
   std::string runs_that_would_do(difference const& line) const;
   double share_of(double estimate) const { return is_of_time_ ? std::expm1(estimate) : estimate; }
   double alpha() const { return error_ / static_cast<double>(lines_.size()); }
@@ -137,7 +137,7 @@ std::string clause_judge::why_none() const {
 }
 
 /// Worse beyond noise, and by more than the limit.
-bool clause_judge::fails(judgement const& judged) const {
+bool clause_judge::fails(judgment const& judged) const {
   auto const is_above = [this](interval const& of) { return of.low > 0 && of.estimate > limit_; };
   if (is_above(judged.left)) return true;
   return judged.besides.is_known() && is_above(judged.besides) &&
@@ -145,7 +145,7 @@ bool clause_judge::fails(judgement const& judged) const {
 }
 
 /// It is not above the limit, and it would have been seen if it were.
-bool clause_judge::passes(judgement const& judged) const {
+bool clause_judge::passes(judgment const& judged) const {
   if (judged.left.estimate > limit_) return false;
   auto const is_sure = [this](interval const& of) {
     return of.is_known() && of.half_width() <= limit_ && of.estimate <= limit_;
@@ -167,7 +167,7 @@ gate_result clause_judge::judge_line(difference const& line) const {
   return {gate_answer::undecided, "not decidable: " + figures + "; " + runs_that_would_do(line)};
 }
 
-std::string clause_judge::figures_of(difference const& line, judgement const& judged) const {
+std::string clause_judge::figures_of(difference const& line, judgment const& judged) const {
   auto const is_by_besides =
       judged.besides.is_known() && !fails({judged.is, judged.left, {}, {}}) &&
       (fails(judged) || judged.besides.half_width() < judged.left.half_width());
@@ -214,4 +214,4 @@ std::vector<gate_result> judge_gate(std::span<clause const> clauses, comparison 
   return answers;
 }
 
-}  // namespace gpuprof::compare
+}  // namespace gpuprof::host::compare

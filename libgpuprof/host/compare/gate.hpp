@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof::compare {
+namespace gpuprof::host::compare {
 
 enum class clause_kind : std::uint8_t { step, gpu, range, kernel, bucket, finding, lost };
 
@@ -40,4 +40,4 @@ struct gate_result {
 std::vector<gate_result> judge_gate(std::span<clause const> clauses, comparison const& compared,
                                     std::span<run_digest const> fresh);
 
-}  // namespace gpuprof::compare
+}  // namespace gpuprof::host::compare

@@ -8,7 +8,7 @@
 #include <charconv>
 #include <optional>
 
-namespace gpuprof::compare {
+namespace gpuprof::host::compare {
 namespace {
 
 struct kind_word {
@@ -127,4 +127,4 @@ result<std::vector<clause>> parse_gate(std::string_view text) {
   return clauses;
 }
 
-}  // namespace gpuprof::compare
+}  // namespace gpuprof::host::compare

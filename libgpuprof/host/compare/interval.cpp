@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-namespace gpuprof::compare {
+namespace gpuprof::host::compare {
 namespace {
 
 /// P(U = u) without ties: the n-th value of the second sample has above it any of 0 to m of the
@@ -213,4 +213,4 @@ std::size_t runs_needed(observations const& of, double alpha, double target) {
   return 0;
 }
 
-}  // namespace gpuprof::compare
+}  // namespace gpuprof::host::compare

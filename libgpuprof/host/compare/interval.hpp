@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof::compare {
+namespace gpuprof::host::compare {
 
 /// x that a standard normal value stays below with this probability.
 double normal_quantile(double probability) noexcept;
@@ -72,4 +72,4 @@ std::optional<double> variance_between_runs(observations const& of);
 /// How many runs a side would make the half width `target`: 0: none up to a hundred.
 std::size_t runs_needed(observations const& of, double alpha, double target);
 
-}  // namespace gpuprof::compare
+}  // namespace gpuprof::host::compare

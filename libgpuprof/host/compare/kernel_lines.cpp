@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace gpuprof::compare {
+namespace gpuprof::host::compare {
 namespace {
 
 using values = std::vector<line_value>;
@@ -238,4 +238,4 @@ kernel_lines compare_kernels(std::span<run_digest const> base, std::span<run_dig
   return kernel_comparison(base, fresh, by).run();
 }
 
-}  // namespace gpuprof::compare
+}  // namespace gpuprof::host::compare

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-namespace gpuprof::compare {
+namespace gpuprof::host::compare {
 
 struct kernel_lines {
   std::vector<difference> lines;  // not judged yet
@@ -28,4 +28,4 @@ struct compared_by {
 kernel_lines compare_kernels(std::span<run_digest const> base, std::span<run_digest const> fresh,
                              compared_by by);
 
-}  // namespace gpuprof::compare
+}  // namespace gpuprof::host::compare

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace gpuprof::compare {
+namespace gpuprof::host::compare {
 namespace {
 
 constexpr double unsure_clock = 0.05;  // with a greater error it explains nothing
@@ -112,4 +112,4 @@ bool are_known(std::span<line_value const> values) {
   });
 }
 
-}  // namespace gpuprof::compare
+}  // namespace gpuprof::host::compare

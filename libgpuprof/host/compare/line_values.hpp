@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace gpuprof::compare {
+namespace gpuprof::host::compare {
 
 /// Of one line in one run.
 struct line_value {
@@ -36,4 +36,4 @@ amount amount_of(std::span<run_digest const> side, std::span<line_value const> v
 /// Whether each run has enough repetitions.
 bool are_known(std::span<line_value const> values);
 
-}  // namespace gpuprof::compare
+}  // namespace gpuprof::host::compare

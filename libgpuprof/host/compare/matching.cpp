@@ -6,7 +6,7 @@
 #include <iterator>
 #include <set>
 
-namespace gpuprof::compare {
+namespace gpuprof::host::compare {
 namespace {
 
 constexpr double launches_differ = 0.01;  // the last step may be cut off
@@ -163,4 +163,4 @@ std::vector<kernel_match> match_kernels(side_kernels const& base, side_kernels c
   return matcher(base, fresh).run();
 }
 
-}  // namespace gpuprof::compare
+}  // namespace gpuprof::host::compare

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace gpuprof::compare {
+namespace gpuprof::host::compare {
 
 /// A kernel in all runs of a side.
 struct side_kernel {
@@ -31,4 +31,4 @@ struct kernel_match {
 /// came there, each with the same multiple of its launches.
 std::vector<kernel_match> match_kernels(side_kernels const& base, side_kernels const& fresh);
 
-}  // namespace gpuprof::compare
+}  // namespace gpuprof::host::compare

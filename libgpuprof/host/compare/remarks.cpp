@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-namespace gpuprof::compare {
+namespace gpuprof::host::compare {
 namespace {
 
 using side = std::span<run_digest const>;
@@ -149,4 +149,4 @@ std::vector<std::string> remarks_on(comparison const& of, side base, side fresh)
   return remarks(of, base, fresh).take();
 }
 
-}  // namespace gpuprof::compare
+}  // namespace gpuprof::host::compare

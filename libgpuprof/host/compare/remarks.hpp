@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof::compare {
+namespace gpuprof::host::compare {
 
 std::vector<std::string> remarks_on(comparison const& of, std::span<run_digest const> base,
                                     std::span<run_digest const> fresh);
 
-}  // namespace gpuprof::compare
+}  // namespace gpuprof::host::compare

@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string_view>
 
-namespace gpuprof::compare {
+namespace gpuprof::host::compare {
 namespace {
 
 std::string without_folder(std::string const& path) {
@@ -46,4 +46,4 @@ std::string programs_differ(std::span<run_digest const> base, std::span<run_dige
   return {};
 }
 
-}  // namespace gpuprof::compare
+}  // namespace gpuprof::host::compare

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof::compare {
+namespace gpuprof::host::compare {
 
 struct kernel_key {
   std::string name;  // demangled; copies, fills and whole graphs are among them, in brackets
@@ -69,4 +69,4 @@ std::string program_of(run_digest const& run);
 /// Why the sides should not be compared: they are of different programs. Empty: they may be.
 std::string programs_differ(std::span<run_digest const> base, std::span<run_digest const> fresh);
 
-}  // namespace gpuprof::compare
+}  // namespace gpuprof::host::compare

@@ -10,7 +10,7 @@
 #include <memory>
 #include <unordered_map>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 class correlation_set {
  public:
@@ -54,4 +54,4 @@ inline correlation_set ids_of_calls(capture::reader& file) {
   return ids;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -7,7 +7,7 @@
 #include <charconv>
 #include <optional>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 void append_field(std::string& line, std::string_view text) {
@@ -78,4 +78,4 @@ result<export_notes> write_csv(export_job& job, std::string const& path, bool ov
   return export_notes{};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

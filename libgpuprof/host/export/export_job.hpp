@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// What a user may ask of an export beside its type; a type takes what it knows.
 struct export_options {
@@ -59,4 +59,4 @@ class row_progress {
 /// Lines for the user: what the format cannot hold, what to know before trusting it. Usually none.
 using export_notes = std::vector<std::string>;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/export/export_types.hpp"
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 constexpr export_type types[] = {
@@ -25,4 +25,4 @@ std::span<export_type const> export_types() noexcept {
   return types;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

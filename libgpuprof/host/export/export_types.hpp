@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 struct export_type {
   std::string_view name;       // as --type takes it
@@ -40,4 +40,4 @@ result<export_notes> write_parquet(export_job& job, std::string const& path, boo
 /// rankN.sqlite and rankN_pqtdir/, to which further ranks can be added.
 result<export_notes> write_nsys_recipes(export_job& job, std::string const& path, bool overwrite);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <iterator>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -36,4 +36,4 @@ int interruption::signal() noexcept {
   return came;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -2,7 +2,7 @@
 // Lets an export end at a good moment when it is interrupted, so that it can clean up.
 #pragma once
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// While it lives, SIGINT, SIGTERM and SIGHUP are noted; a second one ends the process. A limit on
 /// the size of files makes writing fail, it does not end the process.
@@ -26,4 +26,4 @@ struct export_interrupted {
   int signal = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -8,7 +8,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 // Raised when a reader of an earlier version would misread a document.
@@ -95,4 +95,4 @@ result<export_notes> write_json(export_job& job, std::string const& path, bool o
   return export_notes{};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -7,7 +7,7 @@
 
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// "dram__bytes_read.sum": not a share, a rate or a ratio already, so that it grows with the length
 /// of the interval.
@@ -34,4 +34,4 @@ inline constexpr chip_state_figure chip_state_figures[] = {
      [](chip_state_record const& row) { return 1.0 * row.temperature_c; }},
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <type_traits>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 using capture::value_type;
@@ -126,4 +126,4 @@ void each_raw_table(export_job& job, raw_table_sink const& to) {
       std::type_identity<capture::row_types>{}, job, to);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// A column as it is exported: of the file, or the name of the kernel that `shape` refers to.
 struct raw_column {
@@ -42,4 +42,4 @@ struct raw_table_sink {
 /// All tables but those that hold names and describe the file; rows in the order of the file.
 void each_raw_table(export_job& job, raw_table_sink const& to);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 constexpr std::size_t buffer_bytes = 1 << 20;
@@ -170,4 +170,4 @@ result<void> unfinished_folder::finish() {
   return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Beside its place, as ".NAME.unfinished-PID": nothing half written is ever taken for an export.
 class unfinished_file {
@@ -72,4 +72,4 @@ class unfinished_folder {
   bool overwrite_ = false;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 class capture_making {
@@ -428,4 +428,4 @@ std::vector<std::uint64_t> write_capture(imported_process& process, import_job c
   return making.declared_for();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// How many rows write_capture() is going to advance by.
 std::uint64_t rows_of(imported_process const& process);
@@ -20,4 +20,4 @@ std::uint64_t rows_of(imported_process const& process);
 std::vector<std::uint64_t> write_capture(imported_process& process, import_job const& job,
                                          std::string const& path);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 constexpr std::size_t longest_payload = 64 << 10;
@@ -32,4 +32,4 @@ declared_work declared_in(std::string_view json) {
   return work;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 struct declared_work {
   double flops = 0, bytes = 0;  // 0: not declared
@@ -14,4 +14,4 @@ struct declared_work {
 /// The names are those of what gpuprof::scoped_range sends.
 declared_work declared_in(std::string_view json);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -14,7 +14,7 @@
 #include <set>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 constexpr std::string_view extension = ".gpuprof";
@@ -183,4 +183,4 @@ result<import_outcome> import_file(import_job const& job) {
   }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// What every range of this name computes, "name" or "domain:name".
 struct declared_range {
@@ -44,4 +44,4 @@ struct import_failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 // As many as a capture's readers take.
 constexpr std::size_t max_shapes = 1u << 24;
@@ -93,4 +93,4 @@ void imported_process::fact(std::string_view key, std::string_view value) {
   facts_.emplace_back(id, name(value));
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -17,7 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// A range with its end, which captures have in another row.
 struct imported_range {
@@ -145,7 +145,7 @@ class imported_process {
   record_spool<unified_memory_record> migrations;
   // Only gpuprof exports have these. The times of readings are as the source counts them.
   std::vector<peak_record> peaks;
-  std::vector<sampled_launch_record> readings;
+  std::vector<read_launch_record> readings;
 
   launch_table launches;
   name_table const& names() const noexcept { return names_; }
@@ -188,4 +188,4 @@ class imported_process {
   std::map<std::string, std::uint64_t> losses_, lost_before_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/import/launch_table.hpp"
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 launch_table::page* launch_table::page_of(std::uint32_t number) {
   if (last_ != nullptr && last_number_ == number) return last_;
@@ -41,4 +41,4 @@ launch* launch_table::find(correlation_id number) {
   return &at->launches[at->before[bit / 64] + below];
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 struct launch {
   std::uint64_t time = 0;         // as read
@@ -45,4 +45,4 @@ class launch_table {
   page* last_ = nullptr;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

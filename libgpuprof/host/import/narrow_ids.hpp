@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 template <class Id>
 class narrow_ids {
@@ -34,4 +34,4 @@ class narrow_ids {
   std::uint32_t next_ = 0xefff'ffff;  // ids of threads are small, or cut ones anywhere above 2^31
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -10,7 +10,7 @@
 #include <map>
 #include <tuple>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 class overlong_kernels {
  public:
@@ -74,4 +74,4 @@ class overlong_kernels {
   std::map<std::tuple<device_id, context_id, stream_id>, std::uint64_t> last_to_end_;  // a number
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

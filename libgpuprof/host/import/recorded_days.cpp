@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/import/recorded_days.hpp"
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 void recorded_days::settle() {
   std::int64_t day = 0;
@@ -18,4 +18,4 @@ void recorded_days::settle() {
   last_ = std::min(day + around, all_days) * day_ns;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

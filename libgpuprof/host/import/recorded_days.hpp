@@ -7,7 +7,7 @@
 #include <limits>
 #include <unordered_map>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// A recording lasts for days, not for months. First note() all moments, then settle() and ask.
 class recorded_days {
@@ -50,4 +50,4 @@ class recorded_days {
   std::int64_t first_ = 0, last_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

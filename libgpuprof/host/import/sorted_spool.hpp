@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// `Before` compares two rows; equal ones keep the order in which they came.
 template <class Row, class Before>
@@ -114,4 +114,4 @@ class sorted_spool {
   bool in_order_ = true;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

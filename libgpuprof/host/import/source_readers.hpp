@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 using imported_processes = std::vector<std::unique_ptr<imported_process>>;
 
@@ -25,4 +25,4 @@ struct source_reading {
 imported_processes read_nsys_database(source_reading& reading);
 imported_processes read_kineto_trace(source_reading& reading);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

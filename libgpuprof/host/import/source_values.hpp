@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// 0 where the end is before the start, or further away than a length can tell.
 inline duration_ns time_between(std::int64_t start, std::int64_t end) noexcept {
@@ -24,4 +24,4 @@ inline std::uint64_t bytes_in(std::int64_t said) noexcept {
   return said > 0 ? static_cast<std::uint64_t>(said) : 0;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

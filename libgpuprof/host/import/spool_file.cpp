@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 [[noreturn]] void fail(std::string const& folder, int error) {
@@ -66,4 +66,4 @@ void spool_file::read(std::uint64_t from, std::span<std::byte> into) const {
   }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

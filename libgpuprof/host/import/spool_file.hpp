@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Made when first written to. Both throw import_failure.
 class spool_file {
@@ -29,4 +29,4 @@ class spool_file {
   std::uint64_t size_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 std::uint32_t thread_ranges::not_ended(std::uint32_t range, std::uint64_t moment) const {
   while (range != 0 && ranges_[range - 1].end <= moment) range = ranges_[range - 1].parent;
@@ -37,4 +37,4 @@ std::uint32_t thread_ranges::open_at(std::uint64_t moment) const {
   return not_ended(static_cast<std::uint32_t>(at), moment);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Ranges are numbered from 1 on; 0: none. Domains have stacks of their own, so that ranges may
 /// overlap. One is inside another only if it ends first.
@@ -37,4 +37,4 @@ class thread_ranges {
   mutable std::size_t last_ = 0;  // ranges that had begun at the moment asked for last
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 /// The same folder, so that the rename is one step; a dot, so that no glob takes it for a capture.
@@ -64,4 +64,4 @@ void unfinished_capture::finish() {
   temporary_.clear();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

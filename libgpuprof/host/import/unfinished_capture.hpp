@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// For a capture::writer, which makes its file itself: this is about names alone. Throws
 /// import_failure.
@@ -28,4 +28,4 @@ class unfinished_capture {
   bool overwrite_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <limits>
 
-namespace gpuprof::page {
+namespace gpuprof::host::page {
 namespace {
 
 constexpr std::uint64_t max_length_ns = 200'000'000;  // they are read every 100 ms
@@ -56,4 +56,4 @@ void chip_state_tracks::finish(std::uint64_t end_ns, std::size_t max_points) {
     device.series.keep(max_points / (devices_.size() * std::size(tracks)));
 }
 
-}  // namespace gpuprof::page
+}  // namespace gpuprof::host::page

@@ -10,7 +10,7 @@
 #include <map>
 #include <optional>
 
-namespace gpuprof::page {
+namespace gpuprof::host::page {
 
 class chip_state_tracks {
  public:
@@ -34,4 +34,4 @@ class chip_state_tracks {
   std::map<std::uint32_t, captured_chip_state> last_;
 };
 
-}  // namespace gpuprof::page
+}  // namespace gpuprof::host::page

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace gpuprof::page {
+namespace gpuprof::host::page {
 namespace {
 
 constexpr std::uint64_t first_stretch_ns = 1024;
@@ -81,4 +81,4 @@ void counter_series::join_all() {
   for (auto& values : tracks_) values.resize(kept);
 }
 
-}  // namespace gpuprof::page
+}  // namespace gpuprof::host::page

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace gpuprof::page {
+namespace gpuprof::host::page {
 
 struct counter_value {
   float mean = std::numeric_limits<float>::quiet_NaN();  // over time; NaN: there is none
@@ -49,4 +49,4 @@ class counter_series {
   std::vector<std::vector<counter_value>> tracks_;  // each as long as points_
 };
 
-}  // namespace gpuprof::page
+}  // namespace gpuprof::host::page

@@ -9,7 +9,7 @@
 #include <limits>
 #include <utility>
 
-namespace gpuprof::page {
+namespace gpuprof::host::page {
 namespace {
 
 constexpr std::size_t max_other_tracks = 24;
@@ -131,4 +131,4 @@ void counter_tracks::finish(std::size_t max_points) {
   for (auto& [_, device] : devices_) device.series.keep(max_points / tracks);
 }
 
-}  // namespace gpuprof::page
+}  // namespace gpuprof::host::page

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof::page {
+namespace gpuprof::host::page {
 
 struct counter_track {
   std::string name;    // "SM active"
@@ -65,4 +65,4 @@ class counter_tracks {
   std::map<std::uint32_t, reading> readings_;  // by device
 };
 
-}  // namespace gpuprof::page
+}  // namespace gpuprof::host::page

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace gpuprof::page {
+namespace gpuprof::host::page {
 namespace {
 
 // Bins of 1 ns up to 256 ns above the shortest, then 128 between a distance and twice that: none is
@@ -94,4 +94,4 @@ shown_durations duration_histogram::shown() const {
   return made;
 }
 
-}  // namespace gpuprof::page
+}  // namespace gpuprof::host::page

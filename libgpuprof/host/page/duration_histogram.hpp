@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace gpuprof::page {
+namespace gpuprof::host::page {
 
 struct shown_durations {
   bool logarithmic = false;           // each bin is wider than the one before by one factor
@@ -44,4 +44,4 @@ class duration_histogram {
   std::vector<std::uint32_t> counts_;
 };
 
-}  // namespace gpuprof::page
+}  // namespace gpuprof::host::page

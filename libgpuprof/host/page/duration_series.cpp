@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace gpuprof::page {
+namespace gpuprof::host::page {
 namespace {
 
 void join(duration_point& last, duration_point const& next) {
@@ -48,4 +48,4 @@ void duration_series::add(std::uint64_t start_ns, std::uint64_t duration_ns) {
   while (points_.size() > limit_) widen();
 }
 
-}  // namespace gpuprof::page
+}  // namespace gpuprof::host::page

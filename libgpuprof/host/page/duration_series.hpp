@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace gpuprof::page {
+namespace gpuprof::host::page {
 
 struct duration_point {
   std::uint64_t start_ns = 0;  // of its first launch
@@ -37,4 +37,4 @@ class duration_series {
   std::vector<duration_point> points_;
 };
 
-}  // namespace gpuprof::page
+}  // namespace gpuprof::host::page

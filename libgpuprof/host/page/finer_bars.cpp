@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-namespace gpuprof::page {
+namespace gpuprof::host::page {
 
 std::vector<captured_stretch> grown(std::vector<captured_stretch> const& wanted,
                                     std::uint64_t joined_below_ns) {
@@ -47,4 +47,4 @@ void finer_bars::enter(captured_stretch const& window) {
     }
 }
 
-}  // namespace gpuprof::page
+}  // namespace gpuprof::host::page

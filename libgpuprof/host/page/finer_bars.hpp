@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace gpuprof::page {
+namespace gpuprof::host::page {
 
 /// To multiples of the length within which bars were joined, outwards; those that meet are one.
 /// `wanted`: in order of time.
@@ -42,4 +42,4 @@ class finer_bars {
   timeline_bars bars_;
 };
 
-}  // namespace gpuprof::page
+}  // namespace gpuprof::host::page

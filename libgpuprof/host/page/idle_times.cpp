@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace gpuprof::page {
+namespace gpuprof::host::page {
 
 void idle_times::look_into(std::vector<captured_stretch> windows) {
   windows_ = std::move(windows);
@@ -44,4 +44,4 @@ void idle_times::finish() {
   }
 }
 
-}  // namespace gpuprof::page
+}  // namespace gpuprof::host::page

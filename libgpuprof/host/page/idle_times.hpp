@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof::page {
+namespace gpuprof::host::page {
 
 /// A lane a cause of a GPU. Gaps are joined like other bars, but in some windows they are kept.
 class idle_times {
@@ -44,4 +44,4 @@ class idle_times {
   std::size_t last_ = 0;
 };
 
-}  // namespace gpuprof::page
+}  // namespace gpuprof::host::page

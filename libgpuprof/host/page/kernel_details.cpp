@@ -5,7 +5,7 @@
 #include <limits>
 #include <memory>
 
-namespace gpuprof::page {
+namespace gpuprof::host::page {
 namespace {
 
 constexpr std::string_view other_kernels = "(others)";
@@ -42,7 +42,7 @@ void add_to(line_details& line, captured_kernel const& kernel, bool is_own_lengt
 
 kernel_details::kernel_details(std::vector<watched_line> const& kernels,
                                std::vector<watched_line> const& signatures, limits const& most)
-    : most_(most), neighbours_(most.pairs), places_(most.pairs) {
+    : most_(most), neighbors_(most.pairs), places_(most.pairs) {
   for (auto const& line : kernels) {
     by_name_.emplace(line.name, static_cast<std::uint32_t>(names_.size()));
     names_.push_back(line.name);
@@ -120,7 +120,7 @@ void kernel_details::add(captured_kernel const& kernel, std::optional<std::uint6
   lines.used.total_ns += length;
   if (lines.kernel < watched()) add_to(of_kernels_[lines.kernel], kernel, !undisturbed);
   if (lines.signature) add_to(of_signatures_[*lines.signature], kernel, !undisturbed);
-  neighbours_.add(kernel.device, kernel.context, kernel.stream, lines.kernel);
+  neighbors_.add(kernel.device, kernel.context, kernel.stream, lines.kernel);
   places_.add(lines.kernel, length, {kernel.range, kernel.graph, kernel.launched_ns});
   samples_.work(
       kernel.device, kernel.start_ns, kernel.start_ns + kernel.duration_ns,
@@ -149,7 +149,7 @@ std::vector<used_geometry> kernel_details::geometries(std::size_t kernel) const 
 }
 
 std::vector<kernel_surroundings> kernel_details::surroundings() const {
-  return neighbours_.of_each(watched(), most_.neighbours);
+  return neighbors_.of_each(watched(), most_.neighbors);
 }
 
-}  // namespace gpuprof::page
+}  // namespace gpuprof::host::page

@@ -7,7 +7,7 @@
 
 #include "host/page/duration_histogram.hpp"
 #include "host/page/duration_series.hpp"
-#include "host/page/kernel_neighbours.hpp"
+#include "host/page/kernel_neighbors.hpp"
 #include "host/page/kernel_places.hpp"
 #include "host/page/kernel_samples.hpp"
 
@@ -19,7 +19,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace gpuprof::page {
+namespace gpuprof::host::page {
 
 /// A kernel to watch, or one grid and block of it; its range of durations is known beforehand.
 struct watched_line {
@@ -54,8 +54,8 @@ class kernel_details {
     std::size_t points = 200;     // of a kernel; a quarter for one grid and block
     std::size_t geometries = 12;  // of a kernel, by time
     std::size_t names = 20'000;   // kernels told apart, and geometries
-    std::size_t pairs = 100'000;  // with neighbours, with ranges
-    std::size_t neighbours = 5;   // before and after
+    std::size_t pairs = 100'000;  // with neighbors, with ranges
+    std::size_t neighbors = 5;    // before and after
   };
   /// `kernels` without grid and block, each name once; `signatures` with them.
   kernel_details(std::vector<watched_line> const& kernels,
@@ -112,9 +112,9 @@ class kernel_details {
   std::map<std::string, std::uint32_t> signature_by_text_;
   std::unordered_map<shape_key, shape_lines, hash_of_shape> shapes_;
   shape_lines not_told_apart_;
-  kernel_neighbours neighbours_;
+  kernel_neighbors neighbors_;
   kernel_places places_;
   kernel_samples samples_;
 };
 
-}  // namespace gpuprof::page
+}  // namespace gpuprof::host::page

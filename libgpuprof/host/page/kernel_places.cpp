@@ -5,7 +5,7 @@
 #include <limits>
 #include <map>
 
-namespace gpuprof::page {
+namespace gpuprof::host::page {
 namespace {
 
 constexpr std::uint32_t outside = 0, one_of_too_many = 1;
@@ -181,4 +181,4 @@ std::vector<kernel_place> kernel_places::graphs() const {
   return places;
 }
 
-}  // namespace gpuprof::page
+}  // namespace gpuprof::host::page

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace gpuprof::page {
+namespace gpuprof::host::page {
 
 struct placed_kernel {
   std::uint32_t kernel = 0;
@@ -84,4 +84,4 @@ class kernel_places {
   std::uint64_t open_from_ns_ = 0, open_until_ns_ = 0;
 };
 
-}  // namespace gpuprof::page
+}  // namespace gpuprof::host::page

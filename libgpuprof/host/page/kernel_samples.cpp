@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace gpuprof::page {
+namespace gpuprof::host::page {
 
 void kernel_samples::work(std::uint32_t device, std::uint64_t start_ns, std::uint64_t end_ns,
                           std::uint32_t kernel) {
@@ -75,4 +75,4 @@ std::vector<sample_course> kernel_samples::of(std::uint32_t kernel) const {
   return made;
 }
 
-}  // namespace gpuprof::page
+}  // namespace gpuprof::host::page

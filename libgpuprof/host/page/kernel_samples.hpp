@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof::page {
+namespace gpuprof::host::page {
 
 /// The course of a metric over a launch, from its beginning to its end.
 struct sample_course {
@@ -61,4 +61,4 @@ class kernel_samples {
   std::map<std::uint32_t, std::map<std::uint32_t, sample_course>> courses_;  // kernel, metric
 };
 
-}  // namespace gpuprof::page
+}  // namespace gpuprof::host::page

@@ -7,7 +7,7 @@
 #include <memory>
 #include <new>
 
-namespace gpuprof::page {
+namespace gpuprof::host::page {
 namespace {
 
 constexpr int level = 6;  // 9 takes four times as long for one hundredth less
@@ -55,4 +55,4 @@ std::string planes_of(std::span<std::uint64_t const> numbers) {
   return out;
 }
 
-}  // namespace gpuprof::page
+}  // namespace gpuprof::host::page

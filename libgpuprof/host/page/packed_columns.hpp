@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace gpuprof::page {
+namespace gpuprof::host::page {
 
 /// zlib's format, which DecompressionStream("deflate") reads, as base64.
 std::string packed(std::string_view bytes);
@@ -16,4 +16,4 @@ std::string packed(std::string_view bytes);
 /// needs: a first byte says how many. Planes of like bytes compress well.
 std::string planes_of(std::span<std::uint64_t const> numbers);
 
-}  // namespace gpuprof::page
+}  // namespace gpuprof::host::page

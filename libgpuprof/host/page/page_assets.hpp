@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-namespace gpuprof::page {
+namespace gpuprof::host::page {
 
 enum class page_asset {
   charts,       // ECharts
@@ -18,4 +18,4 @@ enum class page_asset {
 /// Empty where the build had no libraries.
 std::string_view asset(page_asset which) noexcept;
 
-}  // namespace gpuprof::page
+}  // namespace gpuprof::host::page

@@ -4,7 +4,7 @@
 #include "host/export/unfinished_output.hpp"
 #include "host/page/page_assets.hpp"
 
-namespace gpuprof::page {
+namespace gpuprof::host::page {
 namespace {
 
 std::string escaped(std::string_view text) {
@@ -102,4 +102,4 @@ result<std::uint64_t> write_page(page_contents const& contents, std::string cons
   return size;
 }
 
-}  // namespace gpuprof::page
+}  // namespace gpuprof::host::page

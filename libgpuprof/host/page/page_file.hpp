@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof::page {
+namespace gpuprof::host::page {
 
 /// What the page knows under a name: bytes as page::packed made them.
 struct data_block {
@@ -27,4 +27,4 @@ bool can_be_made() noexcept;
 result<std::uint64_t> write_page(page_contents const& contents, std::string const& path,
                                  bool overwrite);
 
-}  // namespace gpuprof::page
+}  // namespace gpuprof::host::page

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace gpuprof::page {
+namespace gpuprof::host::page {
 namespace {
 
 constexpr std::uint64_t first_stretch_ns = 1024;
@@ -80,4 +80,4 @@ void timeline_bars::join_all() {
   }
 }
 
-}  // namespace gpuprof::page
+}  // namespace gpuprof::host::page

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof::page {
+namespace gpuprof::host::page {
 
 struct bar {
   std::uint64_t end_ns() const noexcept { return start_ns + length_ns; }
@@ -60,4 +60,4 @@ class timeline_bars {
   std::vector<lane> lanes_;
 };
 
-}  // namespace gpuprof::page
+}  // namespace gpuprof::host::page

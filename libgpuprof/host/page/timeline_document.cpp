@@ -8,7 +8,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace gpuprof::page {
+namespace gpuprof::host::page {
 namespace {
 
 using numbers = std::vector<std::uint64_t>;
@@ -245,4 +245,4 @@ timeline_document document_of(timeline const& made, idle_times const& idle,
   return document_writer(made, idle, steps).write();
 }
 
-}  // namespace gpuprof::page
+}  // namespace gpuprof::host::page

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof::page {
+namespace gpuprof::host::page {
 
 struct timeline_step {
   std::uint64_t begin_ns = 0, end_ns = 0, period_ns = 0;
@@ -46,4 +46,4 @@ struct timeline_document {
 timeline_document document_of(timeline const& made, idle_times const& idle,
                               timeline_steps const& steps);
 
-}  // namespace gpuprof::page
+}  // namespace gpuprof::host::page

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace gpuprof::page {
+namespace gpuprof::host::page {
 namespace {
 
 constexpr std::size_t max_depth = 64;      // of what overlaps on one stream or thread
@@ -117,4 +117,4 @@ std::string timeline_pieces::name_of(row_key const& row) const {
   return "thread " + std::to_string(row.of) + (domain.empty() ? "" : ", " + shortened_name(domain));
 }
 
-}  // namespace gpuprof::page
+}  // namespace gpuprof::host::page

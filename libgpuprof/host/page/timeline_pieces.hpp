@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace gpuprof::page {
+namespace gpuprof::host::page {
 
 /// The row of a stream or thread; what overlaps on it takes several lanes.
 struct row_key {
@@ -93,4 +93,4 @@ class timeline_pieces {
   std::vector<std::string_view> domain_names_{""};
 };
 
-}  // namespace gpuprof::page
+}  // namespace gpuprof::host::page

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace gpuprof::page {
+namespace gpuprof::host::page {
 namespace {
 
 constexpr std::size_t max_lanes = 8000;  // 5,000 streams, and the threads that feed them
@@ -143,4 +143,4 @@ void timeline_reader::read_finer(std::vector<captured_stretch> const& wanted) {
   for (auto const& window : windows) made_.bars.take(bars, window.begin_ns, window.end_ns);
 }
 
-}  // namespace gpuprof::page
+}  // namespace gpuprof::host::page

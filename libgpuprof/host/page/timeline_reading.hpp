@@ -17,7 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace gpuprof::page {
+namespace gpuprof::host::page {
 
 /// What a page can hold beside its bars, in proportion to them; memory is bounded by it, too.
 struct timeline_limits {
@@ -85,4 +85,4 @@ class timeline_reader {
   std::unordered_map<char const*, std::uint32_t> numbers_;  // of names
 };
 
-}  // namespace gpuprof::page
+}  // namespace gpuprof::host::page

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 /// A struct of Arrow, with those below it. Consumers may move children away, and then release them
@@ -138,4 +138,4 @@ void hand_out(arrow_batch const& batch, ArrowArray& out) {
   fill_array(out, batch.rows, 1, std::move(table));
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

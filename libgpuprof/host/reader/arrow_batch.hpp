@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// The different texts of a column, each once: Arrow's dictionary.
 class arrow_texts {
@@ -51,4 +51,4 @@ struct arrow_batch {
 void hand_out(std::vector<arrow_field> const& fields, ArrowSchema& out);
 void hand_out(arrow_batch const& batch, ArrowArray& out);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

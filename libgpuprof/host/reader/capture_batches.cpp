@@ -10,7 +10,7 @@ namespace gpuprof {
 inline namespace capture_v1 {
 
 struct capture_batches::state {
-  state(capture_contents& contents, capture_query const& query) : filler(contents, query) {
+  state(host::capture_contents& contents, capture_query const& query) : filler(contents, query) {
     for (auto const& one : query.stretches()) stretches.push_back({{one.begin_ns}, {one.end_ns}});
     auto& file = contents.trace().file();
     auto const add = [&]<class Record>(std::type_identity<Record>, auto columns_for) {
@@ -19,38 +19,38 @@ struct capture_batches::state {
       auto const columns = columns_for(asked);
       add_source<Record>(file, columns);
     };
-    add(std::type_identity<captured_range>{}, range_columns);
-    add(std::type_identity<captured_mark>{}, mark_columns);
-    add(std::type_identity<captured_call>{}, call_columns);
-    add(std::type_identity<captured_kernel>{}, kernel_columns);
-    add(std::type_identity<captured_graph>{}, graph_columns);
-    add(std::type_identity<captured_copy>{}, copy_columns);
-    add(std::type_identity<captured_fill>{}, fill_columns);
-    add(std::type_identity<captured_sync>{}, sync_columns);
-    add(std::type_identity<captured_memory>{}, memory_columns);
-    add(std::type_identity<captured_reading>{}, reading_columns);
-    add(std::type_identity<captured_sample>{}, sample_columns);
-    add(std::type_identity<captured_chip_state>{}, chip_state_columns);
+    add(std::type_identity<captured_range>{}, host::range_columns);
+    add(std::type_identity<captured_mark>{}, host::mark_columns);
+    add(std::type_identity<captured_call>{}, host::call_columns);
+    add(std::type_identity<captured_kernel>{}, host::kernel_columns);
+    add(std::type_identity<captured_graph>{}, host::graph_columns);
+    add(std::type_identity<captured_copy>{}, host::copy_columns);
+    add(std::type_identity<captured_fill>{}, host::fill_columns);
+    add(std::type_identity<captured_sync>{}, host::sync_columns);
+    add(std::type_identity<captured_memory>{}, host::memory_columns);
+    add(std::type_identity<captured_reading>{}, host::reading_columns);
+    add(std::type_identity<captured_sample>{}, host::sample_columns);
+    add(std::type_identity<captured_chip_state>{}, host::chip_state_columns);
   }
 
   template <class Record, class Row>
   void add_source(capture::reader& file, capture::column_set<Row> columns) {
-    auto made = std::make_unique<record_source_of<Row, Record>>(
-        ordered_rows<Row>(file, columns, stretches), filler);
+    auto made = std::make_unique<host::record_source_of<Row, Record>>(
+        host::ordered_rows<Row>(file, columns, stretches), filler);
     if (auto const turn = made->turn()) sources.push_back({*turn, std::move(made)});
   }
 
   /// Its turn is known until records are taken from it: kernels and calls mostly alternate, so
   /// that a batch has few records.
   struct waiting_source {
-    record_turn turn;
-    std::unique_ptr<record_source> records;
+    host::record_turn turn;
+    std::unique_ptr<host::record_source> records;
   };
 
-  time_stretches stretches;
-  record_filler filler;
-  std::vector<waiting_source> sources;   // with records left
-  std::unique_ptr<record_source> ended;  // the last one without
+  host::time_stretches stretches;
+  host::record_filler filler;
+  std::vector<waiting_source> sources;         // with records left
+  std::unique_ptr<host::record_source> ended;  // the last one without
 };
 
 capture_batches::capture_batches(std::unique_ptr<state> made) noexcept : state_(std::move(made)) {}

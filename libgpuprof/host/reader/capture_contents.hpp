@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Does not move once made.
 class capture_contents {
@@ -29,12 +29,14 @@ class capture_contents {
   std::optional<exported_names> names_;
 };
 
+}  // namespace gpuprof::host
+
+namespace gpuprof {
 inline namespace capture_v1 {
 
-struct capture_file::contents : capture_contents {
+struct capture_file::contents : host::capture_contents {
   using capture_contents::capture_contents;
 };
 
 }  // namespace capture_v1
-
 }  // namespace gpuprof

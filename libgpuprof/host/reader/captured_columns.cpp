@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 using capture::value_type;
@@ -231,4 +231,4 @@ arrow_batch captured_columns::make() {
   return batch;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 class captured_columns {
  public:
@@ -47,4 +47,4 @@ class captured_columns {
   bool is_made_ = false;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -5,7 +5,7 @@
 #include <new>
 #include <sys/mman.h>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 constexpr std::size_t huge_page = 2 << 20;
@@ -25,4 +25,4 @@ column_memory::~column_memory() {
   munmap(begin_, bytes_);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

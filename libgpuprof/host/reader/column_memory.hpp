@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 class column_memory {
  public:
@@ -24,4 +24,4 @@ class column_memory {
   std::byte* begin_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

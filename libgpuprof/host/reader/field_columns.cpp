@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/reader/field_columns.hpp"
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 /// Pairs fields of a record with what they are made of in a row.
@@ -101,7 +101,7 @@ capture::column_set<range_begin> range_columns(field_bits asked) {
       .field(&record::os_thread, &range_begin::thread)
       .field(&record::style, &range_begin::style)
       .field(&record::category, &range_begin::category)
-      .field(&record::color, &range_begin::colour)
+      .field(&record::color, &range_begin::color)
       .field(&record::payload, &range_begin::payload, &range_begin::payload_bits)
       .field(&record::declared_flops, &range_begin::declared_flops)
       .field(&record::declared_bytes, &range_begin::declared_bytes)
@@ -140,24 +140,24 @@ capture::column_set<memory_record> memory_columns(field_bits asked) {
       .made();
 }
 
-capture::column_set<sampled_launch_record> reading_columns(field_bits asked) {
+capture::column_set<read_launch_record> reading_columns(field_bits asked) {
   using record = captured_reading;
-  return column_set_builder<record, sampled_launch_record>(asked)
-      .field(&record::closed_ns, &sampled_launch_record::closed)
-      .field(&record::device, &sampled_launch_record::device)
-      .field(&record::correlation, &sampled_launch_record::correlation)
-      .field(&record::whole_graph, &sampled_launch_record::whole_graph)
-      .field(&record::values, &sampled_launch_record::correlation)
+  return column_set_builder<record, read_launch_record>(asked)
+      .field(&record::closed_ns, &read_launch_record::closed)
+      .field(&record::device, &read_launch_record::device)
+      .field(&record::correlation, &read_launch_record::correlation)
+      .field(&record::whole_graph, &read_launch_record::whole_graph)
+      .field(&record::values, &read_launch_record::correlation)
       .made();
 }
 
-capture::column_set<metric_sample_record> sample_columns(field_bits asked) {
+capture::column_set<sample_record> sample_columns(field_bits asked) {
   using record = captured_sample;
-  return column_set_builder<record, metric_sample_record>(asked)
-      .field(&record::duration_ns, &metric_sample_record::duration)
-      .field(&record::device, &metric_sample_record::metric)
-      .field(&record::metric, &metric_sample_record::metric)
-      .field(&record::value, &metric_sample_record::value)
+  return column_set_builder<record, sample_record>(asked)
+      .field(&record::duration_ns, &sample_record::duration)
+      .field(&record::device, &sample_record::metric)
+      .field(&record::metric, &sample_record::metric)
+      .field(&record::value, &sample_record::value)
       .made();
 }
 
@@ -173,4 +173,4 @@ capture::column_set<chip_state_record> chip_state_columns(field_bits asked) {
       .made();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -7,7 +7,7 @@
 #include "capture/column_set.hpp"
 #include "capture/tables.hpp"
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 using captured_detail::bit_of;
 using captured_detail::field_bits;
@@ -28,8 +28,8 @@ capture::column_set<range_begin> range_columns(field_bits asked);
 capture::column_set<mark_record> mark_columns(field_bits asked);
 capture::column_set<sync_record> sync_columns(field_bits asked);
 capture::column_set<memory_record> memory_columns(field_bits asked);
-capture::column_set<sampled_launch_record> reading_columns(field_bits asked);
-capture::column_set<metric_sample_record> sample_columns(field_bits asked);
+capture::column_set<read_launch_record> reading_columns(field_bits asked);
+capture::column_set<sample_record> sample_columns(field_bits asked);
 capture::column_set<chip_state_record> chip_state_columns(field_bits asked);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

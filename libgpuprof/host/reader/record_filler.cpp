@@ -3,7 +3,7 @@
 
 #include <bit>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 captured_extent extent_of(extent3 const& from) {
@@ -51,8 +51,8 @@ void record_filler::read_metrics() {
 
 // Readings are of some thousand launches: their values are kept, the launches are not.
 void record_filler::read_values() {
-  contents_.trace().file().for_each<launch_metric_record>(
-      [&](std::span<launch_metric_record const> rows) {
+  contents_.trace().file().for_each<reading_value_record>(
+      [&](std::span<reading_value_record const> rows) {
         for (auto const& row : rows)
           values_[row.correlation].emplace_back(text(metrics_[row.metric].name), row.value);
       });
@@ -170,7 +170,7 @@ void record_filler::fill(range_begin const& row, captured_range& to) {
   to.os_thread = os_thread(row.thread);
   to.style = same_number<captured_range_style>(row.style);
   to.category = row.category;
-  to.color = row.colour;
+  to.color = row.color;
   to.payload = payload_of(row.payload, row.payload_bits);
   to.declared_flops = row.declared_flops;
   to.declared_bytes = row.declared_bytes;
@@ -195,7 +195,7 @@ void record_filler::fill(memory_record const& row, captured_memory& to) {
         raw(row.device)};
 }
 
-void record_filler::fill(sampled_launch_record const& row, captured_reading& to) {
+void record_filler::fill(read_launch_record const& row, captured_reading& to) {
   to.opened_ns = row.opened.value;
   to.closed_ns = row.closed.value;
   to.device = raw(row.device);
@@ -208,7 +208,7 @@ void record_filler::fill(sampled_launch_record const& row, captured_reading& to)
     to.values.clear();
 }
 
-void record_filler::fill(metric_sample_record const& row, captured_sample& to) {
+void record_filler::fill(sample_record const& row, captured_sample& to) {
   auto const& metric = metrics_[row.metric];
   to = {row.start.value, length(row.duration), raw(metric.device), text(metric.name), row.value};
 }
@@ -219,4 +219,4 @@ void record_filler::fill(chip_state_record const& row, captured_chip_state& to) 
         row.power_mw / 1000.0, row.temperature_c, {row.limiters}};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

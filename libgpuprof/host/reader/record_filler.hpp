@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// For one walk through a capture. A column that is not decoded has its default in each row, so
 /// that its fields get theirs.
@@ -29,8 +29,8 @@ class record_filler {
   void fill(mark_record const& row, captured_mark& to);
   void fill(sync_record const& row, captured_sync& to);
   void fill(memory_record const& row, captured_memory& to);
-  void fill(sampled_launch_record const& row, captured_reading& to);
-  void fill(metric_sample_record const& row, captured_sample& to);
+  void fill(read_launch_record const& row, captured_reading& to);
+  void fill(sample_record const& row, captured_sample& to);
   void fill(chip_state_record const& row, captured_chip_state& to);
 
  private:
@@ -53,4 +53,4 @@ class record_filler {
   std::unordered_map<correlation_id, named_values> values_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// When a record comes among those of all kinds: of those at one time the earlier kind first.
 struct record_turn {
@@ -62,4 +62,4 @@ class record_source_of final : public record_source {
   std::vector<Record> records_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

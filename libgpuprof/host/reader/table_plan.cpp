@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 using capture::value_type;
@@ -115,4 +115,4 @@ result<table_plan> plan_of(std::string table, std::span<std::string_view const> 
   return plan;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

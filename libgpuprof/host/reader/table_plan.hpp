@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 struct table_plan {
   /// `source` is null where the values are not in the table: columns of "tables" and "missing", the
@@ -34,4 +34,4 @@ inline constexpr std::string_view still_open_column = "still_open";  // likewise
 result<table_plan> plan_of(std::string table, std::span<std::string_view const> wanted,
                            bool has_rank);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

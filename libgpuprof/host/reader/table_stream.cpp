@@ -9,7 +9,7 @@
 #include <new>
 #include <sys/stat.h>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 constexpr std::size_t max_rows_of_batch = 64 << 20;
@@ -104,14 +104,14 @@ void release_stream(ArrowArrayStream* stream) noexcept {
 }
 
 }  // namespace
-}  // namespace gpuprof
+}  // namespace gpuprof::host
 
 extern "C" {
 
 int gpuprof_open_table_of_all(char const* const* paths, size_t path_count, char const* table,
                               char const* const* columns, size_t column_count,
                               ArrowArrayStream* stream) {
-  using namespace gpuprof;
+  using namespace gpuprof::host;
   if (stream == nullptr) return EINVAL;
   *stream = {};
   auto const misses = [](char const* const* texts, std::size_t count) {

@@ -7,7 +7,7 @@
 
 #include <optional>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// As the launcher of the job had told the process; nothing where there was none. A world_size of
 /// 0: not known.
@@ -16,4 +16,4 @@ std::optional<process_rank> rank_of_capture(trace_contents const& trace);
 /// Likewise; rank 0 of 1 where there was no launcher.
 process_rank rank_or_only_one(trace_contents const& trace);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Is told how many rows more were read.
 using read_progress = std::function<void(std::uint64_t)>;
@@ -111,4 +111,4 @@ class capture_walk {
   std::vector<std::unique_ptr<any_table>> tables_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

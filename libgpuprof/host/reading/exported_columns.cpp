@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 bool is_exported(capture::table_layout const& table) noexcept {
   constexpr std::array about_the_file{capture::table<capture::schema_row>::number,
@@ -39,4 +39,4 @@ std::vector<exported_column> exported_columns(capture::table_layout const& table
   return made;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 struct exported_column {
   enum class content { number, text_of_name, kernel_of_shape };
@@ -27,4 +27,4 @@ bool is_exported(capture::table_layout const& table) noexcept;
 /// In the order of the table.
 std::vector<exported_column> exported_columns(capture::table_layout const& table);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -4,7 +4,7 @@
 #include "base/utf8.hpp"
 #include "model/kernel_name.hpp"
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 exported_names::exported_names(trace_contents& trace) : trace_(&trace) {
   kernels_.push_back({{}, "(unknown)", "(unknown)", "(unknown)"});
@@ -45,4 +45,4 @@ kernel_shape const& exported_names::shape(shape_id shape) const {
   return shapes_[raw(shape) < shapes_.size() ? raw(shape) : 0];
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// One bad byte in a name makes some readers drop the whole file. The capture keeps the raw name.
 class exported_names {
@@ -36,4 +36,4 @@ class exported_names {
   std::vector<kernel_shape> shapes_;     // by shape_id
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

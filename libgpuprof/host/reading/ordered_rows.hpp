@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Rows stand in a file as buffers came back, so those of several streams and threads overlap. A
 /// first look takes the earliest time of each block, unless an earlier pass has noted it in the
@@ -151,4 +151,4 @@ class ordered_rows {
   Row current_{};
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -9,7 +9,7 @@
 #include <charconv>
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 /// Each of them stands for work without a record. What is lost of names, threads, ranges and notes
@@ -51,8 +51,8 @@ std::string why_samples_are_not_used(trace_contents const& trace) {
            "--kernel-name, "
            "--launch-skip and --launch-count";
   if (are_few(trace)) return {};
-  report::overview lost;
-  for (auto const name : losses) report::add_counter(lost, name, trace.counter(name));
+  text::overview lost;
+  for (auto const name : losses) text::add_counter(lost, name, trace.counter(name));
   std::string list;
   for (auto const& [what, count] : lost.losses)
     if (count > 0) list += (list.empty() ? "" : ", ") + counted(count, what);
@@ -183,16 +183,16 @@ void roofline_reading::read_counters() {
     exact_.define(metric, trace_.text()(metric.name));
     if (is_wanted(metric.device)) sampled_.define(metric, trace_.text()(metric.name));
   });
-  each_row<sampled_launch_record>(file, [&](auto const& sample) {
+  each_row<read_launch_record>(file, [&](auto const& sample) {
     if (is_wanted(sample.device)) exact_.add(sample);
   });
-  each_row<launch_metric_record>(file, [&](auto const& value) { exact_.add(value); });
+  each_row<reading_value_record>(file, [&](auto const& value) { exact_.add(value); });
   each_row<sampling_window_record>(file, [&](auto const& window) {
     if (!is_wanted(window.device)) return;
     sampled_.add(window);
     cost_.add(window);
   });
-  each_row<metric_sample_record>(file, [&](auto const& sample) { sampled_.add(sample); });
+  each_row<sample_record>(file, [&](auto const& sample) { sampled_.add(sample); });
   sampled_.end_samples();
   each_row<kernel_code_record>(file, [&](auto const& code) { codes_.add(code); });
 }
@@ -258,4 +258,4 @@ void roofline_reading::sum_up(capture_walk& walk, bool with_ranges) {
   walk.add_each<memset_record>({}, [this](auto const& fill) { sampled_.see(fill); });
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -13,7 +13,7 @@
 #include <memory>
 #include <optional>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Does not move once joined: its parts refer to each other.
 class roofline_reading {
@@ -88,4 +88,4 @@ class roofline_reading {
   kernel_codes codes_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -3,14 +3,14 @@
 
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host {
 slowed_launches possibly_slowed(trace_contents& trace) {
   slowed_launches slowed;
   auto& file = trace.file();
   file.for_each<metric_record>([&](std::span<metric_record const> metrics) {
     for (auto const& metric : metrics) slowed.define(metric, trace.text()(metric.name));
   });
-  file.for_each<sampled_launch_record>([&](std::span<sampled_launch_record const> samples) {
+  file.for_each<read_launch_record>([&](std::span<read_launch_record const> samples) {
     for (auto const& sample : samples) slowed.add(sample);
   });
   file.for_each<pause_record>([&](std::span<pause_record const> pauses) {
@@ -91,4 +91,4 @@ void add_columns_of(slowed_launches const& slowed, capture::column_set<kernel_re
   to.insert(&kernel_record::duration);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// One pass: a launch that may be slowed is kept until all others of its shape are known, and comes
 /// last. Memory: these launches, of which the analysis of counters keeps more.
@@ -48,4 +48,4 @@ void see_kernels(slowed_launches& slowed, capture_walk& walk);
 /// Adds the columns that it looks at, where any launch may have been slowed.
 void add_columns_of(slowed_launches const& slowed, capture::column_set<kernel_record>& to);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

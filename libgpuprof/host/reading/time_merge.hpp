@@ -6,7 +6,7 @@
 
 #include <tuple>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 template <class Row, class F>
 ordered_rows<Row> rows_wanted_by(F const& f, capture::reader& file,
@@ -59,4 +59,4 @@ void for_each_in_time(capture::reader& file, F&& f, time_stretches const& stretc
       f, std::tuple{rows_wanted_by<Rows>(f, file, capture::column_set<Rows>{}, stretches)...});
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// None: no limit.
 using time_stretches = std::vector<time_stretch>;
@@ -65,4 +65,4 @@ void widen(std::optional<capture::block_times>& times, std::span<Row const> rows
   }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

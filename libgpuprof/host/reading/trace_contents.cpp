@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <numeric>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 template <class Row, class Take>
@@ -165,8 +165,7 @@ namespace {
 /// "30,000 kernels (12.5%) in damaged parts of the file".
 /// Returns how many.
 template <class Row>
-std::uint64_t add_lost_rows(capture::reader const& file, char const* what,
-                            report::overview& about) {
+std::uint64_t add_lost_rows(capture::reader const& file, char const* what, text::overview& about) {
   auto const lost = file.rows_lost<Row>();
   if (lost == 0) return 0;
   auto const all = lost + file.row_count<Row>();
@@ -178,14 +177,14 @@ std::uint64_t add_lost_rows(capture::reader const& file, char const* what,
 }
 
 /// What the file lacks that its program has recorded.
-void add_file_losses(capture::reader const& file, report::overview& about) {
+void add_file_losses(capture::reader const& file, text::overview& about) {
   auto const told = add_lost_rows<kernel_record>(file, "kernels", about) +
                     add_lost_rows<graph_record>(file, "graphs", about) +
                     add_lost_rows<copy_record>(file, "copies", about) +
                     add_lost_rows<memset_record>(file, "fills", about) +
                     add_lost_rows<api_record>(file, "API calls", about) +
                     add_lost_rows<range_begin>(file, "NVTX ranges", about) +
-                    add_lost_rows<metric_sample_record>(file, "values of samples", about);
+                    add_lost_rows<sample_record>(file, "values of samples", about);
   auto const& losses = file.losses();
   auto const all = std::accumulate(losses.rows.begin(), losses.rows.end(), std::uint64_t{0},
                                    [](auto sum, auto const& of) { return sum + of.second; });
@@ -243,8 +242,8 @@ std::vector<std::string> trace_contents::missing() {
   return lines;
 }
 
-report::overview trace_contents::overview() {
-  report::overview about;
+text::overview trace_contents::overview() {
+  text::overview about;
   about.program = fact("process.command_line");
   if (about.program.empty()) about.program = fact("process.program");
   for (auto const& [device, name] : device_names())
@@ -271,4 +270,4 @@ report::overview trace_contents::overview() {
   return about;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

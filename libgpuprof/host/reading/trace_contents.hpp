@@ -15,7 +15,7 @@
 #include <string>
 #include <unordered_map>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Which calls of the CUDA runtime and driver a capture holds. Where those that block alone were
 /// recorded, a launch without a call says nothing.
@@ -59,7 +59,7 @@ class trace_contents {
   thread_index thread_of(std::uint32_t os_thread) const;  // 0: not known
 
   /// Ask last: only reading shows damage inside the file.
-  report::overview overview();
+  text::overview overview();
   /// Likewise: what was lost while recording and what is missing from the file, a line each; none:
   /// nothing.
   std::vector<std::string> missing();
@@ -84,4 +84,4 @@ class trace_contents {
   timestamp_ns origin_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -4,24 +4,24 @@
 #include "host/report/advice_words.hpp"
 #include "host/report/owned_rows.hpp"
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 namespace {
 
-std::string ranks_of(advise::joined_finding const& of) {
+std::string ranks_of(advice::joined_finding const& of) {
   std::string text;
   for (auto const& rank : of.ranks)
     if (!rank.rank.empty()) text += (text.empty() ? "" : " ") + rank.rank;
   return text;
 }
 
-std::string evidence_of(advise::finding const& one) {
+std::string evidence_of(advice::finding const& one) {
   std::string text;
   for (auto const& evidence : one.because)
     text += (text.empty() ? "" : "; ") + evidence_words(evidence);
   return text;
 }
 
-void add(owned_rows& rows, advise::joined_finding const& of, bool is_below) {
+void add(owned_rows& rows, advice::joined_finding const& of, bool is_below) {
   auto const& one = of.one;
   std::uint64_t instances = 0;
   for (auto const& rank : of.ranks) instances += rank.instances;
@@ -29,16 +29,16 @@ void add(owned_rows& rows, advise::joined_finding const& of, bool is_below) {
                        group_of(one.rule),
                        name_of(one.level),
                        rows.keep(one.what),
-                       one.device ? cell(std::int64_t{raw(*one.device)}) : cell(),
+                       one.device ? text::cell(std::int64_t{raw(*one.device)}) : text::cell(),
                        rows.keep(one.range),
                        rows.keep(one.kernel),
                        rows.keep(one.call),
                        rows.keep(ranks_of(of)),
                        whole(instances),
-                       number_cell(of.ns.low / 1e6),
-                       number_cell(of.ns.high / 1e6),
-                       number_cell(of.share.low),
-                       number_cell(of.share.high),
+                       text::number_cell(of.ns.low / 1e6),
+                       text::number_cell(of.ns.high / 1e6),
+                       text::number_cell(of.share.low),
+                       text::number_cell(of.share.high),
                        key_of(one.bucket),
                        rows.keep(evidence_of(one)),
                        rows.keep(one.to_do),
@@ -50,33 +50,33 @@ void add(owned_rows& rows, advise::joined_finding const& of, bool is_below) {
 
 }  // namespace
 
-table advice_csv_table(advice_report const& report) {
-  using enum column_kind;
-  std::vector<column> columns = {{"rule"},
-                                 {"group"},
-                                 {"severity"},
-                                 {"what"},
-                                 {"device", integer},
-                                 {"range"},
-                                 {"kernel"},
-                                 {"call"},
-                                 {"ranks"},
-                                 {"instances", integer},
-                                 {"gain_low_ms", number},
-                                 {"gain_high_ms", number},
-                                 {"of_window_low", number},
-                                 {"of_window_high", number},
-                                 {"bucket"},
-                                 {"evidence"},
-                                 {"to_do"},
-                                 {"arithmetic"},
-                                 {"changes_results", integer},
-                                 {"hidden_by_launches", integer},
-                                 {"below_threshold", integer}};
+text::table advice_csv_table(advice_report const& report) {
+  using enum text::column_kind;
+  std::vector<text::column> columns = {{"rule"},
+                                       {"group"},
+                                       {"severity"},
+                                       {"what"},
+                                       {"device", integer},
+                                       {"range"},
+                                       {"kernel"},
+                                       {"call"},
+                                       {"ranks"},
+                                       {"instances", integer},
+                                       {"gain_low_ms", number},
+                                       {"gain_high_ms", number},
+                                       {"of_window_low", number},
+                                       {"of_window_high", number},
+                                       {"bucket"},
+                                       {"evidence"},
+                                       {"to_do"},
+                                       {"arithmetic"},
+                                       {"changes_results", integer},
+                                       {"hidden_by_launches", integer},
+                                       {"below_threshold", integer}};
   owned_rows rows;
   for (auto const& one : report.advice.findings) add(rows, one, false);
   for (auto const& one : report.advice.too_small) add(rows, one, true);
   return table_of("findings", "Findings", std::move(columns), std::move(rows));
 }
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

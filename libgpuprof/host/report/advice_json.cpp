@@ -5,17 +5,17 @@
 #include "host/report/advice_words.hpp"
 #include "host/report/json_object.hpp"
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 namespace {
 
-void append_interval(std::string& out, advise::interval const& of, double unit) {
+void append_interval(std::string& out, advice::interval const& of, double unit) {
   json_object o(out);
   o.number("low", of.low / unit);
   o.number("high", of.high / unit);
   o.end();
 }
 
-void append_holds(std::string& out, advise::bottleneck const& holds) {
+void append_holds(std::string& out, advice::bottleneck const& holds) {
   json_object o(out);
   o.text("bucket", key_of(holds.bucket));
   o.number("share", holds.share);
@@ -24,7 +24,7 @@ void append_holds(std::string& out, advise::bottleneck const& holds) {
   o.end();
 }
 
-void append_roof(std::string& out, std::optional<advise::roof_distance> const& roof) {
+void append_roof(std::string& out, std::optional<advice::roof_distance> const& roof) {
   if (!roof) {
     out += "null";
     return;
@@ -100,7 +100,7 @@ void append_rank(std::string& out, captured_rank const& rank) {
   o.end();
 }
 
-void append_where(std::string& out, advise::finding const& one) {
+void append_where(std::string& out, advice::finding const& one) {
   json_object o(out);
   o.text("range", one.range);
   o.text("kernel", one.kernel);
@@ -108,7 +108,7 @@ void append_where(std::string& out, advise::finding const& one) {
   o.end();
 }
 
-void append_evidence(std::string& out, advise::evidence const& one) {
+void append_evidence(std::string& out, advice::evidence const& one) {
   json_object o(out);
   o.text("name", one.name);
   o.number("value", one.value);
@@ -117,7 +117,7 @@ void append_evidence(std::string& out, advise::evidence const& one) {
   o.end();
 }
 
-void append_gain_of_rank(std::string& out, advise::gain_of_rank const& of) {
+void append_gain_of_rank(std::string& out, advice::gain_of_rank const& of) {
   json_object o(out);
   o.text("rank", of.rank);
   o.whole("instances", of.instances);
@@ -127,7 +127,7 @@ void append_gain_of_rank(std::string& out, advise::gain_of_rank const& of) {
   o.end();
 }
 
-void append_finding(std::string& out, advise::joined_finding const& of, bool several_ranks) {
+void append_finding(std::string& out, advice::joined_finding const& of, bool several_ranks) {
   auto const& one = of.one;
   std::uint64_t instances = 0;
   for (auto const& rank : of.ranks) instances += rank.instances;
@@ -156,23 +156,23 @@ void append_finding(std::string& out, advise::joined_finding const& of, bool sev
   o.end();
 }
 
-void append_not_looked_at(std::string& out, advise::rule_without_data const& one) {
+void append_not_looked_at(std::string& out, advice::rule_without_data const& one) {
   json_object o(out);
   o.text("rule", one.of->name);
   o.member("missing",
-           [&](std::string& to) { append_json_texts(to, advise::names_of(one.missing)); });
+           [&](std::string& to) { append_json_texts(to, advice::names_of(one.missing)); });
   o.text("how", one.how);
   o.end();
 }
 
 }  // namespace
 
-void write_advice_json(advice_report const& report, text_sink const& out) {
+void write_advice_json(advice_report const& report, text::text_sink const& out) {
   std::string text;
   auto const several = report.advice.ranks > 1;
-  auto const findings = [&](std::vector<advise::joined_finding> const& list) {
+  auto const findings = [&](std::vector<advice::joined_finding> const& list) {
     return [&list, several](std::string& to) {
-      append_json_array(to, list, [several](std::string& into, advise::joined_finding const& one) {
+      append_json_array(to, list, [several](std::string& into, advice::joined_finding const& one) {
         append_finding(into, one, several);
       });
     };
@@ -204,4 +204,4 @@ void write_advice_json(advice_report const& report, text_sink const& out) {
   out(text + "\n");
 }
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

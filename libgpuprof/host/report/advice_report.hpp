@@ -11,25 +11,25 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 
 struct captured_rank {
   std::string rank, capture;
   double window_ns = 0;
-  advise::bottleneck holds;
+  advice::bottleneck holds;
 };
 
 struct advice_report {
   std::vector<std::string> heading;  // what was captured, lost, paid
-  advise::bottleneck holds;
-  std::optional<advise::roof_distance> roof;
+  advice::bottleneck holds;
+  std::optional<advice::roof_distance> roof;
   std::string roof_is_missing;  // what to record where that is not known
   double window_ns = 0;         // of one GPU; of several ranks the longest
   double all_windows_ns = 0;    // of all GPUs of all ranks
   double best_case_ns = 0;      // of these, if all findings were mended
   double min_gain = 0.01;       // of the window: findings below are not shown
   ledger time;
-  advise::joined_advice advice;
+  advice::joined_advice advice;
   std::vector<captured_rank> ranks;  // none: one capture
   std::vector<std::string> remarks;  // what limits the answer
 };
@@ -41,10 +41,10 @@ struct advice_text_options {
 
 /// Ends on a page of a hundred lines unless a limit is given.
 void write_advice_text(advice_report const& report, advice_text_options const& options,
-                       text_sink const& out, page const& on);
+                       text::text_sink const& out, text::page const& on);
 /// One object, "schema": "gpuprof-analyze-1".
-void write_advice_json(advice_report const& report, text_sink const& out);
+void write_advice_json(advice_report const& report, text::text_sink const& out);
 /// A row for each finding, those below the threshold last.
-table advice_csv_table(advice_report const& report);
+text::table advice_csv_table(advice_report const& report);
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <map>
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 namespace {
 
 using text_lines = std::vector<std::string>;
@@ -24,7 +24,7 @@ void append(text_lines& to, text_lines const& more) {
 
 text_lines headline(advice_report const& report, std::size_t width) {
   text_lines lines;
-  for (auto const& line : report.heading) append_wrapped(lines, on_one_line(line), width, 4);
+  for (auto const& line : report.heading) append_wrapped(lines, text::on_one_line(line), width, 4);
   lines.emplace_back();
   append_wrapped(lines, report.holds.sentence, width, 0);
   if (report.roof) {
@@ -41,7 +41,7 @@ text_lines headline(advice_report const& report, std::size_t width) {
                    width, 0);
   }
   for (auto const& remark : report.remarks)
-    append_wrapped(lines, "Note: " + on_one_line(remark), width, 6);
+    append_wrapped(lines, "Note: " + text::on_one_line(remark), width, 6);
   return lines;
 }
 
@@ -102,7 +102,7 @@ text_lines ledger_text(advice_report const& report, std::optional<ledger_lines> 
 }
 
 /// "sync_point 0.4 %, small_copies 0.1 %": each rule once, with its highest share.
-std::string rules_with_shares(std::span<advise::joined_finding const> findings) {
+std::string rules_with_shares(std::span<advice::joined_finding const> findings) {
   std::vector<std::pair<std::string_view, double>> rules;
   for (auto const& finding : findings) {
     auto const known = std::find_if(rules.begin(), rules.end(), [&](auto const& rule) {
@@ -169,14 +169,14 @@ text_lines findings_heading(advice_report const& report, std::size_t width) {
   return lines;
 }
 
-void put(text_lines const& lines, text_sink const& out) {
+void put(text_lines const& lines, text::text_sink const& out) {
   for (auto const& line : lines) out(line + "\n");
 }
 
 }  // namespace
 
 void write_advice_text(advice_report const& report, advice_text_options const& options,
-                       text_sink const& out, page const& on) {
+                       text::text_sink const& out, text::page const& on) {
   auto lines = headline(report, on.width);
   lines.emplace_back();
   append(lines, ledger_text(report, options.by, on.width));
@@ -208,4 +208,4 @@ void write_advice_text(advice_report const& report, advice_text_options const& o
   put(lines, out);
 }
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

@@ -11,7 +11,7 @@
 #include <cmath>
 #include <cstdio>
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 namespace {
 
 std::string fixed(double value, int digits) {
@@ -62,9 +62,9 @@ std::string with_prefix(double value, std::string const& unit) {
   return plain_number(value) + " " + std::string(prefixes[at]) + unit;
 }
 
-std::string needs_of(advise::rule const& rule) {
+std::string needs_of(advice::rule const& rule) {
   std::string text;
-  for (auto const& name : advise::names_of(rule.needs)) text += (text.empty() ? "" : ", ") + name;
+  for (auto const& name : advice::names_of(rule.needs)) text += (text.empty() ? "" : ", ") + name;
   return text;
 }
 
@@ -75,7 +75,7 @@ std::string_view key_of(time_bucket bucket) noexcept {
       "compute",         "compute_and_communication",
       "communication",   "transfer",
       "back_to_back",    "dependency",
-      "synchronisation", "allocation",
+      "synchronization", "allocation",
       "module_load",     "graph_build",
       "launch_bound",    "data_loading",
       "between_steps",   "cpu_work",
@@ -84,22 +84,22 @@ std::string_view key_of(time_bucket bucket) noexcept {
   return keys[static_cast<std::size_t>(bucket)];
 }
 
-std::string_view name_of(advise::severity level) noexcept {
-  return level == advise::severity::info ? "info" : "warning";
+std::string_view name_of(advice::severity level) noexcept {
+  return level == advice::severity::info ? "info" : "warning";
 }
 
 std::string_view group_of(std::string_view rule) noexcept {
-  auto const* const known = advise::find_rule(rule);
+  auto const* const known = advice::find_rule(rule);
   return known != nullptr ? name_of(known->group) : std::string_view();
 }
 
-std::string time_interval(advise::interval const& ns) {
+std::string time_interval(advice::interval const& ns) {
   auto const unit = unit_for(ns.high);
   auto const digits = unit.ns == 1 ? 0 : digits_for(ns.high / unit.ns);
   return from_to(ns.low / unit.ns, ns.high / unit.ns, digits, unit.name);
 }
 
-std::string share_interval(advise::interval const& share) {
+std::string share_interval(advice::interval const& share) {
   return from_to(100 * share.low, 100 * share.high, 1, "%");
 }
 
@@ -107,7 +107,7 @@ std::string percent(double share) {
   return fixed(100 * share, 1) + " %";
 }
 
-std::string evidence_words(advise::evidence const& one) {
+std::string evidence_words(advice::evidence const& one) {
   auto text = one.name + " ";
   if (one.unit == "ns")
     text += readable_time(one.value);
@@ -122,7 +122,7 @@ std::string evidence_words(advise::evidence const& one) {
   return one.source.empty() ? text : text + " (" + one.source + ")";
 }
 
-table rules_table(std::span<advise::rule const* const> rules) {
+text::table rules_table(std::span<advice::rule const* const> rules) {
   owned_rows rows;
   for (auto const* rule : rules)
     rows.rows.push_back(
@@ -131,20 +131,20 @@ table rules_table(std::span<advise::rule const* const> rules) {
                   std::move(rows));
 }
 
-std::string rule_description(advise::rule const& rule, std::size_t width) {
+std::string rule_description(advice::rule const& rule, std::size_t width) {
   constexpr std::size_t indent = 12;
   std::string text;
   auto const add = [&](std::string_view label, std::string_view what) {
     if (what.empty()) return;
     std::string line;
-    append_padded(line, label, indent, false);
-    text += wrapped(line + std::string(what), width, indent) + "\n";
+    text::append_padded(line, label, indent, false);
+    text += text::wrapped(line + std::string(what), width, indent) + "\n";
   };
   add("rule", rule.name);
   add("group", name_of(rule.group));
   add("question", rule.question);
   add("needs", needs_of(rule));
-  add("recorded by", advise::how_to_record(rule.needs));
+  add("recorded by", advice::how_to_record(rule.needs));
   add("fires at", rule.fires_at);
   add("gain", rule.gain);
   add("ignores", rule.ignores);
@@ -152,4 +152,4 @@ std::string rule_description(advise::rule const& rule, std::size_t width) {
   return text;
 }
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

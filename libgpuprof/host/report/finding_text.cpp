@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 namespace {
 
 constexpr std::size_t finding_indent = 4, label_width = 7;
@@ -21,16 +21,17 @@ class block {
   void line(std::string_view label, std::string const& text) {
     if (text.empty()) return;
     std::string whole(finding_indent, ' ');
-    append_padded(whole, label, label_width, false);
-    append_wrapped(lines_, whole + on_one_line(text), layout_.width, finding_indent + label_width);
+    text::append_padded(whole, label, label_width, false);
+    append_wrapped(lines_, whole + text::on_one_line(text), layout_.width,
+                   finding_indent + label_width);
   }
   std::vector<std::string>& lines() noexcept { return lines_; }
   /// What a line has for a name that must stay on it.
   std::string name(std::string_view text, std::size_t beside) const {
     auto const used = finding_indent + label_width + beside;
     constexpr std::size_t longest = 160;  // of a file or a pipe too: kernels may have kilobytes
-    auto const plain = on_one_line(text);
-    return shortened(plain, layout_.width > used + 12 ? layout_.width - used : longest);
+    auto const plain = text::on_one_line(text);
+    return text::shortened(plain, layout_.width > used + 12 ? layout_.width - used : longest);
   }
 
  private:
@@ -47,19 +48,19 @@ std::string as_sentence(std::string text) {
   return text;
 }
 
-std::string heading_of(std::size_t number, advise::finding const& one,
+std::string heading_of(std::size_t number, advice::finding const& one,
                        finding_layout const& layout) {
   auto const rule = " [" + std::string(one.rule) + "]";
   std::string text;
-  append_padded(text, std::to_string(number) + ". ", finding_indent, true);
-  auto const what = as_sentence(on_one_line(one.what));
+  text::append_padded(text, std::to_string(number) + ". ", finding_indent, true);
+  auto const what = as_sentence(text::on_one_line(one.what));
   auto const beside = text.size() + rule.size();
-  text += layout.width > beside + 20 ? shortened(what, layout.width - beside) : what;
+  text += layout.width > beside + 20 ? text::shortened(what, layout.width - beside) : what;
   text += rule;
   return layout.bold ? "\x1b[1m" + text + "\x1b[0m" : text;
 }
 
-std::string gain_of(advise::joined_finding const& of) {
+std::string gain_of(advice::joined_finding const& of) {
   if (of.ns.high <= 0)
     return of.one.is_hidden_by_launches ? "none alone: launches hold the program, not this kernel"
                                         : "none in time";
@@ -71,12 +72,12 @@ std::string gain_of(advise::joined_finding const& of) {
 }
 
 /// "on 7 of 8 ranks, 120 ms (rank 3) to 140 ms (rank 5) at best"
-std::string ranks_of(advise::joined_finding const& of, std::size_t all) {
+std::string ranks_of(advice::joined_finding const& of, std::size_t all) {
   if (all < 2 || of.ranks.empty()) return {};
   auto const [least, greatest] = std::minmax_element(
       of.ranks.begin(), of.ranks.end(),
       [](auto const& a, auto const& b) { return a.gain.high_ns < b.gain.high_ns; });
-  auto const figure = [](advise::gain_of_rank const& rank) {
+  auto const figure = [](advice::gain_of_rank const& rank) {
     return readable_time(rank.gain.high_ns) + " (rank " + rank.rank + ")";
   };
   auto text = "on " + std::to_string(of.ranks.size()) + " of " + std::to_string(all) + " ranks";
@@ -86,7 +87,7 @@ std::string ranks_of(advise::joined_finding const& of, std::size_t all) {
          " at best";
 }
 
-std::string where_of(advise::finding const& one, std::size_t ranks, block const& layout) {
+std::string where_of(advice::finding const& one, std::size_t ranks, block const& layout) {
   std::vector<std::string> parts;
   if (!one.range.empty()) parts.push_back("range " + layout.name(one.range, 6));
   if (!one.call.empty()) parts.push_back(layout.name(one.call, 0));
@@ -97,7 +98,7 @@ std::string where_of(advise::finding const& one, std::size_t ranks, block const&
   return text;
 }
 
-std::string why_of(advise::finding const& one) {
+std::string why_of(advice::finding const& one) {
   std::string text;
   for (std::size_t i = 0; i < std::min(shown_evidence, one.because.size()); ++i)
     text += (i == 0 ? "" : ", ") + evidence_words(one.because[i]);
@@ -105,7 +106,7 @@ std::string why_of(advise::finding const& one) {
 }
 
 std::string next_of(std::string_view rule_name) {
-  auto const* const rule = advise::find_rule(rule_name);
+  auto const* const rule = advice::find_rule(rule_name);
   return rule != nullptr ? std::string(rule->next) : std::string();
 }
 
@@ -113,7 +114,7 @@ std::string next_of(std::string_view rule_name) {
 
 void append_wrapped(std::vector<std::string>& lines, std::string_view text, std::size_t width,
                     std::size_t indented) {
-  auto const broken = wrapped(text, width, indented);
+  auto const broken = text::wrapped(text, width, indented);
   for (std::size_t begin = 0; begin <= broken.size();) {
     auto const end = std::min(broken.find('\n', begin), broken.size());
     lines.push_back(broken.substr(begin, end - begin));
@@ -121,7 +122,7 @@ void append_wrapped(std::vector<std::string>& lines, std::string_view text, std:
   }
 }
 
-std::vector<std::string> finding_text(std::size_t number, advise::joined_finding const& of,
+std::vector<std::string> finding_text(std::size_t number, advice::joined_finding const& of,
                                       finding_layout const& layout) {
   auto const& one = of.one;
   block text(layout);
@@ -138,4 +139,4 @@ std::vector<std::string> finding_text(std::size_t number, advise::joined_finding
   return std::move(text.lines());
 }
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 
 struct finding_layout {
   std::size_t width = 0;  // 0: lines and names stay whole
@@ -17,11 +17,11 @@ struct finding_layout {
 };
 
 /// "1. what [rule]", then potential gain, where, why, what to do, what to run to know more.
-std::vector<std::string> finding_text(std::size_t number, advise::joined_finding const& of,
+std::vector<std::string> finding_text(std::size_t number, advice::joined_finding const& of,
                                       finding_layout const& layout);
 
 /// In lines of that width, the second and later ones set in.
 void append_wrapped(std::vector<std::string>& lines, std::string_view text, std::size_t width,
                     std::size_t indent);
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 
 /// Writes members of an object, commas between them.
 class json_object {
@@ -23,11 +23,11 @@ class json_object {
   /// Reads back as the same number; null when it is not known.
   void number(std::string_view key, std::optional<double> value) {
     name(key);
-    auto const known = number_cell(value);
+    auto const known = text::number_cell(value);
     if (std::holds_alternative<std::monostate>(known))
       out_ += "null";
     else
-      append_cell(out_, known, column_kind::number, {});
+      text::append_cell(out_, known, text::column_kind::number, {});
   }
   void whole(std::string_view key, std::uint64_t value) {
     name(key);
@@ -77,4 +77,4 @@ inline void append_json_texts(std::string& out, std::vector<std::string> const& 
   out += ']';
 }
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

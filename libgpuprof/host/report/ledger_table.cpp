@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 namespace {
 
 constexpr std::size_t ledger_indent = 2, time_width = 10, share_width = 9, max_bar = 30;
@@ -46,9 +46,9 @@ std::string bar_line(std::string_view name, double ns, double all, std::size_t n
                      std::size_t bar_width) {
   std::string line(ledger_indent, ' ');
   auto const share = all > 0 ? ns / all : 0;
-  append_padded(line, name, name_width, false);
-  append_padded(line, " " + readable_time(ns), time_width, true);
-  append_padded(line, percent(share), share_width, true);
+  text::append_padded(line, name, name_width, false);
+  text::append_padded(line, " " + readable_time(ns), time_width, true);
+  text::append_padded(line, percent(share), share_width, true);
   auto const bar = std::lround(share * static_cast<double>(bar_width));
   if (bar > 0) line.append("  ").append(static_cast<std::size_t>(bar), '#');
   return line;
@@ -74,9 +74,9 @@ double sum_of(bucket_times const& times, std::vector<time_bucket> const& buckets
 std::string heading_line(std::string_view title, std::string_view of_time, std::size_t title_width,
                          std::vector<std::string_view> const& names) {
   std::string line(ledger_indent, ' ');
-  append_padded(line, title, title_width, false);
-  append_padded(line, of_time, time_width, true);
-  for (auto const name : names) append_padded(line, name, share_width, true);
+  text::append_padded(line, title, title_width, false);
+  text::append_padded(line, of_time, time_width, true);
+  for (auto const name : names) text::append_padded(line, name, share_width, true);
   line.resize(line.find_last_not_of(' ') + 1);
   return line;
 }
@@ -86,10 +86,10 @@ std::string shares_line(ledger_line const& of, std::string const& label, std::si
   std::string line(ledger_indent, ' ');
   auto const all = of.times.total();
   auto const share = [&](double ns) {
-    append_padded(line, all > 0 ? percent(ns / all) : "-", share_width, true);
+    text::append_padded(line, all > 0 ? percent(ns / all) : "-", share_width, true);
   };
-  append_padded(line, label, title_width, false);
-  append_padded(line, " " + readable_time(all), time_width, true);
+  text::append_padded(line, label, title_width, false);
+  text::append_padded(line, " " + readable_time(all), time_width, true);
   for (auto const bucket : buckets) share(of.times[bucket]);
   if (has_others) share(std::max(0.0, all - sum_of(of.times, buckets)));
   return line;
@@ -101,8 +101,9 @@ std::vector<std::string> ledger_bars(bucket_times const& times, std::size_t widt
   auto const buckets = buckets_that_matter(times);
   auto const all = times.total();
   auto const others = std::max(0.0, all - sum_of(times, buckets));
-  std::size_t name_width = width_of("total");
-  for (auto const bucket : buckets) name_width = std::max(name_width, width_of(name_of(bucket)));
+  std::size_t name_width = text::width_of("total");
+  for (auto const bucket : buckets)
+    name_width = std::max(name_width, text::width_of(name_of(bucket)));
   auto const used = ledger_indent + name_width + time_width + share_width + 2;
   auto const room = (width == 0 ? width_without_page : width);
   auto const bar = std::min(max_bar, room > used ? room - used : 0);
@@ -117,10 +118,10 @@ std::vector<std::string> ledger_bars(bucket_times const& times, std::size_t widt
 std::vector<std::string> ledger_shares(std::span<ledger_line const> lines, std::string const& title,
                                        std::size_t width) {
   bucket_times all;
-  std::size_t title_width = width_of(title);
+  std::size_t title_width = text::width_of(title);
   for (auto const& line : lines) {
     all += line.times;
-    title_width = std::max(title_width, width_of(line.label));
+    title_width = std::max(title_width, text::width_of(line.label));
   }
   auto const room = width == 0 ? width_without_page : width;
   constexpr std::size_t least_beside = ledger_indent + time_width + 2 * share_width;
@@ -143,8 +144,8 @@ std::vector<std::string> ledger_shares(std::span<ledger_line const> lines, std::
   std::vector<std::string> text = {heading_line("", "", title_width, above),
                                    heading_line(title, "time", title_width, below)};
   for (auto const& line : lines)
-    text.push_back(shares_line(line, shortened(on_one_line(line.label), title_width), title_width,
-                               buckets, has_others));
+    text.push_back(shares_line(line, text::shortened(text::on_one_line(line.label), title_width),
+                               title_width, buckets, has_others));
   return text;
 }
 
@@ -162,21 +163,22 @@ std::span<ledger_line const> lines_of(ledger const& of, ledger_lines which) noex
   return {};
 }
 
-table ledger_csv_table(ledger const& of, ledger_lines which) {
-  using enum column_kind;
-  std::vector<column> columns = {{"label"}, {"rank"}, {"device", integer}, {"total_ns", number}};
+text::table ledger_csv_table(ledger const& of, ledger_lines which) {
+  using enum text::column_kind;
+  std::vector<text::column> columns = {
+      {"label"}, {"rank"}, {"device", integer}, {"total_ns", number}};
   for (std::size_t i = 0; i < time_bucket_count; ++i)
     columns.push_back({std::string(key_of(bucket_at(i))) + "_ns", number});
   owned_rows rows;
   for (auto const& line : lines_of(of, which)) {
-    row cells = {rows.keep(line.label), rows.keep(line.rank),
-                 line.device ? cell(std::int64_t{*line.device}) : cell(),
-                 number_cell(line.times.total())};
+    text::row cells = {rows.keep(line.label), rows.keep(line.rank),
+                       line.device ? text::cell(std::int64_t{*line.device}) : text::cell(),
+                       text::number_cell(line.times.total())};
     for (std::size_t i = 0; i < time_bucket_count; ++i)
-      cells.push_back(number_cell(line.times[bucket_at(i)]));
+      cells.push_back(text::number_cell(line.times[bucket_at(i)]));
     rows.rows.push_back(std::move(cells));
   }
   return table_of("ledger", "Time ledger", std::move(columns), std::move(rows));
 }
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

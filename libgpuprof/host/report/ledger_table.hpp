@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 
 /// What the time of a GPU, a range, a step or a rank was spent on.
 struct ledger_line {
@@ -48,6 +48,6 @@ std::vector<std::string> ledger_shares(std::span<ledger_line const> lines, std::
 std::span<ledger_line const> lines_of(ledger const& of, ledger_lines which) noexcept;
 
 /// All buckets of each line, in nanoseconds.
-table ledger_csv_table(ledger const& of, ledger_lines which);
+text::table ledger_csv_table(ledger const& of, ledger_lines which);
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

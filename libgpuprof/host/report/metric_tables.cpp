@@ -10,10 +10,10 @@
 #include <cstdlib>
 #include <memory>
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 namespace {
 
-using enum column_kind;
+using enum text::column_kind;
 
 /// Nine digits: bytes up to a gigabyte are exact, and no more is counted the same way twice.
 double readable(double value) {
@@ -27,13 +27,13 @@ double spread(metric_row const& r, double of) {
   return of < 1e-9 * std::abs(r.average) ? 0 : of;
 }
 
-cell if_there(std::optional<double> value) {
-  return value ? cell(readable(*value)) : cell();
+text::cell if_there(std::optional<double> value) {
+  return value ? text::cell(readable(*value)) : text::cell();
 }
 
-void append_figures(row& cells, metric_row const& r) {
+void append_figures(text::row& cells, metric_row const& r) {
   cells.insert(cells.end(), {whole(r.launches), whole(r.samples), readable(r.average)});
-  cells.push_back(r.deviation ? cell(readable(spread(r, *r.deviation))) : cell());
+  cells.push_back(r.deviation ? text::cell(readable(spread(r, *r.deviation))) : text::cell());
   cells.push_back(if_there(r.total));
   cells.emplace_back(std::string_view(r.metric));
 }
@@ -44,13 +44,13 @@ bool need_sources(std::vector<metric_row> const& rows) {
                      [](metric_row const& r) { return r.source != figure_source::exact; });
 }
 
-void append_source(row& cells, metric_row const& r) {
+void append_source(text::row& cells, metric_row const& r) {
   cells.emplace_back(name_of(r.source));
   cells.emplace_back(readable(spread(r, r.error)));
   cells.emplace_back(std::string_view(r.is_shared ? "yes" : ""));
 }
 
-table with_sources(table made, bool needed) {
+text::table with_sources(text::table made, bool needed) {
   if (!needed) return made;
   made.columns.push_back({"Source", {}, 8});
   made.columns.push_back({"Error", amount, 5});
@@ -60,7 +60,7 @@ table with_sources(table made, bool needed) {
 
 }  // namespace
 
-table kernel_metric_table(std::vector<metric_row> rows) {
+text::table kernel_metric_table(std::vector<metric_row> rows) {
   auto const sources = need_sources(rows);
   auto const kept = std::make_shared<std::vector<metric_row>>(std::move(rows));
   return with_sources({"gpu_metrics_sum",
@@ -70,11 +70,11 @@ table kernel_metric_table(std::vector<metric_row> rows) {
                         {"Avg", amount},
                         {"StdDev", amount, 1},
                         {"Total", amount, 3},
-                        {"Metric", {}, never_left_out},
-                        {"Name", {}, never_left_out}},
-                       [kept, sources](std::function<void(row const&)> const& take) {
+                        {"Metric", {}, text::never_left_out},
+                        {"Name", {}, text::never_left_out}},
+                       [kept, sources](std::function<void(text::row const&)> const& take) {
                          for (auto const& r : *kept) {
-                           row cells;
+                           text::row cells;
                            append_figures(cells, r);
                            cells.emplace_back(std::string_view(r.name));
                            if (sources) append_source(cells, r);
@@ -84,14 +84,14 @@ table kernel_metric_table(std::vector<metric_row> rows) {
                       sources);
 }
 
-table range_metric_table(std::vector<metric_row> rows, text_of_name const& text) {
+text::table range_metric_table(std::vector<metric_row> rows, text_of_name const& text) {
   for (auto& r : rows)
     r.name = r.is_outside ? std::string(outside_ranges_name) : range_name(r.range, text);
   auto const sources = need_sources(rows);
   auto const kept = std::make_shared<std::vector<metric_row>>(std::move(rows));
   return with_sources({"nvtx_metrics_sum",
                        "NVTX Range Metrics Summary",
-                       {{"NVTX Range", {}, never_left_out},
+                       {{"NVTX Range", {}, text::never_left_out},
                         {"Style", {}, 2},
                         {"NVTX Inst", integer, 6},
                         {"Launches", integer, 7},
@@ -99,12 +99,12 @@ table range_metric_table(std::vector<metric_row> rows, text_of_name const& text)
                         {"Avg", amount},
                         {"StdDev", amount, 1},
                         {"Total", amount, 3},
-                        {"Metric", {}, never_left_out}},
-                       [kept, sources](std::function<void(row const&)> const& take) {
+                        {"Metric", {}, text::never_left_out}},
+                       [kept, sources](std::function<void(text::row const&)> const& take) {
                          for (auto const& r : *kept) {
                            auto const style =
                                r.is_outside ? std::string_view() : style_name(r.range.style);
-                           row cells = {std::string_view(r.name), style, whole(r.instances)};
+                           text::row cells = {std::string_view(r.name), style, whole(r.instances)};
                            append_figures(cells, r);
                            if (sources) append_source(cells, r);
                            take(cells);
@@ -113,4 +113,4 @@ table range_metric_table(std::vector<metric_row> rows, text_of_name const& text)
                       sources);
 }
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

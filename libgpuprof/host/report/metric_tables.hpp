@@ -5,9 +5,9 @@
 #include "host/analysis/metric_summary.hpp"
 #include "text/table.hpp"
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 
-table kernel_metric_table(std::vector<metric_row> rows);
-table range_metric_table(std::vector<metric_row> rows, text_of_name const& text);
+text::table kernel_metric_table(std::vector<metric_row> rows);
+text::table range_metric_table(std::vector<metric_row> rows, text_of_name const& text);
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

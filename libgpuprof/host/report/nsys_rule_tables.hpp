@@ -8,7 +8,7 @@
 
 #include <vector>
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 
 /// What rows leave out: times count from `origin`.
 struct rule_table_context {
@@ -17,20 +17,20 @@ struct rule_table_context {
   text_of_name text;
 };
 
-table copy_rule_table(std::string name, std::string title,
-                      std::vector<nsys_rules::memory_row> const& rows,
-                      rule_table_context const& context);
-table fill_rule_table(std::string name, std::string title,
-                      std::vector<nsys_rules::memory_row> const& rows,
-                      rule_table_context const& context);
-table wait_rule_table(std::string name, std::string title,
-                      std::vector<nsys_rules::call_row> const& rows,
-                      rule_table_context const& context);
-table gap_rule_table(std::string name, std::string title,
-                     std::vector<nsys_rules::gap_row> const& rows,
-                     rule_table_context const& context);
-table use_rule_table(std::string name, std::string title,
-                     std::vector<nsys_rules::use_row> const& rows,
-                     rule_table_context const& context);
+text::table copy_rule_table(std::string name, std::string title,
+                            std::vector<nsys_rules::memory_row> const& rows,
+                            rule_table_context const& context);
+text::table fill_rule_table(std::string name, std::string title,
+                            std::vector<nsys_rules::memory_row> const& rows,
+                            rule_table_context const& context);
+text::table wait_rule_table(std::string name, std::string title,
+                            std::vector<nsys_rules::call_row> const& rows,
+                            rule_table_context const& context);
+text::table gap_rule_table(std::string name, std::string title,
+                           std::vector<nsys_rules::gap_row> const& rows,
+                           rule_table_context const& context);
+text::table use_rule_table(std::string name, std::string title,
+                           std::vector<nsys_rules::use_row> const& rows,
+                           rule_table_context const& context);
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 
 struct owned_rows {
-  std::vector<row> rows;
+  std::vector<text::row> rows;
   std::vector<std::unique_ptr<std::string>> texts;
 
   std::string_view keep(std::string text) {
@@ -21,16 +21,16 @@ struct owned_rows {
   }
 };
 
-inline table table_of(std::string name, std::string title, std::vector<column> columns,
-                      owned_rows rows) {
+inline text::table table_of(std::string name, std::string title, std::vector<text::column> columns,
+                            owned_rows rows) {
   auto kept = std::make_shared<owned_rows>(std::move(rows));  // std::function must be copyable
   return {std::move(name), std::move(title), std::move(columns),
-          [kept](std::function<void(row const&)> const& take) {
+          [kept](std::function<void(text::row const&)> const& take) {
             for (auto const& cells : kept->rows) take(cells);
           }};
 }
 
-inline void append_cells(row& to, std::initializer_list<cell> cells) {
+inline void append_cells(text::row& to, std::initializer_list<text::cell> cells) {
   to.insert(to.end(), cells);
 }
 
@@ -42,4 +42,4 @@ inline double percent(std::uint64_t part, std::uint64_t all) noexcept {
   return all == 0 ? 0 : static_cast<double>(part) * 100 / static_cast<double>(all);
 }
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

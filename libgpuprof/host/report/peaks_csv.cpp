@@ -2,7 +2,7 @@
 // Peaks as a table with every field, one row a GPU and test: for CSV.
 #include "host/report/peaks_table.hpp"
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 namespace {
 
 std::string_view word_for(peak_outcome outcome) noexcept {
@@ -33,28 +33,28 @@ std::string_view word_for(peak_effort effort) noexcept {
 template <class Take>
 void each_field(gpu_peaks const& gpu, peak_result const& result, Take const& take) {
   auto const text = [&](char const* name, std::string_view value) {
-    take(name, column_kind::text, cell(value));
+    take(name, text::column_kind::text, text::cell(value));
   };
   auto const whole = [&](char const* name, std::uint64_t value) {
-    take(name, column_kind::integer, cell(static_cast<std::int64_t>(value)));
+    take(name, text::column_kind::integer, text::cell(static_cast<std::int64_t>(value)));
   };
   auto const number = [&](std::string const& name, double value) {  // 0: not known
-    take(name, column_kind::number, value == 0 ? cell() : cell(value));
+    take(name, text::column_kind::number, value == 0 ? text::cell() : text::cell(value));
   };
   auto const figure = [&](std::string const& name, peak_figure const& f) {
     auto const there = f.is_there();
     auto const add = [&](char const* part, double value) {
-      take(name + part, column_kind::number, there ? cell(value) : cell());
+      take(name + part, text::column_kind::number, there ? text::cell(value) : text::cell());
     };
     add("", f.value);
     add("_spread", f.spread);
-    take(name + "_samples", column_kind::integer, cell(std::int64_t{f.samples}));
+    take(name + "_samples", text::column_kind::integer, text::cell(std::int64_t{f.samples}));
     number(name + "_sm_clock_mhz", there ? f.chip.sm_clock_mhz : 0);
     number(name + "_memory_clock_mhz", there ? f.chip.memory_clock_mhz : 0);
     number(name + "_watts", there ? f.chip.watts : 0);
     number(name + "_temperature_c", there ? f.chip.temperature_c : 0);
-    take(name + "_limiters", column_kind::integer,
-         there ? cell(static_cast<std::int64_t>(f.chip.limiters)) : cell());
+    take(name + "_limiters", text::column_kind::integer,
+         there ? text::cell(static_cast<std::int64_t>(f.chip.limiters)) : text::cell());
   };
 
   text("name", gpu.name);
@@ -93,23 +93,24 @@ void each_field(gpu_peaks const& gpu, peak_result const& result, Take const& tak
 
 }  // namespace
 
-table peaks_table(std::span<gpu_peaks const> gpus) {
-  table made{"peaks", "Measured peaks", {}, {}};
-  each_field({}, {}, [&](std::string name, column_kind kind, cell const&) {
+text::table peaks_table(std::span<gpu_peaks const> gpus) {
+  text::table made{"peaks", "Measured peaks", {}, {}};
+  each_field({}, {}, [&](std::string name, text::column_kind kind, text::cell const&) {
     made.columns.push_back({std::move(name), kind});
   });
-  made.each_row = [gpus](std::function<void(row const&)> const& take) {
-    row cells;
+  made.each_row = [gpus](std::function<void(text::row const&)> const& take) {
+    text::row cells;
     for (auto const& gpu : gpus)
       for (auto const& result : gpu.results) {
         cells.clear();
-        each_field(gpu, result, [&](std::string const&, column_kind, cell const& value) {
-          cells.push_back(value);
-        });
+        each_field(gpu, result,
+                   [&](std::string const&, text::column_kind, text::cell const& value) {
+                     cells.push_back(value);
+                   });
         take(cells);
       }
   };
   return made;
 }
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

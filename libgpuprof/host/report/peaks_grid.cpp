@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdio>
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 namespace {
 
 constexpr std::size_t gap = 2;
@@ -28,8 +28,8 @@ std::string bar_of(double share, std::size_t width, bool blocks) {
 std::string bar_cell(std::optional<double> share, std::size_t width, bool blocks) {
   if (!share || !std::isfinite(*share)) return {};
   std::string text;
-  append_padded(text, bar_of(*share, width - grid_share_width, blocks), width - grid_share_width,
-                false);
+  text::append_padded(text, bar_of(*share, width - grid_share_width, blocks),
+                      width - grid_share_width, false);
   char percent[16];
   std::snprintf(percent, sizeof percent, "|%3.0f%%", *share * 100);
   return text + percent;
@@ -48,16 +48,18 @@ struct measured_widths {
 };
 
 measured_widths widths_of(grid const& what, std::size_t width) {
-  measured_widths widths{width_of(what.title), {}};
-  for (auto const& line : what.lines) widths.title = std::max(widths.title, width_of(line.title));
+  measured_widths widths{text::width_of(what.title), {}};
+  for (auto const& line : what.lines)
+    widths.title = std::max(widths.title, text::width_of(line.title));
   auto taken = widths.title;
   std::optional<std::size_t> bar;
   for (std::size_t c = 0; c < what.columns.size(); ++c) {
     auto& columns_width = widths.columns.emplace_back(0);
     if (!is_used(what, c)) continue;
-    columns_width = width_of(what.columns[c].header);
+    columns_width = text::width_of(what.columns[c].header);
     for (auto const& line : what.lines)
-      if (!line.cells.empty()) columns_width = std::max(columns_width, width_of(line.cells[c]));
+      if (!line.cells.empty())
+        columns_width = std::max(columns_width, text::width_of(line.cells[c]));
     taken += gap;
     if (what.columns[c].kind == grid_column_kind::bar)
       bar = c;
@@ -69,7 +71,7 @@ measured_widths widths_of(grid const& what, std::size_t width) {
   return widths;
 }
 
-void end_line(std::string& line, text_sink const& out) {
+void end_line(std::string& line, text::text_sink const& out) {
   while (line.ends_with(' ')) line.pop_back();
   line += '\n';
   out(line);
@@ -79,13 +81,13 @@ void end_line(std::string& line, text_sink const& out) {
 }  // namespace
 
 void write_wrapped(std::string_view text, std::size_t indent, std::size_t width,
-                   text_sink const& out) {
+                   text::text_sink const& out) {
   std::string line(indent, ' ');
   auto is_empty = true;
   while (!text.empty()) {
     auto const end = std::min(text.find(' '), text.size());
     auto const word = text.substr(0, end);
-    if (!is_empty && width_of(line) + 1 + width_of(word) > width) {
+    if (!is_empty && text::width_of(line) + 1 + text::width_of(word) > width) {
       end_line(line, out);
       line.assign(indent, ' ');
       is_empty = true;
@@ -98,20 +100,20 @@ void write_wrapped(std::string_view text, std::size_t indent, std::size_t width,
   end_line(line, out);
 }
 
-void write_grid(grid const& what, std::size_t width, bool blocks, text_sink const& out) {
+void write_grid(grid const& what, std::size_t width, bool blocks, text::text_sink const& out) {
   auto const widths = widths_of(what, width);
   std::string line;
   auto const append_cells = [&](auto const& text_of) {
     for (std::size_t c = 0; c < what.columns.size(); ++c) {
       if (widths.columns[c] == 0) continue;
       line.append(gap, ' ');
-      append_padded(line, text_of(c), widths.columns[c],
-                    what.columns[c].kind == grid_column_kind::to_the_right);
+      text::append_padded(line, text_of(c), widths.columns[c],
+                          what.columns[c].kind == grid_column_kind::to_the_right);
     }
     end_line(line, out);
   };
 
-  append_padded(line, what.title, widths.title, false);
+  text::append_padded(line, what.title, widths.title, false);
   append_cells([&](std::size_t c) { return what.columns[c].header; });
   line.append(widths.title, '-');
   append_cells([&](std::size_t c) { return std::string(widths.columns[c], '-'); });
@@ -120,12 +122,12 @@ void write_grid(grid const& what, std::size_t width, bool blocks, text_sink cons
       std::string text;
       write_wrapped(entry.instead, widths.title + gap, width,
                     [&](std::string_view piece) { text += piece; });
-      append_padded(line, entry.title, widths.title, false);
+      text::append_padded(line, entry.title, widths.title, false);
       out(line + text.substr(widths.title));  // the title stands where the indent was
       line.clear();
       continue;
     }
-    append_padded(line, entry.title, widths.title, false);
+    text::append_padded(line, entry.title, widths.title, false);
     append_cells([&](std::size_t c) {
       return what.columns[c].kind == grid_column_kind::bar
                  ? bar_cell(entry.bar, widths.columns[c], blocks)
@@ -135,4 +137,4 @@ void write_grid(grid const& what, std::size_t width, bool blocks, text_sink cons
   for (auto const& note : what.notes) write_wrapped(note, gap, width, out);
 }
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

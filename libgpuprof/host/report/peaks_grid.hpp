@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 
 enum class grid_column_kind { to_the_left, to_the_right, bar };
 
@@ -33,10 +33,10 @@ struct grid {
 
 /// Leaves out columns that are empty in every line. The bar takes the width that is left, within
 /// limits.
-void write_grid(grid const& what, std::size_t width, bool blocks, text_sink const& out);
+void write_grid(grid const& what, std::size_t width, bool blocks, text::text_sink const& out);
 
 /// Words in lines of at most this width; all lines begin with `indent` blanks.
 void write_wrapped(std::string_view text, std::size_t indent, std::size_t width,
-                   text_sink const& out);
+                   text::text_sink const& out);
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 namespace {
 
 /// The tests of one or several GPUs by group, each once.
@@ -130,9 +130,10 @@ std::vector<std::string> notes_on(compared_test const& test, std::span<std::stri
 std::size_t columns_that_fit(peak_group const& group, std::span<std::string const> labels,
                              std::size_t width) {
   constexpr std::size_t gap = 2, spread = 6, least = 6;
-  auto titles = width_of(group.title), column = least;
-  for (auto const& test : group.tests) titles = std::max(titles, width_of(title_of(test.any())));
-  for (auto const& label : labels) column = std::max(column, width_of(label));
+  auto titles = text::width_of(group.title), column = least;
+  for (auto const& test : group.tests)
+    titles = std::max(titles, text::width_of(title_of(test.any())));
+  for (auto const& label : labels) column = std::max(column, text::width_of(label));
   auto const taken = titles + gap + spread;
   return std::max<std::size_t>(1, (width - std::min(width, taken)) / (column + gap));
 }
@@ -142,7 +143,7 @@ std::size_t columns_that_fit(peak_group const& group, std::span<std::string cons
 /// A column of bursts for each GPU and one for the spread between them: (greatest - least) /
 /// median. GPUs that do not fit beside the others go on below.
 void write_comparison(peak_group const& group, std::span<std::string const> labels,
-                      std::size_t width, text_sink const& out) {
+                      std::size_t width, text::text_sink const& out) {
   auto const at_once = columns_that_fit(group, labels, width);
   for (std::size_t first = 0; first < labels.size(); first += at_once) {
     auto const end = std::min(labels.size(), first + at_once);
@@ -188,23 +189,23 @@ std::string chip_line(gpu_peaks const& gpu) {
 std::string time_line(gpu_peaks const& gpu) {
   std::string line;
   if (!gpu.key.driver_version.empty())
-    append_part(line, "driver " + on_one_line(gpu.key.driver_version));
-  auto measured = "measured " + on_one_line(gpu.measured_at);
+    append_part(line, "driver " + text::on_one_line(gpu.key.driver_version));
+  auto measured = "measured " + text::on_one_line(gpu.measured_at);
   if (gpu.seconds > 0) measured += " in " + short_number(gpu.seconds) + " s";
   if (!gpu.measured_at.empty()) append_part(line, measured);
   std::string oldest;  // these texts sort as their times do
   for (auto const& result : gpu.results)
     if (!result.measured_at.empty() && (oldest.empty() || result.measured_at < oldest))
       oldest = result.measured_at;
-  if (!oldest.empty()) append_part(line, "some tests earlier, since " + on_one_line(oldest));
+  if (!oldest.empty()) append_part(line, "some tests earlier, since " + text::on_one_line(oldest));
   return line;
 }
 
 void write_header(gpu_peaks const& gpu, std::string const& label, std::size_t width,
-                  text_sink const& out) {
-  auto line = on_one_line(gpu.name.empty() ? "a GPU without a name" : gpu.name);
-  std::string identity = on_one_line(gpu.key.uuid);
-  if (!gpu.pci_bus.empty()) append_part(identity, on_one_line(gpu.pci_bus));
+                  text::text_sink const& out) {
+  auto line = text::on_one_line(gpu.name.empty() ? "a GPU without a name" : gpu.name);
+  std::string identity = text::on_one_line(gpu.key.uuid);
+  if (!gpu.pci_bus.empty()) append_part(identity, text::on_one_line(gpu.pci_bus));
   if (gpu.compute_major != 0)
     append_part(identity, "compute capability " + std::to_string(gpu.compute_major) + "." +
                               std::to_string(gpu.compute_minor));
@@ -213,7 +214,7 @@ void write_header(gpu_peaks const& gpu, std::string const& label, std::size_t wi
   for (auto const& fact : {chip_line(gpu), time_line(gpu)})
     if (!fact.empty()) write_wrapped(fact, 2, width, out);
   for (auto const& remark : gpu.remarks)
-    write_wrapped("note: " + on_one_line(remark), 2, width, out);
+    write_wrapped("note: " + text::on_one_line(remark), 2, width, out);
 }
 
 std::string peak_text(peak_figure const& figure, readable_unit const& unit) {
@@ -288,7 +289,7 @@ constexpr std::string_view explanations[] = {
 }  // namespace
 
 void write_peaks(std::span<gpu_peaks const> gpus, peaks_layout const& layout,
-                 text_sink const& out) {
+                 text::text_sink const& out) {
   auto const is_alone = gpus.size() == 1;
   auto labels = layout.labels;
   while (labels.size() < gpus.size()) labels.push_back("GPU " + std::to_string(labels.size()));
@@ -306,4 +307,4 @@ void write_peaks(std::span<gpu_peaks const> gpus, peaks_layout const& layout,
   for (auto const line : explanations) write_wrapped(line, 0, layout.width, out);
 }
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 
 struct peaks_layout {
   std::size_t width = 120;          // bars give way first; what is longer still goes beyond
@@ -19,9 +19,10 @@ struct peaks_layout {
 
 /// What each GPU is and what its figures suffer from; then one GPU in full, or the bursts of
 /// several beside each other with the spread between them.
-void write_peaks(std::span<gpu_peaks const> gpus, peaks_layout const& layout, text_sink const& out);
+void write_peaks(std::span<gpu_peaks const> gpus, peaks_layout const& layout,
+                 text::text_sink const& out);
 
 /// One row a GPU and test with every field, columns named as in the JSON. Borrows `gpus`.
-table peaks_table(std::span<gpu_peaks const> gpus);
+text::table peaks_table(std::span<gpu_peaks const> gpus);
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

@@ -7,7 +7,7 @@
 #include <cctype>
 #include <cstdio>
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 namespace {
 
 std::string printed(char const* format, double value) {
@@ -22,7 +22,7 @@ readable_unit unit_for_reading(std::string_view unit) {
   if (unit == "FLOP/s" || unit == "op/s") return {"T" + std::string(unit), 1e12};
   if (unit == "B/s") return {"GB/s", 1e9};
   if (unit == "s") return {"us", 1e-6};
-  return {on_one_line(unit), 1};
+  return {text::on_one_line(unit), 1};
 }
 
 std::string short_number(double value) {
@@ -58,7 +58,7 @@ std::string limit_words(std::uint64_t limiters) {
 
 std::string group_title(std::string_view group) {
   if (group == "cuda_cores") return "CUDA cores";
-  auto title = on_one_line(group);
+  auto title = text::on_one_line(group);
   for (auto& c : title)
     if (c == '_') c = ' ';
   if (!title.empty())
@@ -67,13 +67,13 @@ std::string group_title(std::string_view group) {
 }
 
 std::string title_of(peak_result const& result) {
-  auto title = on_one_line(result.title.empty() ? result.test : result.title);
+  auto title = text::on_one_line(result.title.empty() ? result.test : result.title);
   if (result.operands == "zeros") title += ", zeros";
   return title;
 }
 
 std::string note_on(peak_result const& result) {
-  auto remark = on_one_line(result.remark);
+  auto remark = text::on_one_line(result.remark);
   switch (result.outcome) {
     case peak_outcome::failed:
       return remark.empty() ? "failed" : "failed: " + remark;
@@ -85,4 +85,4 @@ std::string note_on(peak_result const& result) {
   return remark;
 }
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

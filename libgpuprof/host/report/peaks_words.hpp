@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 
 /// A unit that keeps numbers short: "TFLOP/s" of 1e12 FLOP/s, "us" of 1e-6 s.
 struct readable_unit {
@@ -56,4 +56,4 @@ inline std::string scaled_text(std::optional<double> value, double scale) {
   return *value == 0 ? "0" : short_number(*value * scale);
 }
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

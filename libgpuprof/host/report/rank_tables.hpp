@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 
 /// What one rank did.
 struct rank_line {
@@ -26,7 +26,7 @@ struct rank_line {
   std::uint64_t window_ns = 0;                   // that was captured
 };
 
-table ranks_table(std::vector<rank_line> const& ranks);
+text::table ranks_table(std::vector<rank_line> const& ranks);
 
 /// A kernel or range as one rank ran it.
 struct rank_part {
@@ -42,9 +42,11 @@ struct line_over_ranks {
 };
 
 /// Greatest total time first. `labels`: of the ranks.
-table rank_range_table(std::vector<line_over_ranks> lines, std::span<std::string const> labels);
-table rank_kernel_table(std::vector<line_over_ranks> lines, std::span<std::string const> labels);
-table rank_collective_table(std::vector<collective_row> const& rows,
-                            std::span<std::string const> labels);
+text::table rank_range_table(std::vector<line_over_ranks> lines,
+                             std::span<std::string const> labels);
+text::table rank_kernel_table(std::vector<line_over_ranks> lines,
+                              std::span<std::string const> labels);
+text::table rank_collective_table(std::vector<collective_row> const& rows,
+                                  std::span<std::string const> labels);
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

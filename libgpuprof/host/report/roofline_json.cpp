@@ -4,7 +4,7 @@
 #include "host/report/json_object.hpp"
 #include "host/report/roofline_report.hpp"
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 namespace {
 
 void append_extent(std::string& out, extent3 const& e) {
@@ -191,7 +191,7 @@ std::string_view lines_key(roofline_lines of) {
 }  // namespace
 
 void write_roofline_json(std::span<roofline_row const> lines, roofline_lines of,
-                         roofline_facts const& facts, text_sink const& out) {
+                         roofline_facts const& facts, text::text_sink const& out) {
   std::string text;
   json_object o(text);
   o.member("summary", [&](std::string& to) { append_json_texts(to, facts.summary); });
@@ -232,4 +232,4 @@ void write_roofline_json(std::span<roofline_row const> lines, roofline_lines of,
   out(text + "\n");
 }
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 
 enum class roofline_lines { kernels, signatures, ranges, graphs };
 
 /// For reading: columns in which no line has anything are left out. The lines must outlive it.
-table roofline_table(std::span<roofline_row const> lines, roofline_lines of);
+text::table roofline_table(std::span<roofline_row const> lines, roofline_lines of);
 
 /// What tells a line from others of the same kernel and extents; empty when nothing has to.
 std::string arguments_text(roofline_row const& line);
@@ -31,7 +31,7 @@ bool has_limits(std::span<roofline_row const> lines);
 
 /// For programs: always the same columns, rates in FLOP/s and B/s, shares from 0 to 1, empty where
 /// nothing was measured. The lines must outlive it.
-table roofline_csv_table(std::span<roofline_row const> lines, roofline_lines of);
+text::table roofline_csv_table(std::span<roofline_row const> lines, roofline_lines of);
 
 struct roofline_facts {
   std::vector<std::string> summary;       // above a table: five lines
@@ -52,13 +52,13 @@ struct roofline_facts {
 
 /// One object: facts, roofs, and a line each under "kernels", "signatures", "ranges" or "graphs".
 void write_roofline_json(std::span<roofline_row const> lines, roofline_lines of,
-                         roofline_facts const& facts, text_sink const& out);
+                         roofline_facts const& facts, text::text_sink const& out);
 
 /// Whether a chart of them shows anything: a point needs FLOP and DRAM bytes.
 bool has_points(std::span<roofline_row const> lines);
 
 /// A chart of FLOP per DRAM byte against FLOP per second; a picture that needs nothing else.
 void write_roofline_svg(std::span<roofline_row const> lines, roofline_lines of,
-                        roofline_facts const& facts, text_sink const& out);
+                        roofline_facts const& facts, text::text_sink const& out);
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 namespace {
 
 using plot::left, plot::right;
@@ -66,7 +66,7 @@ double roof_drawing::highest_compute() const {
 
 void roof_drawing::draw_memory_roofs(double ceiling) {
   for (auto const& memory : roofs_.memory) {
-    auto const stroke = "stroke=\"" + std::string(memory.colour) + "\" stroke-width=\"";
+    auto const stroke = "stroke=\"" + std::string(memory.color) + "\" stroke-width=\"";
     if (memory.theory)
       memory_line(*memory.theory, ceiling, stroke + "1.2\" stroke-dasharray=\"6 5\"");
     if (memory.measured) memory_line(*memory.measured, ceiling, stroke + "2.4\"");
@@ -125,7 +125,7 @@ void roof_drawing::name_along(memory_roof const& roof, double bytes, double ceil
     out_.text({0, below ? -3.0 : -7.0}, text,
               "font-weight=\"bold\" paint-order=\"stroke\" stroke=\"#ffffff\" stroke-width=\"3\" "
               "fill=\"" +
-                  std::string(roof.colour) + "\" transform=\"translate(" + svg_number(x) + " " +
+                  std::string(roof.color) + "\" transform=\"translate(" + svg_number(x) + " " +
                   svg_number(y) + ") rotate(" + svg_number(axes_.slope_angle()) + ")\"");
     return;
   }
@@ -148,4 +148,4 @@ double roof_drawing::name_compute_roofs() {
   return last;
 }
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

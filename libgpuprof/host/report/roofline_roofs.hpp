@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 
 /// The place of the plot in the picture.
 namespace plot {
@@ -65,7 +65,7 @@ struct compute_roof {
 struct memory_roof {
   std::string name;
   std::optional<double> measured, theory;  // bytes per second
-  char const* colour = "";
+  char const* color = "";
 };
 
 struct roofline_roofs {
@@ -102,4 +102,4 @@ class roof_drawing {
   svg_canvas& out_;
 };
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

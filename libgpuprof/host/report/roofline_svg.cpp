@@ -13,7 +13,7 @@
 #include <cmath>
 #include <cstdio>
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 namespace {
 
 bool is_plotted(roofline_row const& line) {
@@ -180,7 +180,7 @@ class chart {
       tip += "\nbound by " + std::string(name_of(row.bound)) + ", at " + share_text(*row.of_roof) +
              " of the roof";
     if (row.flops_are_limit) draw_way_down(p);
-    out_.circle(p.at, p.radius, colour_of(row.bound), tip);
+    out_.circle(p.at, p.radius, color_of(row.bound), tip);
   }
 
   /// To where the point lies if only the least lanes compute: with fewer FLOP, of as many bytes.
@@ -190,14 +190,14 @@ class chart {
     auto const share = std::max(low / *p.line->total_flops, 1e-3);
     point const least{axes_.x(*p.line->intensity * share), axes_.y(*p.line->total_flops * share)};
     out_.line(p.at, {std::clamp(least.x, left, right), std::clamp(least.y, top, bottom)},
-              "stroke=\"" + std::string(colour_of(p.line->bound)) +
+              "stroke=\"" + std::string(color_of(p.line->bound)) +
                   "\" stroke-width=\"2\" stroke-dasharray=\"2 3\"");
   }
 
   void label(plotted const& p, svg_canvas& texts) {
     auto const text = label_of(*p.line);
     auto const found =
-        room_.take_beside(p.at, p.radius, 6.8 * static_cast<double>(width_of(text)) + 4, 15);
+        room_.take_beside(p.at, p.radius, 6.8 * static_cast<double>(text::width_of(text)) + 4, 15);
     if (!found) return;
     auto const& place = found->place;
     if (found->is_far)
@@ -221,7 +221,7 @@ class chart {
       out_.text({x, y}, "bound by", "font-weight=\"bold\"");
       for (auto const& kind : kinds) {
         y += 20;
-        out_.circle({x + 7, y - 4}, 6, colour_of(kind));
+        out_.circle({x + 7, y - 4}, 6, color_of(kind));
         out_.text({x + 22, y}, legend_of(kind));
       }
       y += 30;
@@ -263,8 +263,8 @@ bool has_points(std::span<roofline_row const> lines) {
 }
 
 void write_roofline_svg(std::span<roofline_row const> lines, roofline_lines of,
-                        roofline_facts const& facts, text_sink const& out) {
+                        roofline_facts const& facts, text::text_sink const& out) {
   out(chart(lines, of, facts).text());
 }
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <memory>
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 namespace {
 
 constexpr double sure_within = 0.05;
@@ -86,7 +86,7 @@ struct roofline_column {
   char const* name;
   bool is_number;
   std::string (*text)(roofline_row const&);
-  int leave_out = 0;  // as in report::column
+  int leave_out = 0;  // as in text::column
 };
 
 std::string with_separators(std::uint64_t value) {
@@ -205,29 +205,30 @@ bool has_unsure_figures(std::span<roofline_row const> lines) {
   });
 }
 
-table roofline_table(std::span<roofline_row const> lines, roofline_lines of) {
+text::table roofline_table(std::span<roofline_row const> lines, roofline_lines of) {
   struct shown {
     std::vector<roofline_column const*> columns;
     std::vector<std::vector<std::string>> rows;
   };
   auto const kept = std::make_shared<shown>();
-  table made{"roofline", std::string(title_of(of)), {}, {}};
+  text::table made{"roofline", std::string(title_of(of)), {}, {}};
   for (auto const& column : all_columns) {
     bool const used = std::any_of(lines.begin(), lines.end(),
                                   [&](auto const& line) { return !column.text(line).empty(); });
     if (!used && std::string_view(column.name) != "Name") continue;
     kept->columns.push_back(&column);
-    made.columns.push_back({column.name, column.is_number ? column_kind::number : column_kind::text,
+    made.columns.push_back({column.name,
+                            column.is_number ? text::column_kind::number : text::column_kind::text,
                             column.leave_out});
   }
   for (auto const& line : lines) {
     auto& texts = kept->rows.emplace_back();
     for (auto const* const column : kept->columns) texts.push_back(column->text(line));
   }
-  made.each_row = [kept](std::function<void(row const&)> const& take) {
-    for (auto const& texts : kept->rows) take(row(texts.begin(), texts.end()));
+  made.each_row = [kept](std::function<void(text::row const&)> const& take) {
+    for (auto const& texts : kept->rows) take(text::row(texts.begin(), texts.end()));
   };
   return made;
 }
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <cstdio>
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 
 std::string beginning_of(std::string_view name, std::size_t characters) {
-  auto plain = on_one_line(name);
-  if (width_of(plain) <= characters) return plain;
+  auto plain = text::on_one_line(name);
+  if (text::width_of(plain) <= characters) return plain;
   std::string out;
   std::size_t kept = 0;
   for (char const c : plain) {
@@ -43,7 +43,7 @@ std::string label_of(roofline_row const& line) {
   return beginning_of(name, 32) + share;
 }
 
-char const* colour_of(bound_by const& bound) noexcept {
+char const* color_of(bound_by const& bound) noexcept {
   switch (bound.what) {
     case bound_by::kind::dram:
       return "#0b6fb8";
@@ -76,4 +76,4 @@ std::string byte_rate_text(double bytes) {
   return short_number(bytes / 1e9) + " GB/s";
 }
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

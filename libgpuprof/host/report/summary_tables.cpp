@@ -7,26 +7,31 @@
 #include <initializer_list>
 #include <numeric>
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 namespace {
 
-using enum column_kind;
+using enum text::column_kind;
 
-void append_spread(row& to, statistics const& s) {
+void append_spread(text::row& to, statistics const& s) {
   append_cells(to, {s.average, s.median, whole(s.minimum), whole(s.maximum), s.deviation});
 }
 
-std::vector<column> time_columns(std::string count, std::initializer_list<column> last) {
-  std::vector<column> columns = {{"Time", column_kind::share},  {"Total Time", column_kind::time},
-                                 {std::move(count), integer},   {"Avg", mean_time},
-                                 {"Med", mean_time, 4},         {"Min", column_kind::time, 2},
-                                 {"Max", column_kind::time, 3}, {"StdDev", mean_time, 1}};
+std::vector<text::column> time_columns(std::string count,
+                                       std::initializer_list<text::column> last) {
+  std::vector<text::column> columns = {{"Time", text::column_kind::share},
+                                       {"Total Time", text::column_kind::time},
+                                       {std::move(count), integer},
+                                       {"Avg", mean_time},
+                                       {"Med", mean_time, 4},
+                                       {"Min", text::column_kind::time, 2},
+                                       {"Max", text::column_kind::time, 3},
+                                       {"StdDev", mean_time, 1}};
   columns.insert(columns.end(), last);
   return columns;
 }
 
-row time_cells(statistics const& s, std::uint64_t grand_total) {
-  row cells = {percent(s.total, grand_total), whole(s.total), whole(s.count)};
+text::row time_cells(statistics const& s, std::uint64_t grand_total) {
+  text::row cells = {percent(s.total, grand_total), whole(s.total), whole(s.count)};
   append_spread(cells, s);
   return cells;
 }
@@ -46,7 +51,7 @@ std::string geometry(extent3 const& e) {
 
 }  // namespace
 
-table kernel_table(std::vector<kernel_row> rows) {
+text::table kernel_table(std::vector<kernel_row> rows) {
   owned_rows out;
   auto const total = total_of(rows);
   for (auto& r : rows) {
@@ -57,7 +62,7 @@ table kernel_table(std::vector<kernel_row> rows) {
                   time_columns("Instances", {{"Name"}}), std::move(out));
 }
 
-table kernel_geometry_table(std::vector<kernel_row> rows) {
+text::table kernel_geometry_table(std::vector<kernel_row> rows) {
   owned_rows out;
   auto const total = total_of(rows);
   for (auto& r : rows) {
@@ -69,7 +74,7 @@ table kernel_geometry_table(std::vector<kernel_row> rows) {
                   time_columns("Instances", {{"GridXYZ"}, {"BlockXYZ"}, {"Name"}}), std::move(out));
 }
 
-table memory_time_table(std::vector<memory_row> rows) {
+text::table memory_time_table(std::vector<memory_row> rows) {
   owned_rows out;
   auto const total = total_of(rows);
   for (auto& r : rows) {
@@ -80,10 +85,10 @@ table memory_time_table(std::vector<memory_row> rows) {
                   time_columns("Count", {{"Operation"}}), std::move(out));
 }
 
-table memory_size_table(std::vector<memory_row> rows) {
+text::table memory_size_table(std::vector<memory_row> rows) {
   owned_rows out;
   for (auto& r : rows) {
-    auto& cells = out.rows.emplace_back(row{whole(r.bytes.total), whole(r.bytes.count)});
+    auto& cells = out.rows.emplace_back(text::row{whole(r.bytes.total), whole(r.bytes.count)});
     append_spread(cells, r.bytes);
     cells.emplace_back(out.keep(std::move(r.operation)));
   }
@@ -109,11 +114,11 @@ std::string address_text(std::uint64_t address) {
 
 }  // namespace
 
-table migration_table(std::vector<migration_row> const& rows) {
+text::table migration_table(std::vector<migration_row> const& rows) {
   owned_rows out;
   for (auto const& r : rows) {
     auto const bytes = static_cast<double>(r.to_device + r.to_host);
-    auto const rate = r.ns > 0 ? cell(bytes * 1e9 / static_cast<double>(r.ns)) : cell();
+    auto const rate = r.ns > 0 ? text::cell(bytes * 1e9 / static_cast<double>(r.ns)) : text::cell();
     out.rows.push_back(
         {out.keep(address_text(r.address)), whole(r.to_device), whole(r.to_host), rate});
   }
@@ -125,7 +130,7 @@ table migration_table(std::vector<migration_row> const& rows) {
                   std::move(out));
 }
 
-table migration_total_table(migration_totals const& totals) {
+text::table migration_total_table(migration_totals const& totals) {
   owned_rows out;
   out.rows.push_back({whole(totals.to_device), whole(totals.to_host),
                       out.keep(address_text(totals.lowest)),
@@ -138,7 +143,7 @@ table migration_total_table(migration_totals const& totals) {
                   std::move(out));
 }
 
-table api_table(std::vector<api_row> rows) {
+text::table api_table(std::vector<api_row> rows) {
   owned_rows out;
   auto const total = total_of(rows);
   for (auto& r : rows) {
@@ -161,7 +166,7 @@ std::vector<work_row> work_of(std::vector<kernel_row> kernels, std::vector<memor
   return rows;
 }
 
-table work_table(char const* name, char const* title, std::vector<work_row> rows) {
+text::table work_table(char const* name, char const* title, std::vector<work_row> rows) {
   owned_rows out;
   auto const total = total_of(rows);
   for (auto& r : rows) {
@@ -183,8 +188,8 @@ std::string_view style_name(range_style style) noexcept {
   return style == range_style::push_pop ? "PushPop" : "StartEnd";
 }
 
-table range_style_table(std::vector<range_row> const& rows, range_style style,
-                        text_of_name const& text) {
+text::table range_style_table(std::vector<range_row> const& rows, range_style style,
+                              text_of_name const& text) {
   owned_rows out;
   auto const total = total_of(rows);
   for (auto const& r : rows) {
@@ -197,7 +202,7 @@ table range_style_table(std::vector<range_row> const& rows, range_style style,
                   time_columns("Instances", {{"Range"}}), std::move(out));
 }
 
-table range_table(std::vector<range_row> const& rows, text_of_name const& text) {
+text::table range_table(std::vector<range_row> const& rows, text_of_name const& text) {
   owned_rows out;
   auto const total = total_of(rows);
   for (auto const& r : rows) {
@@ -208,9 +213,9 @@ table range_table(std::vector<range_row> const& rows, text_of_name const& text) 
                   time_columns("Instances", {{"Style"}, {"Range"}}), std::move(out));
 }
 
-table range_kernel_table(std::vector<range_kernel_row> const& rows, text_of_name const& text,
-                         kernel_labels const& labels, std::uint32_t process,
-                         os_thread_of const& os_thread) {
+text::table range_kernel_table(std::vector<range_kernel_row> const& rows, text_of_name const& text,
+                               kernel_labels const& labels, std::uint32_t process,
+                               os_thread_of const& os_thread) {
   owned_rows out;
   for (auto const& r : rows) {
     auto& cells = out.rows.emplace_back();
@@ -227,17 +232,17 @@ table range_kernel_table(std::vector<range_kernel_row> const& rows, text_of_name
                    {"TID", integer},
                    {"NVTX Inst", integer},
                    {"Kern Inst", integer},
-                   {"Total Time", column_kind::time},
+                   {"Total Time", text::column_kind::time},
                    {"Avg", mean_time},
                    {"Med", mean_time},
-                   {"Min", column_kind::time},
-                   {"Max", column_kind::time},
+                   {"Min", text::column_kind::time},
+                   {"Max", text::column_kind::time},
                    {"StdDev", mean_time},
                    {"Kernel Name"}},
                   std::move(out));
 }
 
-table projection_table(std::vector<projection_row> const& rows, text_of_name const& text) {
+text::table projection_table(std::vector<projection_row> const& rows, text_of_name const& text) {
   owned_rows out;
   for (auto const& r : rows) {
     auto& cells = out.rows.emplace_back();
@@ -252,13 +257,13 @@ table projection_table(std::vector<projection_row> const& rows, text_of_name con
   return table_of("nvtx_gpu_proj_sum", "NVTX GPU Projection Summary",
                   {{"Range"},
                    {"Style"},
-                   {"Total Proj Time", column_kind::time},
-                   {"Total Range Time", column_kind::time},
+                   {"Total Proj Time", text::column_kind::time},
+                   {"Total Range Time", text::column_kind::time},
                    {"Range Instances", integer},
                    {"Proj Avg", mean_time},
                    {"Proj Med", mean_time},
-                   {"Proj Min", column_kind::time},
-                   {"Proj Max", column_kind::time},
+                   {"Proj Min", text::column_kind::time},
+                   {"Proj Max", text::column_kind::time},
                    {"Proj StdDev", mean_time},
                    {"Total GPU Ops", integer},
                    {"Avg GPU Ops", decimal},
@@ -267,18 +272,18 @@ table projection_table(std::vector<projection_row> const& rows, text_of_name con
                   std::move(out));
 }
 
-table launch_table(std::vector<launch_row> const& rows, kernel_labels const& labels,
-                   std::uint32_t process) {
-  std::vector<column> columns = {{"PID", integer},
-                                 {"TID", integer},
-                                 {"DevId", integer},
-                                 {"Count", integer},
-                                 {"QCount", integer}};
+text::table launch_table(std::vector<launch_row> const& rows, kernel_labels const& labels,
+                         std::uint32_t process) {
+  std::vector<text::column> columns = {{"PID", integer},
+                                       {"TID", integer},
+                                       {"DevId", integer},
+                                       {"Count", integer},
+                                       {"QCount", integer}};
   for (std::string const part : {"T", "A", "Q", "K"}) {
     columns.push_back({part + "Avg", mean_time});
     columns.push_back({part + "Med", mean_time});
-    columns.push_back({part + "Min", column_kind::time});
-    columns.push_back({part + "Max", column_kind::time});
+    columns.push_back({part + "Min", text::column_kind::time});
+    columns.push_back({part + "Max", text::column_kind::time});
     columns.push_back({part + "StdDev", mean_time});
   }
   columns.push_back({"API Name"});
@@ -294,7 +299,7 @@ table launch_table(std::vector<launch_row> const& rows, kernel_labels const& lab
     if (r.queued.count > 0)
       append_spread(cells, r.queued);
     else
-      append_cells(cells, {cell{}, cell{}, cell{}, cell{}, cell{}});
+      append_cells(cells, {text::cell{}, text::cell{}, text::cell{}, text::cell{}, text::cell{}});
     append_spread(cells, r.kernel);
     append_cells(cells, {out.keep(r.api), out.keep(labels.text(r.label))});
   }
@@ -302,11 +307,15 @@ table launch_table(std::vector<launch_row> const& rows, kernel_labels const& lab
                   std::move(columns), std::move(out));
 }
 
-table collective_rate_table(std::vector<collective_rate_row> rows) {
+text::table collective_rate_table(std::vector<collective_rate_row> rows) {
   owned_rows out;
   auto const total = total_of(rows);
-  auto const known = [](std::uint64_t value) { return value != 0 ? cell{whole(value)} : cell{}; };
-  auto const rate = [](std::optional<double> value) { return value ? cell{*value} : cell{}; };
+  auto const known = [](std::uint64_t value) {
+    return value != 0 ? text::cell{whole(value)} : text::cell{};
+  };
+  auto const rate = [](std::optional<double> value) {
+    return value ? text::cell{*value} : text::cell{};
+  };
   for (auto& r : rows) {
     auto& cells = out.rows.emplace_back(time_cells(r.time, total));
     append_cells(cells,
@@ -325,4 +334,4 @@ table collective_rate_table(std::vector<collective_rate_row> rows) {
                   std::move(out));
 }
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

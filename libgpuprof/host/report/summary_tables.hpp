@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lays out the summaries of `analyse` as the tables of the reports, columns as in nsys stats.
+// Lays out the summaries of `analyze` as the tables of the reports, columns as in nsys stats.
 #pragma once
 
 #include "host/analysis/api_summary.hpp"
@@ -12,17 +12,17 @@
 #include "host/analysis/range_summary.hpp"
 #include "text/table.hpp"
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 
-table kernel_table(std::vector<kernel_row> rows);
-table kernel_geometry_table(std::vector<kernel_row> rows);
-table memory_time_table(std::vector<memory_row> rows);
-table memory_size_table(std::vector<memory_row> rows);
+text::table kernel_table(std::vector<kernel_row> rows);
+text::table kernel_geometry_table(std::vector<kernel_row> rows);
+text::table memory_time_table(std::vector<memory_row> rows);
+text::table memory_size_table(std::vector<memory_row> rows);
 /// Of unified memory, a line an address.
-table migration_table(std::vector<migration_row> const& rows);
+text::table migration_table(std::vector<migration_row> const& rows);
 /// One line.
-table migration_total_table(migration_totals const& totals);
-table api_table(std::vector<api_row> rows);
+text::table migration_total_table(migration_totals const& totals);
+text::table api_table(std::vector<api_row> rows);
 
 /// A line of calls, kernels, copies or fills among those of the others.
 struct work_row {
@@ -33,25 +33,25 @@ struct work_row {
 std::vector<work_row> work_of(std::vector<kernel_row> kernels, std::vector<memory_row> memory,
                               std::vector<api_row> calls);
 /// Longest total first.
-table work_table(char const* name, char const* title, std::vector<work_row> rows);
+text::table work_table(char const* name, char const* title, std::vector<work_row> rows);
 
 /// "domain:name", or the bare name in the default domain.
 std::string range_name(range_key const& key, text_of_name const& text);
 /// "PushPop" or "StartEnd".
 std::string_view style_name(range_style style) noexcept;
 
-table range_table(std::vector<range_row> const& rows, text_of_name const& text);
+text::table range_table(std::vector<range_row> const& rows, text_of_name const& text);
 /// Of ranges of one style.
-table range_style_table(std::vector<range_row> const& rows, range_style style,
-                        text_of_name const& text);
+text::table range_style_table(std::vector<range_row> const& rows, range_style style,
+                              text_of_name const& text);
 /// Process and thread numbers as the operating system gives them.
 using os_thread_of = std::function<std::uint32_t(thread_index)>;
-table range_kernel_table(std::vector<range_kernel_row> const& rows, text_of_name const& text,
-                         kernel_labels const& labels, std::uint32_t process,
-                         os_thread_of const& os_thread);
-table projection_table(std::vector<projection_row> const& rows, text_of_name const& text);
-table collective_rate_table(std::vector<collective_rate_row> rows);
-table launch_table(std::vector<launch_row> const& rows, kernel_labels const& labels,
-                   std::uint32_t process);
+text::table range_kernel_table(std::vector<range_kernel_row> const& rows, text_of_name const& text,
+                               kernel_labels const& labels, std::uint32_t process,
+                               os_thread_of const& os_thread);
+text::table projection_table(std::vector<projection_row> const& rows, text_of_name const& text);
+text::table collective_rate_table(std::vector<collective_rate_row> rows);
+text::table launch_table(std::vector<launch_row> const& rows, kernel_labels const& labels,
+                         std::uint32_t process);
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

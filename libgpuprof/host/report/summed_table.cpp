@@ -8,7 +8,7 @@
 #include <cmath>
 #include <optional>
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 namespace {
 
 enum class role { key, share, sum, average, minimum, maximum, deviation, nothing };
@@ -28,9 +28,9 @@ bool is_figure(std::string_view name, std::string_view figure) {
   return name == figure || (name.starts_with("Proj ") && name.substr(5) == figure);
 }
 
-role role_of(column const& column) {
-  if (column.kind == column_kind::text) return role::key;
-  if (column.kind == column_kind::share && column.name == "Time") return role::share;
+role role_of(text::column const& column) {
+  if (column.kind == text::column_kind::text) return role::key;
+  if (column.kind == text::column_kind::share && column.name == "Time") return role::share;
   if (contains(totals, column.name) || contains(counts, column.name) ||
       contains(other_sums, column.name))
     return role::sum;
@@ -41,42 +41,42 @@ role role_of(column const& column) {
   return role::nothing;
 }
 
-std::optional<std::size_t> find_any(table const& report, auto const& names) {
+std::optional<std::size_t> find_any(text::table const& report, auto const& names) {
   for (std::size_t i = 0; i < report.columns.size(); ++i)
     if (contains(names, report.columns[i].name)) return i;
   return std::nullopt;
 }
 
-std::int64_t whole_of(cell const& value) {
+std::int64_t whole_of(text::cell const& value) {
   auto const* const number = std::get_if<std::int64_t>(&value);
   return number != nullptr ? *number : 0;
 }
 
-double number_of(cell const& value) {
+double number_of(text::cell const& value) {
   if (auto const* const number = std::get_if<double>(&value)) return *number;
   return static_cast<double>(whole_of(value));
 }
 
-std::vector<column> rank_columns(column_kind kind) {
-  return {{"Ranks", column_kind::integer, 5},
+std::vector<text::column> rank_columns(text::column_kind kind) {
+  return {{"Ranks", text::column_kind::integer, 5},
           {"Rank Min", kind, 7},
           {"Rank Med", kind, 8},
           {"Rank Max", kind},
-          {kind == column_kind::time ? "Slowest" : "Greatest", column_kind::text, 6}};
+          {kind == text::column_kind::time ? "Slowest" : "Greatest", text::column_kind::text, 6}};
 }
 
 }  // namespace
 
-bool summed_table::takes(table const& report) {
+bool summed_table::takes(text::table const& report) {
   auto const has = [&](role wanted) {
     return std::any_of(report.columns.begin(), report.columns.end(),
-                       [&](column const& c) { return role_of(c) == wanted; });
+                       [&](text::column const& c) { return role_of(c) == wanted; });
   };
   return find_any(report, totals) && find_any(report, counts) && has(role::average) &&
          has(role::minimum) && has(role::maximum) && has(role::deviation);
 }
 
-void summed_table::add(table const& report, std::size_t rank) {
+void summed_table::add(text::table const& report, std::size_t rank) {
   if (columns_.empty()) {
     name_ = report.name;
     title_ = report.title;
@@ -84,7 +84,7 @@ void summed_table::add(table const& report, std::size_t rank) {
     total_ = *find_any(report, totals);
     count_ = *find_any(report, counts);
   }
-  report.each_row([&](row const& cells) {
+  report.each_row([&](text::row const& cells) {
     std::vector<std::string> key;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       if (role_of(columns_[i]) != role::key) continue;
@@ -95,7 +95,7 @@ void summed_table::add(table const& report, std::size_t rank) {
   });
 }
 
-void summed_table::add_to(line& of, row const& cells, std::size_t rank) const {
+void summed_table::add_to(line& of, text::row const& cells, std::size_t rank) const {
   auto const is_first = of.sums.empty();
   if (is_first) of.sums.resize(columns_.size());
   double mean = 0, deviation = 0;
@@ -136,8 +136,8 @@ void summed_table::add_to(line& of, row const& cells, std::size_t rank) const {
     of.of_ranks.push_back({rank, total});
 }
 
-table summed_table::finish(std::vector<std::string> const& rank_labels) const {
-  std::vector<column> columns;
+text::table summed_table::finish(std::vector<std::string> const& rank_labels) const {
+  std::vector<text::column> columns;
   auto const kind = columns_[total_].kind;
   for (auto const& column : columns_) {
     auto const is = role_of(column);
@@ -163,20 +163,20 @@ table summed_table::finish(std::vector<std::string> const& rank_labels) const {
         value = out.keep(std::string(*text));
     auto const spread = spread_of(of->of_ranks);
     auto const behind = std::find_if(columns.begin(), columns.end(),
-                                     [](column const& c) { return c.name == "Ranks"; });
-    row const more = {whole(spread.ranks), static_cast<std::int64_t>(spread.minimum),
-                      static_cast<std::int64_t>(spread.median),
-                      static_cast<std::int64_t>(spread.maximum),
-                      out.keep(rank_labels[spread.greatest])};
+                                     [](text::column const& c) { return c.name == "Ranks"; });
+    text::row const more = {whole(spread.ranks), static_cast<std::int64_t>(spread.minimum),
+                            static_cast<std::int64_t>(spread.median),
+                            static_cast<std::int64_t>(spread.maximum),
+                            out.keep(rank_labels[spread.greatest])};
     cells.insert(cells.begin() + (behind - columns.begin()), more.begin(), more.end());
     out.rows.push_back(std::move(cells));
   }
   return table_of(name_, title_, std::move(columns), std::move(out));
 }
 
-row summed_table::cells_of(std::vector<std::string> const& texts, line const& of,
-                           std::int64_t all) const {
-  row cells;
+text::row summed_table::cells_of(std::vector<std::string> const& texts, line const& of,
+                                 std::int64_t all) const {
+  text::row cells;
   std::size_t text = 0;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     switch (role_of(columns_[i])) {
@@ -209,4 +209,4 @@ row summed_table::cells_of(std::vector<std::string> const& texts, line const& of
   return cells;
 }
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 
 /// Of tables with a total, a count and the spread of single records. Their texts tell the lines
 /// apart. What cannot be had from sums (the median) and numbers of processes have no column;
@@ -18,13 +18,13 @@ namespace gpuprof::report {
 class summed_table {
  public:
   /// Whether a report of these columns can be added up.
-  static bool takes(table const& report);
+  static bool takes(text::table const& report);
 
   /// The first one gives name, title and columns. `rank`: its place in the list of finish().
-  void add(table const& report, std::size_t rank);
+  void add(text::table const& report, std::size_t rank);
 
   /// Greatest total first.
-  table finish(std::vector<std::string> const& rank_labels) const;
+  text::table finish(std::vector<std::string> const& rank_labels) const;
 
  private:
   struct line {
@@ -33,13 +33,13 @@ class summed_table {
     std::int64_t minimum = 0, maximum = 0;
     std::vector<rank_value> of_ranks;
   };
-  void add_to(line& of, row const& cells, std::size_t rank) const;
-  row cells_of(std::vector<std::string> const& texts, line const& of, std::int64_t all) const;
+  void add_to(line& of, text::row const& cells, std::size_t rank) const;
+  text::row cells_of(std::vector<std::string> const& texts, line const& of, std::int64_t all) const;
 
   std::string name_, title_;
-  std::vector<column> columns_;
+  std::vector<text::column> columns_;
   std::size_t total_ = 0, count_ = 0;  // their columns
   std::map<std::vector<std::string>, line> lines_;
 };
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 namespace {
 
 bool any_meets(std::vector<box> const& boxes, box const& place) {
@@ -79,10 +79,10 @@ void svg_canvas::frame(point corner, point opposite, std::string_view style) {
   out_ += "/>\n";
 }
 
-void svg_canvas::circle(point centre, double radius, std::string_view colour,
+void svg_canvas::circle(point center, double radius, std::string_view color,
                         std::string_view title) {
-  auto const paint = std::string(colour);
-  out_ += "<circle cx=\"" + svg_number(centre.x) + "\" cy=\"" + svg_number(centre.y) + "\" r=\"" +
+  auto const paint = std::string(color);
+  out_ += "<circle cx=\"" + svg_number(center.x) + "\" cy=\"" + svg_number(center.y) + "\" r=\"" +
           svg_number(radius) + "\" fill=\"" + paint + "\" fill-opacity=\"0.55\" stroke=\"" + paint +
           "\" stroke-width=\"1.5\"";
   if (title.empty()) {
@@ -112,12 +112,12 @@ bool label_room::is_free(box const& place) const {
   return !any_meets(taken_, place);
 }
 
-std::optional<label_room::found_place> label_room::take_beside(point centre, double radius,
+std::optional<label_room::found_place> label_room::take_beside(point center, double radius,
                                                                double width, double height) {
   for (bool const keep_off_lines : {true, false}) {
     for (double const distance : {3.0, 14.0, 30.0, 50.0, 75.0, 105.0}) {
       auto const r = radius + distance, d = r * 0.7;
-      auto const x = centre.x, y = centre.y;
+      auto const x = center.x, y = center.y;
       point const corners[] = {{x + r, y - height / 2}, {x - r - width, y - height / 2},
                                {x - width / 2, y + r},  {x - width / 2, y - r - height},
                                {x + d, y + d},          {x + d, y - d - height},
@@ -136,4 +136,4 @@ std::optional<label_room::found_place> label_room::take_beside(point centre, dou
   return std::nullopt;
 }
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 
 struct point {
   double x = 0, y = 0;
@@ -25,7 +25,7 @@ class svg_canvas {
   void line(point from, point to, std::string_view style);
   void frame(point corner, point opposite, std::string_view style);
   /// `title` appears beside the pointer; lines end with \n.
-  void circle(point centre, double radius, std::string_view colour, std::string_view title = {});
+  void circle(point center, double radius, std::string_view color, std::string_view title = {});
   /// Elements as they are: groups, definitions, other canvases.
   void add(std::string_view elements) { out_ += elements; }
 
@@ -58,11 +58,11 @@ class label_room {
     bool is_far = false;  // a line should lead to it
   };
   /// Beside a round point, as near as there is room; taken then. Nothing when there is none.
-  std::optional<found_place> take_beside(point centre, double radius, double width, double height);
+  std::optional<found_place> take_beside(point center, double radius, double width, double height);
 
  private:
   box inside_;
   std::vector<box> taken_, lines_;
 };
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

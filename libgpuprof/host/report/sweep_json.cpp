@@ -3,7 +3,7 @@
 #include "host/report/json_object.hpp"
 #include "host/report/sweep_report.hpp"
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 namespace {
 
 /// null where it is not known.
@@ -111,7 +111,7 @@ void append_roofs(std::string& out, roofline_roofs const& roofs) {
 
 }  // namespace
 
-void write_sweep_json(sweep const& of, text_sink const& out) {
+void write_sweep_json(sweep const& of, text::text_sink const& out) {
   std::string text;
   json_object o(text);
   o.text("over", of.facts.over);
@@ -142,4 +142,4 @@ void write_sweep_json(sweep const& of, text_sink const& out) {
   out(text + "\n");
 }
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstdio>
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 namespace {
 
 /// A roof that is so much higher than all values would squeeze them to the ground.
@@ -17,8 +17,8 @@ constexpr double highest_roof = 10;
 constexpr double name_height = 15, character_width = 6.8;
 constexpr std::size_t name_characters = 34, many_points = 24;
 
-std::string stroke(std::string const& colour, char const* width, char const* dashes = "") {
-  auto style = "stroke=\"" + colour + "\" stroke-width=\"" + width + "\"";
+std::string stroke(std::string const& color, char const* width, char const* dashes = "") {
+  auto style = "stroke=\"" + color + "\" stroke-width=\"" + width + "\"";
   if (*dashes != '\0') style += " stroke-dasharray=\"" + std::string(dashes) + "\"";
   return style;
 }
@@ -77,17 +77,17 @@ double sweep_panel::greatest_value() const {
 
 std::vector<sweep_panel::level> sweep_panel::roofs() const {
   std::vector<level> out;
-  auto const add = [&](auto const& roof, std::string const& colour) {
+  auto const add = [&](auto const& roof, std::string const& color) {
     if (roof.measured)
-      out.push_back({*roof.measured, roof.name + " roof", colour, stroke(colour, "2.2")});
+      out.push_back({*roof.measured, roof.name + " roof", color, stroke(color, "2.2")});
     if (roof.theory)
-      out.push_back({*roof.theory, roof.name + " theory", colour, stroke(colour, "1.1", "6 5")});
+      out.push_back({*roof.theory, roof.name + " theory", color, stroke(color, "1.1", "6 5")});
   };
   if (figure_ == sweep_figure::flops)
     for (auto const& roof : of_.facts.roofs.compute)
       add(roof, roof.name.starts_with("tensor") ? "#6a3fb5" : "#c2541b");
   if (figure_ == sweep_figure::bytes)
-    for (auto const& roof : of_.facts.roofs.memory) add(roof, roof.colour);
+    for (auto const& roof : of_.facts.roofs.memory) add(roof, roof.color);
   std::erase_if(out,
                 [&](level const& roof) { return roof.value > highest_roof * greatest_value(); });
   return out;
@@ -163,10 +163,10 @@ void sweep_panel::draw_levels(svg_canvas& out) const {
     auto const name_at = std::max(at + 4, next + name_height);
     next = name_at;
     out.line({sweep_plot::right, at}, {sweep_plot::right + 7, name_at - 4},
-             stroke(each.colour, "0.8"));
+             stroke(each.color, "0.8"));
     out.text({sweep_plot::right + 10, name_at},
              beginning_of(each.name, name_characters) + " " + text_of(each.value),
-             "font-size=\"12\" fill=\"" + each.colour + "\"" +
+             "font-size=\"12\" fill=\"" + each.color + "\"" +
                  (each.spans_all ? "" : " font-weight=\"bold\""));
   }
 }
@@ -192,7 +192,7 @@ void sweep_panel::draw_places(svg_canvas& out) const {
   double ends[2] = {0, 0};
   svg_canvas names;  // above all lines
   for (auto const& each : places) {
-    auto const half = character_width * static_cast<double>(width_of(each.name)) / 2;
+    auto const half = character_width * static_cast<double>(text::width_of(each.name)) / 2;
     auto const middle = std::clamp(each.x, sweep_plot::left + half, sweep_plot::right + 60 - half);
     std::size_t const line = middle - half > ends[0] ? 0 : 1;
     ends[line] = middle + half + 10;
@@ -221,7 +221,7 @@ void sweep_panel::draw_points(svg_canvas& out) const {
       for (auto const end : {low, high})
         out.line({x - 5, end}, {x + 5, end}, stroke("#1f2937", "1.4"));
     }
-    out.circle({x_.x(i), y_.y(*value)}, many ? 3.5 : 5.5, colour_of(of_.points[i].bound), about(i));
+    out.circle({x_.x(i), y_.y(*value)}, many ? 3.5 : 5.5, color_of(of_.points[i].bound), about(i));
   }
 }
 
@@ -237,4 +237,4 @@ std::string sweep_panel::about(std::size_t point) const {
   return text;
 }
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 
 /// The axes of the picture of a sweep: sizes from left to right, rates from below.
 namespace sweep_plot {
@@ -117,7 +117,7 @@ class sweep_panel {
  private:
   struct level {
     double value = 0;
-    std::string name, colour, style;
+    std::string name, color, style;
     bool spans_all = true;  // else only where the plateau is
   };
   std::optional<double> value_of(std::size_t point) const;
@@ -142,4 +142,4 @@ class sweep_panel {
   sweep_y_axis y_;
 };
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 
 struct sweep_facts {
   std::string over;     // "size"
@@ -33,12 +33,12 @@ std::vector<std::string> findings_in_words(sweep const& of);
 std::string figure_text(double value, sweep_figure figure);
 
 /// For reading: columns in which no size has anything are left out.
-table sweep_table(sweep const& of);
+text::table sweep_table(sweep const& of);
 /// For programs: always the same columns, rates in FLOP/s and B/s, shares from 0 to 1.
-table sweep_csv_table(sweep const& of);
+text::table sweep_csv_table(sweep const& of);
 /// One object: facts, findings, roofs, and a member of "points" for each size.
-void write_sweep_json(sweep const& of, text_sink const& out);
+void write_sweep_json(sweep const& of, text::text_sink const& out);
 /// Rates against size, with roofs as lines; a picture that needs nothing else.
-void write_sweep_svg(sweep const& of, text_sink const& out);
+void write_sweep_svg(sweep const& of, text::text_sink const& out);
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

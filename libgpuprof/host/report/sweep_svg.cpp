@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sweep as a picture: panels of rates one above the other, sizes below, what colours mean beside.
+// A sweep as a picture: panels of rates one above the other, sizes below, what colors mean beside.
 #include "host/report/roofline_words.hpp"
 #include "host/report/sweep_panel.hpp"
 #include "host/report/sweep_report.hpp"
@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 namespace {
 
 constexpr double picture_width = 1180, first_top = 142, panel_gap = 34, below = 62;
@@ -79,7 +79,7 @@ class picture {
     if (count == 0) return;
     auto const label = [&](std::size_t i) { return beginning_of(of_.points[i].label, 18); };
     auto const half = [&](std::size_t i) {
-      return axis_character_width * static_cast<double>(width_of(label(i))) / 2;
+      return axis_character_width * static_cast<double>(text::width_of(label(i))) / 2;
     };
     auto const last = count - 1;
     auto const room_ends = x_.x(last) - half(last) - 8;
@@ -112,7 +112,7 @@ class picture {
       out_.text({x, y}, "bound by", "font-weight=\"bold\"");
       for (auto const& kind : kinds) {
         y += 20;
-        out_.circle({x + 7, y - 4}, 5.5, colour_of(kind));
+        out_.circle({x + 7, y - 4}, 5.5, color_of(kind));
         out_.text({x + 22, y}, legend_of(kind));
       }
     }
@@ -129,8 +129,8 @@ class picture {
 
 }  // namespace
 
-void write_sweep_svg(sweep const& of, text_sink const& out) {
+void write_sweep_svg(sweep const& of, text::text_sink const& out) {
   out(picture(of).text());
 }
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 namespace {
 
 bool is_on_plateau(sweep_findings const& found, std::size_t point) {
@@ -88,8 +88,9 @@ constexpr sweep_column sweep_columns[] = {
 
 }  // namespace
 
-table sweep_table(sweep const& of) {
-  std::vector<column> shown = {{of.facts.over, column_kind::text, never_left_out}};
+text::table sweep_table(sweep const& of) {
+  std::vector<text::column> shown = {
+      {of.facts.over, text::column_kind::text, text::never_left_out}};
   std::vector<sweep_column const*> kept;
   for (auto const& each : sweep_columns) {
     if (each.is_wanted != nullptr && !each.is_wanted(of)) continue;
@@ -97,10 +98,11 @@ table sweep_table(sweep const& of) {
     for (std::size_t i = 0; i < of.points.size() && !any; ++i) any = !each.text(of, i).empty();
     if (!any) continue;
     kept.push_back(&each);
-    shown.push_back(
-        {each.name, each.is_number ? column_kind::amount : column_kind::text, each.leave_out});
+    shown.push_back({each.name,
+                     each.is_number ? text::column_kind::amount : text::column_kind::text,
+                     each.leave_out});
   }
-  if (has_sizes(of.points)) shown.front().kind = column_kind::amount;
+  if (has_sizes(of.points)) shown.front().kind = text::column_kind::amount;
   owned_rows rows;
   for (std::size_t i = 0; i < of.points.size(); ++i) {
     auto& cells = rows.rows.emplace_back();
@@ -111,36 +113,37 @@ table sweep_table(sweep const& of) {
                   std::move(shown), std::move(rows));
 }
 
-table sweep_csv_table(sweep const& of) {
-  using enum column_kind;
-  std::vector<column> shown = {{"label"},
-                               {"size", column_kind::number},
-                               {"captures", integer},
-                               {"calls", integer},
-                               {"time_per_call_ns", column_kind::number},
-                               {"flops", column_kind::number},
-                               {"flop_source"},
-                               {"dram_bytes_per_second", column_kind::number},
-                               {"byte_source"},
-                               {"of_roof", column_kind::number},
-                               {"bound_by"},
-                               {"time_spread", column_kind::number},
-                               {"flops_spread", column_kind::number},
-                               {"dram_bytes_spread", column_kind::number},
-                               {"on_plateau"},
-                               {"remarks"}};
+text::table sweep_csv_table(sweep const& of) {
+  using enum text::column_kind;
+  std::vector<text::column> shown = {{"label"},
+                                     {"size", text::column_kind::number},
+                                     {"captures", integer},
+                                     {"calls", integer},
+                                     {"time_per_call_ns", text::column_kind::number},
+                                     {"flops", text::column_kind::number},
+                                     {"flop_source"},
+                                     {"dram_bytes_per_second", text::column_kind::number},
+                                     {"byte_source"},
+                                     {"of_roof", text::column_kind::number},
+                                     {"bound_by"},
+                                     {"time_spread", text::column_kind::number},
+                                     {"flops_spread", text::column_kind::number},
+                                     {"dram_bytes_spread", text::column_kind::number},
+                                     {"on_plateau"},
+                                     {"remarks"}};
   owned_rows rows;
   for (std::size_t i = 0; i < of.points.size(); ++i) {
     auto const& p = of.points[i];
     rows.rows.push_back(
-        {rows.keep(p.label), number_cell(p.size), whole(p.captures), whole(p.calls),
-         number_cell(p.time_per_call), number_cell(p.flops), name_of(p.flops_from),
-         number_cell(p.bytes), name_of(p.bytes_from), number_cell(p.of_roof), name_of(p.bound),
-         number_cell(spread_of(p.times_per_call, p.time_per_call)),
-         number_cell(spread_of(p.all_flops, p.flops)), number_cell(spread_of(p.all_bytes, p.bytes)),
+        {rows.keep(p.label), text::number_cell(p.size), whole(p.captures), whole(p.calls),
+         text::number_cell(p.time_per_call), text::number_cell(p.flops), name_of(p.flops_from),
+         text::number_cell(p.bytes), name_of(p.bytes_from), text::number_cell(p.of_roof),
+         name_of(p.bound), text::number_cell(spread_of(p.times_per_call, p.time_per_call)),
+         text::number_cell(spread_of(p.all_flops, p.flops)),
+         text::number_cell(spread_of(p.all_bytes, p.bytes)),
          std::string_view(is_on_plateau(of.found, i) ? "yes" : ""), rows.keep(remarks_on(of, i))});
   }
   return table_of("sweep", "Sweep", std::move(shown), std::move(rows));
 }
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

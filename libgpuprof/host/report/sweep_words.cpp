@@ -6,11 +6,11 @@
 #include "host/report/sweep_report.hpp"
 #include "text/padding.hpp"
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 namespace {
 
 std::string size_words(sweep const& of, std::size_t point) {
-  return on_one_line(of.points[point].label);
+  return text::on_one_line(of.points[point].label);
 }
 
 std::string of_roof_words(std::optional<double> share) {
@@ -77,4 +77,4 @@ std::vector<std::string> findings_in_words(sweep const& of) {
   return lines;
 }
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

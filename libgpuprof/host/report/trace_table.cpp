@@ -9,14 +9,14 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 namespace {
 
-using enum column_kind;
+using enum text::column_kind;
 
-std::vector<column> trace_columns() {
-  return {{"Start", column_kind::time},
-          {"Duration", column_kind::time},
+std::vector<text::column> trace_columns() {
+  return {{"Start", text::column_kind::time},
+          {"Duration", text::column_kind::time},
           {"CorrId", integer},
           {"GrdX", integer},
           {"GrdY", integer},
@@ -68,7 +68,7 @@ class line_maker {
       copy_names_.push_back(operation_of(static_cast<copy_kind>(kind)));
   }
 
-  row const& line_of(gpu_operation const& operation) {
+  text::row const& line_of(gpu_operation const& operation) {
     cells_.assign(column_count, {});
     // Unsigned on purpose: what started before the origin shows as a negative number.
     cells_[0] = static_cast<std::int64_t>(operation.start - context_.origin.value);
@@ -143,16 +143,16 @@ class line_maker {
   std::vector<std::string> copy_names_;
   std::map<std::uint32_t, std::string> device_texts_;
   std::string graph_name_;
-  row cells_;
+  text::row cells_;
 };
 
-std::vector<column> range_trace_columns() {
-  using enum column_kind;
-  return {{"Start", column_kind::time},
-          {"End", column_kind::time},
-          {"Duration", column_kind::time},
-          {"DurChild", column_kind::time},
-          {"DurNonChild", column_kind::time},
+std::vector<text::column> range_trace_columns() {
+  using enum text::column_kind;
+  return {{"Start", text::column_kind::time},
+          {"End", text::column_kind::time},
+          {"Duration", text::column_kind::time},
+          {"DurChild", text::column_kind::time},
+          {"DurNonChild", text::column_kind::time},
           {"Name"},
           {"PID", integer},
           {"TID", integer},
@@ -197,19 +197,20 @@ std::string stack_of(range_tree const& tree, std::uint32_t range) {
 
 }  // namespace
 
-table trace_table(gpu_trace const& trace, trace_context context) {
+text::table trace_table(gpu_trace const& trace, trace_context context) {
   auto maker = std::make_shared<line_maker>(std::move(context));  // std::function must be copyable
   return {
       "cuda_gpu_trace", "CUDA GPU Trace", trace_columns(),
-      [maker, &trace](std::function<void(row const&)> const& take) {
+      [maker, &trace](std::function<void(text::row const&)> const& take) {
         trace.in_order([&](gpu_operation const& operation) { take(maker->line_of(operation)); });
       }};
 }
 
-table range_trace_table(range_tree const& tree, range_filter keeps, range_trace_context context) {
+text::table range_trace_table(range_tree const& tree, range_filter keeps,
+                              range_trace_context context) {
   return {"nvtx_pushpop_trace", "NVTX Push/Pop Range Trace", range_trace_columns(),
           [&tree, keeps = std::move(keeps), context = std::move(context),
-           inside = children_of(tree)](std::function<void(row const&)> const& take) {
+           inside = children_of(tree)](std::function<void(text::row const&)> const& take) {
             for (std::uint32_t i = 0; i < tree.size(); ++i) {
               auto const& range = tree[i];
               if (!is_pushed(range) || (keeps && !keeps(i))) continue;
@@ -223,10 +224,10 @@ table range_trace_table(range_tree const& tree, range_filter keeps, range_trace_
                     inside[i].duration.value, own.value, std::string_view(name),
                     std::int64_t{context.process}, std::int64_t{context.os_thread(range.thread)},
                     std::int64_t{range.level}, std::int64_t{inside[i].count}, number_of(i),
-                    has_parent ? cell(number_of(range.parent)) : cell(), std::string_view(stack),
-                    std::string_view(indented)});
+                    has_parent ? text::cell(number_of(range.parent)) : text::cell(),
+                    std::string_view(stack), std::string_view(indented)});
             }
           }};
 }
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

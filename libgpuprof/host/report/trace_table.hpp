@@ -13,7 +13,7 @@
 #include <map>
 #include <span>
 
-namespace gpuprof::report {
+namespace gpuprof::host::report {
 
 /// What the lines of the trace refer to. Trace, shapes and labels must outlive the table.
 struct trace_context {
@@ -23,7 +23,7 @@ struct trace_context {
   timestamp_ns origin;                                // starts are counted from here
 };
 
-table trace_table(gpu_trace const& trace, trace_context context);
+text::table trace_table(gpu_trace const& trace, trace_context context);
 
 /// What the lines of nvtx_pushpop_trace refer to; tree and text must outlive the table.
 struct range_trace_context {
@@ -34,6 +34,7 @@ struct range_trace_context {
 };
 
 /// In order of their beginning. `keeps`: empty for all.
-table range_trace_table(range_tree const& tree, range_filter keeps, range_trace_context context);
+text::table range_trace_table(range_tree const& tree, range_filter keeps,
+                              range_trace_context context);
 
-}  // namespace gpuprof::report
+}  // namespace gpuprof::host::report

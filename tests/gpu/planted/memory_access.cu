@@ -89,7 +89,7 @@ int strided_access(options const& asked) {
   return asked.mended ? sum_in_loop<float>(asked) : sum_in_loop<particle>(asked);
 }
 
-/// Four-way conflicts. The mended one reads neighbours.
+/// Four-way conflicts. The mended one reads neighbors.
 int bank_conflicts(options const& asked) {
   constexpr double cycles_of_round = blocks_of_sm * threads / 32.0 * loads_in_round;
   good_work const work(700);

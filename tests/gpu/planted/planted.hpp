@@ -73,7 +73,7 @@ int strided_access(options const&);
 int bank_conflicts(options const&);
 int one_block_too_many(options const&);
 int low_occupancy(options const&);
-int serialised_streams(options const&);
+int serialized_streams(options const&);
 int late_loader(options const&);
 int known_waits(options const&);
 int steady(options const&);

@@ -22,7 +22,7 @@ std::map<std::string, int (*)(options const&)> const programs = {
     {"low_occupancy", planted::low_occupancy},
     {"one_block_too_many", planted::one_block_too_many},
     {"pageable_copies", planted::pageable_copies},
-    {"serialised_streams", planted::serialised_streams},
+    {"serialized_streams", planted::serialized_streams},
     {"steady", planted::steady},
     {"strided_access", planted::strided_access},
     {"sync_in_loop", planted::sync_in_loop},

@@ -62,7 +62,7 @@ cudaEvent_t new_event() {
 
 /// A counter on the legacy default stream keeps the halves of a step apart, each of which needs
 /// half of the GPU. The mended one has streams that do not wait for it.
-int serialised_streams(options const& asked) {
+int serialized_streams(options const& asked) {
   auto const flags = asked.mended ? cudaStreamNonBlocking : cudaStreamDefault;
   auto const one = new_stream(flags), other = new_stream(flags);
   auto const one_done = new_event(), other_done = new_event();

@@ -267,7 +267,7 @@ class UnifiedMemory(Case):
     def needed(self, capture):
         return str(self.json_of("--rule", "um_faults", capture)["not_looked_at"])
 
-    def test_who_has_recorded_it_is_not_told_to_though_no_page_travelled(self):
+    def test_who_has_recorded_it_is_not_told_to_though_no_page_traveled(self):
         self.assertNotIn("--trace um", self.needed("um.gpuprof"))
         for capture in ("no_um.gpuprof", "steps.gpuprof"):
             self.assertIn("--trace um", self.needed(capture))

@@ -4,6 +4,7 @@
 #include "process/export/made_capture.hpp"
 
 using namespace gpuprof;
+using namespace gpuprof::host;
 
 namespace {
 
@@ -68,11 +69,11 @@ void products(std::string const& path, double counted) {
     auto kernel = out.kernel(shape, start, 500'000);
     kernel.range = range;
     out.add(kernel);
-    out.add(sampled_launch_record{.correlation = kernel.correlation,
-                                  .opened = kernel.launched,
-                                  .closed = kernel.start + kernel.duration});
+    out.add(read_launch_record{.correlation = kernel.correlation,
+                               .opened = kernel.launched,
+                               .closed = kernel.start + kernel.duration});
     for (auto const id : ids)
-      out.add(launch_metric_record{kernel.correlation, id, id == ids.back() ? counted : 0});
+      out.add(reading_value_record{kernel.correlation, id, id == ids.back() ? counted : 0});
   };
   for (std::uint64_t i = 1; i <= 12; ++i) {
     auto const begin = i * 3'000'000;

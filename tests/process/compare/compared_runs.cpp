@@ -144,11 +144,11 @@ void made_training::run(made_kernel const& kernel, range_id range, bool is_read)
   now_ += 2000 + static_cast<std::uint64_t>(ns);
   if (!is_read) return;
   auto const rate = of_.number("efficiency", 0.8) * l2_bytes_per_clock_and_sm * sm_count * clock_;
-  out_.add(sampled_launch_record{.correlation = row.correlation,
-                                 .opened = at(now_ - 100 - static_cast<std::uint64_t>(ns)),
-                                 .closed = row.start + row.duration});
-  out_.add(launch_metric_record{row.correlation, metric_id{1}, clock_});
-  out_.add(launch_metric_record{row.correlation, metric_id{2}, rate * kernel.ns * 1e-9});
+  out_.add(read_launch_record{.correlation = row.correlation,
+                              .opened = at(now_ - 100 - static_cast<std::uint64_t>(ns)),
+                              .closed = row.start + row.duration});
+  out_.add(reading_value_record{row.correlation, metric_id{1}, clock_});
+  out_.add(reading_value_record{row.correlation, metric_id{2}, rate * kernel.ns * 1e-9});
 }
 
 void made_training::write_step(int number) {

@@ -15,7 +15,7 @@ import tempfile
 import time
 
 PAGE = pathlib.Path(__file__).resolve().parents[3] / "docs/at-scale.md"
-TABLES = ("kernel", "range", "capture", "peak", "metric", "launch_metric")
+TABLES = ("kernel", "range", "capture", "peak", "metric", "reading_value")
 
 
 def add_rank(build, out, rank, steps):

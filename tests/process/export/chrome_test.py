@@ -212,9 +212,9 @@ class Measured(export_cases.Case):
         trace = parsed(self.export(capture, "chrome", name="s.json.gz"))
         raw = json.loads(self.export(capture, "json").read_text())["tables"]
         metrics = {row[0]: row[1] for row in raw["metric"]["rows"]}
-        heads = [c["name"] for c in raw["metric_sample"]["columns"]]
+        heads = [c["name"] for c in raw["sample"]["columns"]]
         sums = collections.Counter()
-        for row in raw["metric_sample"]["rows"]:
+        for row in raw["sample"]["rows"]:
             sample = dict(zip(heads, row))
             sums[metrics[sample["metric"]]] += sample["value"]
         found = collections.Counter()
@@ -245,7 +245,7 @@ class Measured(export_cases.Case):
 class Hta(export_cases.Case):
     """HolisticTraceAnalysis 0.5.0."""
 
-    def analysed(self, files, annotation):
+    def analyzed(self, files, annotation):
         folder, scratch = self.folder / "traces", self.folder / "scratch"
         folder.mkdir()
         scratch.mkdir()
@@ -267,7 +267,7 @@ class Hta(export_cases.Case):
     def test_four_ranks_pass_all_analyses(self):
         captures = {rank: self.job_rank(rank) for rank in range(4)}
         files = [self.export(c, "chrome", name=f"rank-{9 - r}.json.gz") for r, c in captures.items()]
-        said = self.analysed(files, "ProfilerStep")
+        said = self.analyzed(files, "ProfilerStep")
         self.assertEqual(said["ranks"], [0, 1, 2, 3])
         self.assertEqual({tuple(v) for v in said["valid"].values()}, {(True, True, True)})
         for rank, capture in captures.items():
@@ -302,7 +302,7 @@ class Hta(export_cases.Case):
 
     def test_a_recorded_training_passes_the_analyses(self):
         capture = self.of_session("train_step")
-        said = self.analysed([self.export(capture, "chrome", name="train_step.json.gz")], "step")
+        said = self.analyzed([self.export(capture, "chrome", name="train_step.json.gz")], "step")
         self.assertEqual(said["valid"], {"train_step.json.gz": [True, True, True]})
         self.check_work(said, "train_step.json.gz", capture)
         # It has no ProfilerStep#N, no operators of PyTorch and no counters.

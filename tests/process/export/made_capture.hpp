@@ -93,21 +93,21 @@ class made_capture {
     file_->add(metric_record{.metric = metric_id{2}, .name = name("dram__bytes_write.sum")});
   }
   void moved(kernel_record const& kernel, double bytes_read, double bytes_written) {
-    file_->add(sampled_launch_record{.correlation = kernel.correlation,
-                                     .opened = kernel.launched,
-                                     .closed = kernel.start + kernel.duration});
-    file_->add(launch_metric_record{kernel.correlation, metric_id{1}, bytes_read});
-    file_->add(launch_metric_record{kernel.correlation, metric_id{2}, bytes_written});
+    file_->add(read_launch_record{.correlation = kernel.correlation,
+                                  .opened = kernel.launched,
+                                  .closed = kernel.start + kernel.duration});
+    file_->add(reading_value_record{kernel.correlation, metric_id{1}, bytes_read});
+    file_->add(reading_value_record{kernel.correlation, metric_id{2}, bytes_written});
   }
   /// Something that was to be read around launches, and a launch around which it was.
   void metric(metric_id id, std::string_view what) {
     file_->add(metric_record{.metric = id, .name = name(what)});
   }
   void counted(kernel_record const& kernel, metric_id id, double value) {
-    file_->add(sampled_launch_record{.correlation = kernel.correlation,
-                                     .opened = kernel.launched,
-                                     .closed = kernel.start + kernel.duration});
-    file_->add(launch_metric_record{kernel.correlation, id, value});
+    file_->add(read_launch_record{.correlation = kernel.correlation,
+                                  .opened = kernel.launched,
+                                  .closed = kernel.start + kernel.duration});
+    file_->add(reading_value_record{kernel.correlation, id, value});
   }
   void window(std::uint64_t start, std::uint64_t end) {
     file_->add(

@@ -118,7 +118,7 @@ void made_program::call(std::string_view function, std::uint64_t length) {
   record_call(function, start);
 }
 
-void made_program::synchronise(std::uint32_t stream) {
+void made_program::synchronize(std::uint32_t stream) {
   auto const start = now_;
   auto const done = stream == 0 ? device_free_ : free_[stream];
   now_ = std::max(now_ + 1'000, done + made_costs::wake_up);
@@ -259,7 +259,7 @@ void made_program::download_and_wait(std::uint64_t bytes, std::uint32_t stream) 
   auto const correlation = record_call("cuMemcpyDtoHAsync_v2", launched, false);
   copy(start, length, launched, bytes, copy_kind::device_to_host, memory_kind::pageable, stream,
        correlation, true);
-  synchronise(stream);
+  synchronize(stream);
 }
 
 void made_program::wait_until(std::uint32_t stream, std::uint64_t time) {

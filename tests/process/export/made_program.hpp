@@ -39,7 +39,7 @@ class made_program {
   /// A call that takes its time and touches no stream, as the loading of a module.
   void call(std::string_view function, std::uint64_t length);
   /// Returns when the stream is done (0: all are).
-  void synchronise(std::uint32_t stream = 7);
+  void synchronize(std::uint32_t stream = 7);
   /// `function`: cuMemAlloc_v2 or cuMemFree_v2. The latter waits for the GPU first.
   /// `held`: for so long, in the call, recording held it.
   void allocate(std::uint64_t bytes, std::uint64_t length, std::uint64_t held = 0);

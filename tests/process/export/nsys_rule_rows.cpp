@@ -7,6 +7,8 @@
 #include <cstdlib>
 
 using namespace gpuprof;
+using namespace gpuprof::host;
+using namespace gpuprof::host::command;
 
 int main(int count, char** arguments) {
   if (count < 3) return 2;
@@ -30,7 +32,7 @@ int main(int count, char** arguments) {
     std::fprintf(stderr, "%s\n", table.message().c_str());
     return 1;
   }
-  report::write_csv(*table, report::time_unit::nanoseconds, [](std::string_view piece) {
+  text::write_csv(*table, text::time_unit::nanoseconds, [](std::string_view piece) {
     std::fwrite(piece.data(), 1, piece.size(), stdout);
   });
   return 0;

@@ -9,7 +9,7 @@ import export_cases
 import processes
 
 PAGE = pathlib.Path(processes.path("EXPORT_TESTS")).parents[2] / "docs/at-scale.md"
-TABLES = ("kernel", "range", "capture", "peak", "metric", "launch_metric")
+TABLES = ("kernel", "range", "capture", "peak", "metric", "reading_value")
 RANKS = range(8)
 
 

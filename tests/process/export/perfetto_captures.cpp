@@ -123,7 +123,7 @@ void crooked_ranges(output& out) {
     row.payload = kind;
     row.payload_bits = bits;
     row.category = 7;
-    row.colour = 0xff00ff00;
+    row.color = 0xff00ff00;
     row.declared_flops = 1e9;
     out.add(row);
     out.end(id, 1'000 * id + 500);

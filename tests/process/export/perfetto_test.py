@@ -45,7 +45,7 @@ class Rows:
         """Values of sampled counters by name, as rates where they are counts."""
         names = {row["metric"]: row["name"] for row in self["metric"]}
         found = collections.defaultdict(list)
-        for row in self["metric_sample"]:
+        for row in self["sample"]:
             name, value = names[row["metric"]], row["value"]
             if name.count(".") == 1:
                 name, value = name + ".per_second", value / (row["duration"] / 1e9)
@@ -123,7 +123,7 @@ class Decoded(Perfetto):
             self.assertEqual(sum(map(len, found.values())), sum(row["Instances"] for row in stats))
             return
         self.assertEqual({name: len(times) for name, times in found.items()}, {row["Name"]: row["Instances"] for row in stats})
-        if not rows["launch_metric"]:  # stats corrects those that were slowed by being read
+        if not rows["reading_value"]:  # stats corrects those that were slowed by being read
             self.assertEqual({name: sum(times) for name, times in found.items()}, {row["Name"]: row["Total Time (ns)"] for row in stats})
 
     def test_kernels_have_their_shape(self):
@@ -183,7 +183,7 @@ class Decoded(Perfetto):
                              {n: [v for v in values if v[1] != 0] for n, values in rows.samples().items()})
             ends = {row["correlation"]: row["start"] + row["duration"] for row in rows["kernel"]}
             names = {row["metric"]: row["name"] for row in rows["metric"]}
-            read = {(names[row["metric"]], ends.get(row["correlation"]), row["value"]) for row in rows["launch_metric"]}
+            read = {(names[row["metric"]], ends.get(row["correlation"]), row["value"]) for row in rows["reading_value"]}
             written = {(n, *value) for (_, n, group), values in trace.counters.items() if group == 6 for value in values if value[1] != 0}
             self.assertEqual(written - read, set())
             if name == "mixed_exact":  # nothing ran beside
@@ -209,7 +209,7 @@ class Decoded(Perfetto):
     def test_what_a_range_carries_is_noted_at_it(self):
         notes = [s.notes for s in crooked(self).trace.slices if s.name == "carries"]
         self.assertEqual([n.pop("payload") for n in notes], [2**64 - 1, -5, 2.5, '{"a": 1}'])
-        self.assertEqual(notes, [{"category": "seventh", "colour": "#ff00ff00", "flops": 1e9}] * 4)
+        self.assertEqual(notes, [{"category": "seventh", "color": "#ff00ff00", "flops": 1e9}] * 4)
 
     def test_a_graph_is_one_call_that_launched_all_its_kernels(self):
         trace = crooked(self).trace
@@ -289,7 +289,7 @@ class Imported(Perfetto):
         rows = exported.rows
         names = {row["metric"]: row["name"] for row in rows["metric"]}
         starts = {row["correlation"]: row["start"] for row in rows["kernel"]}
-        expected = sorted((starts[r["correlation"]], names[r["metric"]], r["value"]) for r in rows["launch_metric"] if r["value"] != 0)
+        expected = sorted((starts[r["correlation"]], names[r["metric"]], r["value"]) for r in rows["reading_value"] if r["value"] != 0)
         with self.browser.opened(exported.file) as ui:
             found = ui.query("select s.ts, t.name, c.value from slice s join counter c on c.ts >= s.ts and c.ts < s.ts + s.dur join track t on c.track_id = t.id"
                              " join track q on s.track_id = q.id where q.type = 'gpu_render_stage' and c.value != 0")

@@ -27,7 +27,7 @@
 //   late_loader         modules of 30 ms in four steps of a loop that runs ahead of the GPU and
 //                       waits each tenth step, outside of the ranges. Mended: before the loop.
 //                       The window has both, loop_ns is the loop.
-//   serialised_streams  a kernel of 100 us and 32 blocks on each of two streams, which a kernel of
+//   serialized_streams  a kernel of 100 us and 32 blocks on each of two streams, which a kernel of
 //                       3 us on the legacy default stream between them keeps apart. Mended: it is
 //                       on the first of the two.
 //   copy_alone          16 MB a step, pinned, on the stream of the kernels (400 us). Mended: on
@@ -40,7 +40,7 @@
 //                       in BF16 (180 us). Mended: TF32 (58 us). Names and times of an H100.
 //   misaligned_products eight products of 2047 in BF16 (113 us) and the same three. Mended: of 2048
 //                       (28 us), by the kernel of the others. Names and times of an H100.
-//   waits               three planted waits a step: after a synchronise 200 us until the next
+//   waits               three planted waits a step: after a synchronize 200 us until the next
 //   launch
 //                       (idle_sync_ns), 300 us of the CPU in a range "load data", no call, after
 //                       a queue that ran dry (idle_cpu_ns), 150 us on an event of another stream
@@ -60,14 +60,14 @@ constexpr std::uint32_t side = 13, other_side = 14;
 /// Both twins start with what every program has: a module, one warm-up kernel, an idle GPU.
 void warm_up(made_program& program, shape_id shape) {
   program.kernel(shape, 50 * us);
-  program.synchronise();
+  program.synchronize();
   program.open_window();
 }
 
 enum class reading { blocking_copy, copy_and_wait, context_wide };
 
 void read_loss(made_program& program, reading how) {
-  if (how == reading::context_wide) return program.synchronise(0);
+  if (how == reading::context_wide) return program.synchronize(0);
   if (how == reading::blocking_copy) return program.download(4);
   program.download_and_wait(4);
   program.recording(6 * us);
@@ -86,7 +86,7 @@ void reads_in_loop(made_program& program, bool mended, reading how) {
     }
     program.end();
   });
-  program.synchronise();
+  program.synchronize();
 }
 void sync_in_loop(made_program& program, bool mended) {
   reads_in_loop(program, mended, reading::blocking_copy);
@@ -107,7 +107,7 @@ void pageable_copies(made_program& program, bool mended) {
     program.end();
     for (int i = 0; i < 10; ++i) program.kernel(gemm, 60 * us);
   });
-  program.synchronise();
+  program.synchronize();
 }
 
 void allocates(made_program& program, bool mended, bool is_held) {
@@ -119,7 +119,7 @@ void allocates(made_program& program, bool mended, bool is_held) {
     for (int i = 0; i < 10; ++i) program.kernel(gemm, 60 * us);
     if (!mended) program.release(64 * mib, 60 * us);
   });
-  program.synchronise();
+  program.synchronize();
 }
 void alloc_in_loop(made_program& program, bool mended) {
   allocates(program, mended, false);
@@ -140,9 +140,9 @@ void launches_of_tiny(made_program& program, bool mended, bool is_waited) {
       if (is_waited) program.recording(1'500);
       program.kernel(shapes[i % 5], 1'500);
     }
-    if (is_waited) program.synchronise();
+    if (is_waited) program.synchronize();
   });
-  program.synchronise();
+  program.synchronize();
 }
 void tiny_kernels(made_program& program, bool mended) {
   launches_of_tiny(program, mended, false);
@@ -160,7 +160,7 @@ void late_module_load(made_program& program, bool mended) {
   program.steps(step_count, [&](unsigned step) {
     if (!mended && (step == 30 || step == 60)) program.call("cuModuleLoadData", load);
     for (int i = 0; i < 10; ++i) program.kernel(gemm, 60 * us);
-    program.synchronise();
+    program.synchronize();
   });
 }
 
@@ -169,7 +169,7 @@ void late_loader(made_program& program, bool mended) {
   auto const gemm = program.shape("_Z4gemmPf", 528);
   program.open_window();
   program.upload(64 * mib, memory_kind::pinned);
-  program.synchronise();
+  program.synchronize();
   for (int i = 0; i < 4 && mended; ++i) program.call("cuModuleLoadData", load);
   auto const begin = program.now();
   for (unsigned first = 0; first < step_count; first += 10) {
@@ -178,12 +178,12 @@ void late_loader(made_program& program, bool mended) {
         program.call("cuModuleLoadData", load);
       for (int i = 0; i < 10; ++i) program.kernel(gemm, 60 * us);
     });
-    program.synchronise();
+    program.synchronize();
   }
   program.known("loop_ns", program.now() - begin);
 }
 
-void serialised_streams(made_program& program, bool mended) {
+void serialized_streams(made_program& program, bool mended) {
   auto const half = program.shape("_Z4halfPf", 32), small = program.shape("_Z5smallPf", 1);
   warm_up(program, half);
   program.steps(step_count, [&](unsigned) {
@@ -196,7 +196,7 @@ void serialised_streams(made_program& program, bool mended) {
       if (!mended) program.join_streams();
     }
   });
-  program.synchronise(0);
+  program.synchronize(0);
 }
 
 void copy_alone(made_program& program, bool mended) {
@@ -210,7 +210,7 @@ void copy_alone(made_program& program, bool mended) {
       program.upload(16 * mib, memory_kind::pinned, copy_stream);
     for (int i = 0; i < 10; ++i) program.kernel(gemm, 40 * us);
   });
-  program.synchronise(0);
+  program.synchronize(0);
 }
 
 void exposed_comm(made_program& program, bool mended) {
@@ -231,7 +231,7 @@ void exposed_comm(made_program& program, bool mended) {
     }
     program.wait_for(7, side);
   });
-  program.synchronise(0);
+  program.synchronize(0);
 }
 
 void uneven_steps(made_program& program, bool mended) {
@@ -240,7 +240,7 @@ void uneven_steps(made_program& program, bool mended) {
   program.steps(step_count, [&](unsigned step) {
     auto const slow = !mended && step % 7 == 3;
     for (int i = 0; i < 10; ++i) program.kernel(gemm, slow ? 180 * us : 100 * us);
-    program.synchronise();
+    program.synchronize();
   });
 }
 
@@ -250,7 +250,7 @@ void waits(made_program& program, bool) {
   warm_up(program, gemm);
   program.steps(step_count, [&](unsigned) {
     for (int i = 0; i < 5; ++i) program.kernel(gemm, 60 * us);
-    program.synchronise();
+    program.synchronize();
     program.work(200 * us);
     program.kernel(gemm, 100 * us);
     after_sync += program.idle_before();
@@ -264,7 +264,7 @@ void waits(made_program& program, bool) {
     program.kernel(gemm, 100 * us);
     dependency += program.idle_before();
   });
-  program.synchronise(0);
+  program.synchronize(0);
   program.known("idle_sync_ns", after_sync);
   program.known("idle_cpu_ns", cpu);
   program.known("idle_dependency_ns", dependency);
@@ -279,7 +279,7 @@ void products(made_program& program, char const* name, unsigned count, std::uint
     for (unsigned i = 0; i < count; ++i) program.kernel(product, length);
     for (int i = 0; i < 3; ++i) program.kernel(good, 180 * us);
   });
-  program.synchronise();
+  program.synchronize();
 }
 void fp32_products(made_program& program, bool mended) {
   if (mended) return products(program, "sm90_xmma_gemm_f32f32_tf32f32_f32_nn_n", 1, 58 * us);
@@ -305,7 +305,7 @@ constexpr fault faults[] = {
     {"waited_launches", waited_launches},
     {"late_module_load", late_module_load},
     {"late_loader", late_loader},
-    {"serialised_streams", serialised_streams},
+    {"serialized_streams", serialized_streams},
     {"copy_alone", copy_alone},
     {"exposed_comm", exposed_comm},
     {"uneven_steps", uneven_steps},

@@ -55,12 +55,12 @@ class profiled_job {
     if (shape == gemm_ && raw(kernel.correlation) % 5 == 0) read_counters(kernel, start);
   }
   void read_counters(kernel_record const& kernel, std::uint64_t start) {
-    out_.add(sampled_launch_record{.correlation = kernel.correlation,
-                                   .context = kernel.context,
-                                   .opened = at(start),
-                                   .closed = kernel.start + kernel.duration});
-    out_.add(launch_metric_record{kernel.correlation, static_cast<metric_id>(1), 1e6});
-    out_.add(launch_metric_record{kernel.correlation, static_cast<metric_id>(2), 4e6});
+    out_.add(read_launch_record{.correlation = kernel.correlation,
+                                .context = kernel.context,
+                                .opened = at(start),
+                                .closed = kernel.start + kernel.duration});
+    out_.add(reading_value_record{kernel.correlation, static_cast<metric_id>(1), 1e6});
+    out_.add(reading_value_record{kernel.correlation, static_cast<metric_id>(2), 4e6});
   }
   void copy_input(std::uint64_t now, range_id range) {
     copy_record copy;

@@ -134,7 +134,7 @@ class rare_work {
                         .name = out_.name("batch"),
                         .domain = data,
                         .category = 5,
-                        .colour = 0xff00ff00,
+                        .color = 0xff00ff00,
                         .payload = kind,
                         .payload_bits = bits,
                         .declared_flops = 1e9};

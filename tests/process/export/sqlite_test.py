@@ -21,8 +21,8 @@ csv.field_size_limit(1 << 20)
 TABLES = {
     "CUPTI_ACTIVITY_KIND_KERNEL": "kernel", "CUPTI_ACTIVITY_KIND_MEMSET": "memset", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE": "graph",
     "CUPTI_ACTIVITY_KIND_RUNTIME": "api", "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION": "sync", "CUDA_GPU_MEMORY_USAGE_EVENTS": "memory",
-    "GPUPROF_FACTS": "fact", "GPUPROF_CLOCKS": "clock", "GPUPROF_METRICS": "metric", "GPUPROF_READINGS": "sampled_launch",
-    "GPUPROF_READING_VALUES": "launch_metric", "GPUPROF_SAMPLES": "metric_sample", "GPUPROF_SAMPLING_WINDOWS": "sampling_window", "GPUPROF_PEAKS": "peak",
+    "GPUPROF_FACTS": "fact", "GPUPROF_CLOCKS": "clock", "GPUPROF_METRICS": "metric", "GPUPROF_READINGS": "read_launch",
+    "GPUPROF_READING_VALUES": "reading_value", "GPUPROF_SAMPLES": "sample", "GPUPROF_SAMPLING_WINDOWS": "sampling_window", "GPUPROF_PEAKS": "peak",
 }
 # Columns that hold the number of a row elsewhere.
 REFERENCES = [
@@ -190,7 +190,7 @@ class Contents(Sqlite):
             with self.exported(capture) as database:
                 raw = self.raw(capture)
                 names = {row["metric"]: row["name"] for row in raw["metric"]}
-                for table, of in (("GPUPROF_READING_VALUES", "launch_metric"), ("GPUPROF_SAMPLES", "metric_sample")):
+                for table, of in (("GPUPROF_READING_VALUES", "reading_value"), ("GPUPROF_SAMPLES", "sample")):
                     expected = collections.Counter((names[row["metric"]], float(row["value"])) for row in raw[of])
                     found = collections.Counter(database.execute(f"SELECT m.name, v.value FROM {table} v JOIN GPUPROF_METRICS m ON m.id = v.metricId").fetchall())
                     self.assertEqual(found, expected)

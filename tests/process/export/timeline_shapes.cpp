@@ -78,10 +78,10 @@ void sample(made_capture& out, std::uint64_t until) {
     out.add(metric_record{
         .metric = static_cast<metric_id>(id), .name = out.name(counter.name), .sampled = true});
     for (std::uint64_t now = 0; now < until; now += interval)
-      out.add(metric_sample_record{static_cast<metric_id>(id),
-                                   at(now),
-                                   {static_cast<std::int64_t>(interval)},
-                                   counter.value});
+      out.add(sample_record{static_cast<metric_id>(id),
+                            at(now),
+                            {static_cast<std::int64_t>(interval)},
+                            counter.value});
   }
 }
 

@@ -107,7 +107,7 @@ class Import(import_cases.Case):
         capture = self.imported(self.folder / "run.sqlite", notes=["not taken from process 4711: 1 NVTX event of unknown kind"])
         tables = self.tables(capture)
         begins = {row["name"]: row for row in tables["range_begin"]}
-        self.assertEqual([begins["registered"][c] for c in ("domain", "category", "colour")], ["model", 9, 0xff00ff00])
+        self.assertEqual([begins["registered"][c] for c in ("domain", "category", "color")], ["model", 9, 0xff00ff00])
         self.assertEqual((begins["numbers"]["payload"], begins["numbers"]["payload_bits"]), (1, 2**63))
         self.assertEqual((begins["signed"]["payload"], begins["signed"]["payload_bits"]), (2, 2**64 - 5))
         self.assertEqual((begins["real"]["payload"], begins["real"]["payload_bits"]), (3, 0x3ff8000000000000))

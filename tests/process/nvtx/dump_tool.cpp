@@ -20,6 +20,7 @@
 namespace {
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 
 memory_budget budget(64u << 20);
 std::atomic<int> injections{0};
@@ -45,10 +46,10 @@ std::string about(Record const& r) {
   std::string text = names().text(r.name);
   if (raw(r.domain) != 0) text += " domain=" + names().text(r.domain);
   if (r.category != 0) text += " category=" + std::to_string(r.category);
-  if (r.colour != 0) {
-    char colour[32];
-    std::snprintf(colour, sizeof colour, " colour=%08x", r.colour);
-    text += colour;
+  if (r.color != 0) {
+    char color[32];
+    std::snprintf(color, sizeof color, " color=%08x", r.color);
+    text += color;
   }
   return text + payload_text(r.payload, r.payload_bits);
 }

@@ -59,10 +59,10 @@ TEST_CASE("all calls of the core arrive: push, pop, marks, start, end, names; wi
   result.seen.erase(thread);
   CHECK(result.seen == lines{"push outer level=0", "push inner \u00fc \U0001F600 level=1",
                              "mark here", "mark w\u00edde", "end inner \u00fc \U0001F600",
-                             "end outer", "push full category=3 colour=ff112233 i64=-5 level=0",
-                             "end full", "mark full category=3 colour=ff112233 i64=-5",
+                             "end outer", "push full category=3 color=ff112233 i64=-5 level=0",
+                             "end full", "mark full category=3 color=ff112233 i64=-5",
                              "start started level=0", "start started wide level=0",
-                             "start full category=3 colour=ff112233 i64=-5 level=0", "end started",
+                             "start full category=3 color=ff112233 i64=-5 level=0", "end started",
                              "end full", "end started wide", "category 3 io domain=",
                              "category 4 d\u00efsk domain=", "injections 1 unmatched 0 dropped 0"});
 }
@@ -144,9 +144,9 @@ TEST_CASE("the C++ markers are NVTX ranges with declared work") {
   CHECK(result.seen ==
         lines{"end ",  // of "first", which another thread's ring shows before its begin
               "end called", "end gemm", "end markers", "end second", "end step",
-              "injections 1 unmatched 0 dropped 0", "mark marked colour=ff010203",
+              "injections 1 unmatched 0 dropped 0", "mark marked color=ff010203",
               "push called level=1",
-              "push gemm colour=ff59a14f flops=2000000000 bytes=3000000 level=1",
+              "push gemm color=ff59a14f flops=2000000000 bytes=3000000 level=1",
               "push markers level=0", "push step domain=trainer flops=1 bytes=0 level=2",
               "start first flops=5 bytes=6 level=0", "start second domain=trainer level=0"});
 }

@@ -15,6 +15,7 @@
 #include <regex>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 using namespace gpuprof::test;
 
 namespace {

@@ -145,7 +145,7 @@ class FullTable(Peaks):
             self.assertAlmostEqual(r["per_clock"]["value"] / r["per_clock_theory"], 0.985, delta=0.002)
             self.assertAlmostEqual(r["burst"]["value"] / r["theory"], 0.985 * 1410 / 1980, delta=0.005)
 
-    def test_a_neighbour_in_between_shows_as_spread(self):
+    def test_a_neighbor_in_between_shows_as_spread(self):
         noisy = self.results("--quick", "--only", "fp64,dram_write", noise=0.3)
         for r in noisy.values():
             self.assertGreater(r["burst"]["spread"], 0.15)

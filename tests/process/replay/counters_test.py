@@ -222,7 +222,7 @@ class Values(Counters):
         # The capture says which readings are of a whole graph.
         tables = self.tables()
         of_graphs = {kernel["correlation"] for kernel in tables["kernel"] if kernel["graph"]}
-        for launch in tables["sampled_launch"]:
+        for launch in tables["read_launch"]:
             self.assertEqual(launch["whole_graph"], launch["correlation"] in of_graphs)
 
     def test_nothing_is_read_without_being_asked_for(self):

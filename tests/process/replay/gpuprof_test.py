@@ -542,15 +542,15 @@ class WaysToEnd(Gpuprof):
         self.assertEqual((self.kernels(), self.lost()), (2000 * 146 + 1, "lost: nothing"))
 
 
-class Cancelled(Gpuprof):
-    """Threads that somebody has cancelled go on until the program says where they may end: never inside of the profiler."""
+class Canceled(Gpuprof):
+    """Threads that somebody has canceled go on until the program says where they may end: never inside of the profiler."""
     def setUp(self):
         super().setUp()
         if "tsan" in os.environ.get("BUILT_PRELOAD_FIRST", ""):
             self.skipTest("the thread sanitizer cannot have a thread end by cancellation inside of its own functions")
 
     def ends_well(self, session, *options, env=None, **settings):
-        run = self.profile(session, *options, env={"REPLAY_CANCELLED": "1", **(env or {})}, force_overwrite=1, **settings)
+        run = self.profile(session, *options, env={"REPLAY_CANCELED": "1", **(env or {})}, force_overwrite=1, **settings)
         self.assertEqual(run.code, 0, run.err)
         return run
 

@@ -293,7 +293,7 @@ class Refusals(Windows):
         run = self.counted(self.session(launches=4000), env={"REPLAY_LONG_SAMPLE": "5"}, metrics="sampled", pm_sampling_interval="100us")
         self.assertEqual(run.code, 0, run.err)
         self.check_in_time("sampling overflows" in self.lost())
-        lengths = {row["duration"] for row in self.tables()["metric_sample"]}
+        lengths = {row["duration"] for row in self.tables()["sample"]}
         self.assertLessEqual(max(lengths, default=0), 200000)
 
 

@@ -2,10 +2,11 @@
 // What a build without ECharts and Tabulator has in the place of page_assets.cpp.
 #include "host/page/page_assets.hpp"
 
-namespace gpuprof::page {
+namespace gpuprof::host::page {
+using namespace host;
 
 std::string_view asset(page_asset) noexcept {
   return {};
 }
 
-}  // namespace gpuprof::page
+}  // namespace gpuprof::host::page

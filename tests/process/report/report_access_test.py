@@ -50,7 +50,7 @@ class Keys(Browser):
             tab.keyboard.press("Enter")
             self.wait(tab, f"{FOCUS}.matches('#kernel-detail h2')")
             self.assertTrue(tab.evaluate(f"{FOCUS}.textContent.includes({name!r})"))
-            # A neighbour: its button is gone, its details are there.
+            # A neighbor: its button is gone, its details are there.
             self.tab_to(tab, "#kernel-detail ol button.name")
             other = tab.evaluate(f"{FOCUS}.textContent")
             tab.keyboard.press("Enter")

@@ -40,8 +40,8 @@ class Comparison(Browser):
                 self.assertEqual(after, f"{line['new_total_ns_per_step'] / 1000:.1f} us" if line["new_total_ns_per_step"] < 99_950 else f"{line['new_total_ns_per_step'] / 1000:.0f} us")
                 self.assertEqual(difference, f"+{line['cost_ns_per_step'] / 1000:.1f} us")
                 self.assertEqual(verdict, "\u25b2 worse")
-                colour = "getComputedStyle(document.querySelector('#kernel-table .verdict.worse')).color"
-                self.assertNotEqual(tab.evaluate(colour), tab.evaluate("getComputedStyle(document.body).color"))
+                color = "getComputedStyle(document.querySelector('#kernel-table .verdict.worse')).color"
+                self.assertNotEqual(tab.evaluate(color), tab.evaluate("getComputedStyle(document.body).color"))
 
     def test_a_line_leads_to_its_kernel_and_the_new_side_may_be_shown(self):
         with self.opened(self.page) as tab:

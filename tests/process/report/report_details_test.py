@@ -62,7 +62,7 @@ class Details(report_pages.Case):
         self.assertEqual({place["name"]: tuple(place["kernels"][0][1:]) for place in details["ranges"] if place["start_end"]}, said)
         self.assertEqual(details["not_placed"], 0)
 
-    def test_neighbours_are_what_ran_before_and_after_on_the_stream(self):
+    def test_neighbors_are_what_ran_before_and_after_on_the_stream(self):
         capture = self.made_job()
         details = report_pages.documents_of(self.page_of(capture))["details"]
         self.run_gpuprof("export", capture, "--type", "csv", "-o", self.folder / "tables")
@@ -89,7 +89,7 @@ class Details(report_pages.Case):
         names = {row["metric"]: row["name"] for row in rows("metric")}
         inside, at = collections.Counter(), 0
         kernels.sort()
-        for row in sorted(rows("metric_sample"), key=lambda row: int(row["start"])):
+        for row in sorted(rows("sample"), key=lambda row: int(row["start"])):
             start, end = int(row["start"]), int(row["start"]) + int(row["duration"])
             while at < len(kernels) and kernels[at][1] <= start:
                 at += 1

@@ -153,7 +153,7 @@ class Detail(Browser):
     def option(self, tab, chart):
         return f"echarts.getInstanceByDom(document.getElementById('{chart}')).getOption()"
 
-    def test_has_the_durations_geometry_ranges_neighbours(self):
+    def test_has_the_durations_geometry_ranges_neighbors(self):
         page = self.page_of(self.made_job())
         details = report_pages.documents_of(page)["details"]
         line = details["kernels"][0]
@@ -210,7 +210,7 @@ class Detail(Browser):
             self.open_first(tab)
             self.assertEqual(tab.locator("#detail-samples").count(), 0)
 
-    def test_opens_by_keyboard_closes_and_leads_to_neighbours(self):
+    def test_opens_by_keyboard_closes_and_leads_to_neighbors(self):
         page = self.page_of(self.h200("counted_auto"))
         with self.opened(page) as tab:
             tab.focus("#kernel-table .tabulator-row button.name")
@@ -246,7 +246,7 @@ class Detail(Browser):
                 self.wait(tab, f"document.querySelector('#kernel-detail h2').textContent === {json.dumps(shown)}")
             self.assertEqual(tab.evaluate("document.querySelectorAll('img, iframe').length"), 0)
 
-    def test_places_and_neighbours_of_one_geometry_are_of_all_launches(self):
+    def test_places_and_neighbors_of_one_geometry_are_of_all_launches(self):
         capture = self.folder / "training.gpuprof"
         self.run_program(processes.path("BUILT_MADE_CAPTURES"), str(capture), "--training", "2000", timeout=120)
         page = self.page_of(capture)

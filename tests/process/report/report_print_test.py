@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages on paper: a PDF of Chromium holds the charts as paths, tables as text, and the colours of the light theme."""
+"""Pages on paper: a PDF of Chromium holds the charts as paths, tables as text, and the colors of the light theme."""
 import re
 import zlib
 

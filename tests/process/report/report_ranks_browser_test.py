@@ -90,10 +90,10 @@ class Ranks(Browser):
 
     def test_the_heat_map_shows_time_or_waiting_and_a_click_shows_the_step(self):
         with self.opened(self.page) as tab:
-            colours = "[...document.querySelectorAll('#ranks-chart svg path')].map(one => one.getAttribute('fill')).join()"
-            time = tab.evaluate(colours)
+            colors = "[...document.querySelectorAll('#ranks-chart svg path')].map(one => one.getAttribute('fill')).join()"
+            time = tab.evaluate(colors)
             tab.select_option("#ranks-value", "wait_ns")
-            self.wait(tab, f"{colours} !== '{time}'")
+            self.wait(tab, f"{colors} !== '{time}'")
             tab.locator("#ranks-chart").scroll_into_view_if_needed()
             box = tab.locator("#ranks-chart").bounding_box()
             # Cells begin 90 pixels from the left and end 120 from the right.

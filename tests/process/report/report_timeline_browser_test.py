@@ -52,11 +52,11 @@ class Shown(Browser):
                     self.assertIn(said, tip)
                     self.assertIn("read: NVML", tip)
 
-    def test_gaps_have_the_colour_and_name_of_their_cause(self):
+    def test_gaps_have_the_color_and_name_of_their_cause(self):
         with self.opened(self.page_of(self.made_shape("steps", 20))) as tab:
             tab.click("#timeline-slowest")
             self.assertIn("idle: CPU work, 950 us", self.hovered(tab, "GPU 0", "idle, by cause", 0.7))
-            wanted = tab.evaluate("theme.bucketColour('cpu_work')")
+            wanted = tab.evaluate("theme.bucketColor('cpu_work')")
             y = self.row(tab, "GPU 0", "idle, by cause") - self.box(tab)["y"]
             drawn = f"{READ}(Math.round(0.7 * document.getElementById('timeline-canvas').width), {y}, 1)"
             self.wait(tab, f"'#' + {drawn}.slice(0, 3).map(part => part.toString(16).padStart(2, '0')).join('') === '{wanted}'")  # in the next frame
@@ -292,13 +292,13 @@ class Shown(Browser):
                      f"view.scrollTop = timelineRows.groups()[0].rows.find((row) => row.label === '{label}').y - 100; }})")
         return self.hovered(tab, "GPU 0", label, 0.0915)
 
-    def test_what_is_summarised_is_said(self):
+    def test_what_is_summarized_is_said(self):
         capture = self.folder / "training.gpuprof"
         subprocess.run([processes.path("BUILT_MADE_CAPTURES"), capture, "--training", "600000"], check=True)
         with self.opened(self.page_of(capture)) as tab:
             notes = tab.inner_text("#timeline-notes")
-            self.assertIn("Summarised: pieces of work shorter than", notes)
-            self.assertIn("Summarised: gaps of one cause", notes)
+            self.assertIn("Summarized: pieces of work shorter than", notes)
+            self.assertIn("Summarized: gaps of one cause", notes)
             self.assertRegex(notes, r"In the slowest steps and in one of median length, \d+ stretches of time, each piece is a bar of its own\.")
             tab.click("#timeline-add")
             self.assertIn("in 600,000 pieces", tab.inner_text("#timeline-sum"))

@@ -74,7 +74,7 @@ class Held(report_pages.Case):
         self.run_gpuprof("export", self.h200("mixed_sampled"), "--type", "csv", "-o", self.folder / "tables")
         metrics = [line.split(",") for line in (self.folder / "tables/metric.csv").read_text().splitlines()[1:]]
         wanted = next(line[0] for line in metrics if line[1] == "sm__cycles_elapsed.avg.per_second")
-        rows = [line.split(",") for line in (self.folder / "tables/metric_sample.csv").read_text().splitlines()[1:]]
+        rows = [line.split(",") for line in (self.folder / "tables/sample.csv").read_text().splitlines()[1:]]
         values = sorted(float(row[3]) for row in rows if row[0] == wanted)
         self.assertEqual(of["joined_below_ns"], 0)
         self.assertEqual(len(shown), len(values))
@@ -103,7 +103,7 @@ class Held(report_pages.Case):
         rows = self.run_gpuprof("stats", "-r", "cuda_gpu_trace", "-f", "csv", "--filter-time", f"{begin}ns/{end}ns", capture).out
         return [(int(row["Start (ns)"]), int(row["Duration (ns)"])) for row in csv.DictReader(rows.splitlines())]
 
-    def test_the_slowest_steps_show_each_kernel_where_the_others_are_summarised(self):
+    def test_the_slowest_steps_show_each_kernel_where_the_others_are_summarized(self):
         capture = self.folder / "training.gpuprof"
         subprocess.run([processes.path("BUILT_MADE_CAPTURES"), capture, "--training", "600000"], check=True)
         head, column = self.timeline_of(capture)

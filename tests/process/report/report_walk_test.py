@@ -132,12 +132,12 @@ class Manners(Browser):
             self.assertFalse(tab.is_visible("main"))
             self.assertFalse(tab.is_visible("#stop + header nav"))
 
-    def test_the_licences_of_the_libraries_are_in_it(self):
+    def test_the_licenses_of_the_libraries_are_in_it(self):
         with self.opened(self.page_of(self.h200("mixed_exact"))) as tab:
-            self.assertFalse(tab.is_visible("#licences pre"))
-            tab.click("#licences summary")
-            self.assertTrue(tab.is_visible("#licences pre"))
-            said = tab.evaluate("document.getElementById('licences').textContent")
+            self.assertFalse(tab.is_visible("#licenses pre"))
+            tab.click("#licenses summary")
+            self.assertTrue(tab.is_visible("#licenses pre"))
+            said = tab.evaluate("document.getElementById('licenses').textContent")
             for text in ("Apache License, Version 2.0", "Permission is hereby granted, free of charge", "Oli Folkerd", "Redistributions in binary form"):
                 self.assertIn(text, said)
 

@@ -493,8 +493,8 @@ TEST_CASE("exit() on another thread ends the capture properly") {
   CHECK(all.complete);
 }
 
-TEST_CASE("a thread that is cancelled ends where the program lets it, not inside the library") {
-  auto const result = run("cancelled", "GPUPROF_LOG_LEVEL=debug");
+TEST_CASE("a thread that is canceled ends where the program lets it, not inside the library") {
+  auto const result = run("canceled", "GPUPROF_LOG_LEVEL=debug");
   INFO(result.err);
   CHECK(result.exit_code() == 0);
   CHECK(read_only_capture(result).begun.at("step") == 3);

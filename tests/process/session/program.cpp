@@ -269,8 +269,8 @@ int forks_beside_threads() {
   return failed;
 }
 
-/// Somebody has cancelled the thread; it ends where the program lets it, and nowhere else.
-int cancelled_thread() {
+/// Somebody has canceled the thread; it ends where the program lets it, and nowhere else.
+int canceled_thread() {
   pthread_t thread;
   bool came_through = false;
   auto const work = [](void* done) -> void* {
@@ -291,7 +291,7 @@ int cancelled_thread() {
   return came_through && ended == PTHREAD_CANCELED ? 0 : 2;
 }
 
-// NVTX's own initialisation is a race by design when the first calls come from several threads.
+// NVTX's own initialization is a race by design when the first calls come from several threads.
 void use_nvtx_first() {
   nvtxMarkA("first");
 }
@@ -370,8 +370,8 @@ int trap_floating_point_exceptions() {
   odd.version = NVTX_VERSION;
   odd.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
   odd.payloadType = NVTX_PAYLOAD_TYPE_FLOAT;
-  std::uint32_t const signalling_nan = 0x7fa00000;
-  std::memcpy(&odd.payload.fValue, &signalling_nan, sizeof signalling_nan);
+  std::uint32_t const signaling_nan = 0x7fa00000;
+  std::memcpy(&odd.payload.fValue, &signaling_nan, sizeof signaling_nan);
   nvtxMarkEx(&odd);
   gpuprof_totals const* totals = nullptr;
   gpuprof_metrics const* metrics = nullptr;
@@ -424,7 +424,7 @@ int main(int count, char** arguments) {
   if (scene == "requests") return serve_requests();
   if (scene == "fork and start") return forks_and_starts();
   if (scene == "forks beside threads") return forks_beside_threads();
-  if (scene == "cancelled") return cancelled_thread();
+  if (scene == "canceled") return canceled_thread();
   if (scene == "threads") return many_threads(16, 1000);
   if (scene == "steps") return counted_steps();
   if (scene == "switching") return starts_and_stops_from_threads();

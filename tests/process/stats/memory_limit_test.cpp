@@ -67,7 +67,7 @@ TEST_CASE("rows without bytes end at the limit of memory, whatever their table")
       if (is_out_of_memory(r)) ended.push_back(std::string(table.name));
     }
   }
-  for (auto const* const stored : {"fact", "device", "shape", "sampled_launch", "launch_metric"}) {
+  for (auto const* const stored : {"fact", "device", "shape", "read_launch", "reading_value"}) {
     INFO(stored);
     CHECK(std::count(ended.begin(), ended.end(), stored) == 2);
   }

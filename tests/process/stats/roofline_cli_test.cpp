@@ -12,6 +12,7 @@
 #include <fstream>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 using namespace gpuprof::test;
 
 namespace {

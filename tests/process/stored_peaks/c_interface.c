@@ -76,9 +76,9 @@ static int in_child(void) {
 /* As a program does that wants to measure though a capture begins with cuInit. */
 static void begin_and_stop(void) {
   void* driver = dlopen("libcuda.so.1", RTLD_NOW);
-  int (*initialise)(unsigned) = NULL;
-  if (driver != NULL) *(void**)&initialise = dlsym(driver, "cuInit");
-  if (initialise != NULL) initialise(0);
+  int (*initialize)(unsigned) = NULL;
+  if (driver != NULL) *(void**)&initialize = dlsym(driver, "cuInit");
+  if (initialize != NULL) initialize(0);
   gpuprof_stop();
 }
 

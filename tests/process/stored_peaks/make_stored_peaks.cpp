@@ -9,6 +9,7 @@
 #include <cstring>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 
 namespace {
 

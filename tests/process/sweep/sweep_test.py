@@ -103,10 +103,10 @@ class Sweep(unittest.TestCase):
         self.assertIn("no plateau: neither FLOP nor DRAM bytes are known", done.stdout)
 
     def test_captures_that_do_not_fit_are_named(self):
-        found = self.json_of(*self.gemms, "unlabelled.gpuprof", "relu65536.gpuprof", "again4096.gpuprof", "other.gpuprof", "no_such.gpuprof",
+        found = self.json_of(*self.gemms, "unlabeled.gpuprof", "relu65536.gpuprof", "again4096.gpuprof", "other.gpuprof", "no_such.gpuprof",
                              "--over", "size", "--kernel", "gemm_bf16")
         notes = "\n".join(found["notes"])
-        self.assertIn("left out: unlabelled.gpuprof: has no label 'size'", notes)
+        self.assertIn("left out: unlabeled.gpuprof: has no label 'size'", notes)
         self.assertIn("left out: relu65536.gpuprof holds no kernel 'gemm_bf16'", notes)
         self.assertIn("no_such.gpuprof", notes)
         self.assertIn("different programs: another (other.gpuprof), made (gemm256.gpuprof)", notes)
@@ -133,8 +133,8 @@ class Sweep(unittest.TestCase):
         self.assertIn("no plateau: one size shows none", done.stdout)
 
     def test_csv_has_all_columns_and_its_notes_beside(self):
-        done = self.sweep(*self.gemms, "unlabelled.gpuprof", "--over", "size", "--kernel", "gemm_bf16", "-f", "csv")
-        self.assertIn("left out: unlabelled.gpuprof", done.stderr)
+        done = self.sweep(*self.gemms, "unlabeled.gpuprof", "--over", "size", "--kernel", "gemm_bf16", "-f", "csv")
+        self.assertIn("left out: unlabeled.gpuprof", done.stderr)
         rows = list(csv.DictReader(io.StringIO(done.stdout)))
         self.assertEqual([int(row["size"]) for row in rows], list(GEMMS))
         self.assertEqual([row["label"] for row in rows if row["on_plateau"] == "yes"], ["4096", "8192"])
@@ -179,10 +179,10 @@ class Sweep(unittest.TestCase):
         self.assertEqual(found["points"][0]["label"], '</text><script>alert(1)</script>\n"&\x01')
 
     def test_what_cannot_be_done_is_said_in_one_line(self):
-        self.assert_fails(self.sweep("unlabelled.gpuprof", "--over", "size"), 1, "unlabelled.gpuprof: has no label 'size'; gpuprof profile --label size=VALUE")
-        self.assert_fails(self.sweep("unlabelled.gpuprof", "relu65536.gpuprof", "--over", "width"), 1, "the same or the like of all 2 captures")
+        self.assert_fails(self.sweep("unlabeled.gpuprof", "--over", "size"), 1, "unlabeled.gpuprof: has no label 'size'; gpuprof profile --label size=VALUE")
+        self.assert_fails(self.sweep("unlabeled.gpuprof", "relu65536.gpuprof", "--over", "width"), 1, "the same or the like of all 2 captures")
         self.assert_fails(self.sweep("gemm256.gpuprof", "--over", "payload"), 1, "no NVTX range has a payload")
-        self.assert_fails(self.sweep("unlabelled.gpuprof", "--over", "payload"), 1, "there are no NVTX ranges")
+        self.assert_fails(self.sweep("unlabeled.gpuprof", "--over", "payload"), 1, "there are no NVTX ranges")
         self.assert_fails(self.sweep("payload_json.gpuprof", "--over", "payload"), 1, "name one: --over payload.FIELD, of shape.m, shape.n")
         self.assert_fails(self.sweep("payload_json.gpuprof", "--over", "payload.shape.q"), 1, "did you mean 'shape.")
         self.assert_fails(self.sweep("payload_unsigned.gpuprof", "--over", "payload.m"), 1, "plain values, without fields")

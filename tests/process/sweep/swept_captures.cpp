@@ -66,11 +66,11 @@ class swept_capture {
     out_.add(kernel);
     now_ += static_cast<std::uint64_t>(ns) + 5000;
     if (!read) return;
-    out_.add(sampled_launch_record{.correlation = kernel.correlation,
-                                   .opened = kernel.launched,
-                                   .closed = kernel.start + kernel.duration});
+    out_.add(read_launch_record{.correlation = kernel.correlation,
+                                .opened = kernel.launched,
+                                .closed = kernel.start + kernel.duration});
     for (std::size_t i = 0; i < metrics_.size(); ++i)
-      out_.add(launch_metric_record{kernel.correlation, static_cast<metric_id>(i + 1),
+      out_.add(reading_value_record{kernel.correlation, static_cast<metric_id>(i + 1),
                                     counted(metrics_[i], of, ns)});
   }
   range_id open(std::string_view name, payload_kind kind, std::uint64_t bits,
@@ -140,8 +140,8 @@ std::vector<made_call> const relus = {
     relu(65536, 0.2),    relu(262144, 0.7),   relu(1048576, 1.6),   relu(4194304, 2.7),
     relu(16777216, 3.1), relu(67108864, 3.2), relu(268435456, 3.15)};
 
-void labelled(std::string const& path, std::string const& label, made_call const& of,
-              std::string_view kernel, bool counted = true, std::string_view program = {}) {
+void labeled(std::string const& path, std::string const& label, made_call const& of,
+             std::string_view kernel, bool counted = true, std::string_view program = {}) {
   swept_capture out(path, program);
   out.file().fact("label.size", label);
   if (counted) out.counters();
@@ -160,22 +160,22 @@ std::string whole(double value) {
 
 void sweeps(std::string const& folder) {
   for (auto const& of : gemms)
-    labelled(folder + "/gemm" + whole(of.size) + ".gpuprof", whole(of.size), of, "gemm_bf16");
+    labeled(folder + "/gemm" + whole(of.size) + ".gpuprof", whole(of.size), of, "gemm_bf16");
   for (auto const& of : relus)
-    labelled(folder + "/relu" + whole(of.size) + ".gpuprof", whole(of.size), of, "relu");
+    labeled(folder + "/relu" + whole(of.size) + ".gpuprof", whole(of.size), of, "relu");
 }
 
 /// What does not fit beside them.
 void odd_ones(std::string const& folder) {
-  labelled(folder + "/again4096.gpuprof", "4096", gemm(4096, 680, 0.7), "gemm_bf16");
-  labelled(folder + "/other.gpuprof", "3072", gemm(3072, 650, 0.9), "gemm_bf16", true, "another");
-  labelled(folder + "/named.gpuprof", "large", gemm(4096, 700, 0.7), "gemm_bf16");
-  labelled(folder + "/hostile.gpuprof", "</text><script>alert(1)</script>\n\"&\x01", gemms[4],
-           "gemm_bf16");
-  labelled(folder + "/uncounted.gpuprof", "1024", gemm(1024, 340, 1.9), "gemm_bf16", false);
-  labelled(folder + "/uncounted2048.gpuprof", "2048", gemm(2048, 640, 1.2), "gemm_bf16", false);
-  swept_capture unlabelled(folder + "/unlabelled.gpuprof");
-  unlabelled.call(unlabelled.file().shape("gemm_bf16"), gemms[0], false);
+  labeled(folder + "/again4096.gpuprof", "4096", gemm(4096, 680, 0.7), "gemm_bf16");
+  labeled(folder + "/other.gpuprof", "3072", gemm(3072, 650, 0.9), "gemm_bf16", true, "another");
+  labeled(folder + "/named.gpuprof", "large", gemm(4096, 700, 0.7), "gemm_bf16");
+  labeled(folder + "/hostile.gpuprof", "</text><script>alert(1)</script>\n\"&\x01", gemms[4],
+          "gemm_bf16");
+  labeled(folder + "/uncounted.gpuprof", "1024", gemm(1024, 340, 1.9), "gemm_bf16", false);
+  labeled(folder + "/uncounted2048.gpuprof", "2048", gemm(2048, 640, 1.2), "gemm_bf16", false);
+  swept_capture unlabeled(folder + "/unlabeled.gpuprof");
+  unlabeled.call(unlabeled.file().shape("gemm_bf16"), gemms[0], false);
 }
 
 std::uint64_t bits_of(double value) {

@@ -2,7 +2,7 @@
 // Ends the process with a clear message when a client breaks CUPTI's rules.
 #pragma once
 
-#include "replay/driver/cancelled_thread.hpp"
+#include "replay/driver/canceled_thread.hpp"
 
 #include <string>
 
@@ -37,7 +37,7 @@ class inside {
 template <class Call>
 void call_client(char const* which, Call&& call) noexcept {
   try {
-    cancelled_thread const now;
+    canceled_thread const now;
     call();
   } catch (...) {
     broken(std::string("an exception left its ") + which);

@@ -75,7 +75,7 @@ std::size_t counter_data::max_ranges_in(std::size_t size) noexcept {
   return (size - sizeof(data_header)) / sizeof(slot);
 }
 
-void counter_data::initialise(std::span<std::uint8_t> image) {
+void counter_data::initialize(std::span<std::uint8_t> image) {
   std::fill(image.begin(), image.end(), std::uint8_t{0});
   data_header header{};
   std::memcpy(header.mark, data_mark, sizeof header.mark);

@@ -37,7 +37,7 @@ class counter_data {
   /// How many ranges an image of this size holds; 0: it is no size of an image.
   static std::size_t max_ranges_in(std::size_t size) noexcept;
 
-  static void initialise(std::span<std::uint8_t> image);
+  static void initialize(std::span<std::uint8_t> image);
   static bool is_one(std::span<std::uint8_t const> image) noexcept;
 
   static std::size_t ranges(std::span<std::uint8_t const> image) noexcept;

@@ -31,7 +31,7 @@ bool graphs::is_whole(CUgraphExec graph) {
   return whole_[graph];
 }
 
-void graphs::finalised() {
+void graphs::finalized() {
   std::lock_guard const hold(lock_);
   for (auto& [_, whole] : whole_) whole = false;
 }

@@ -21,7 +21,7 @@ class graphs {
   void made(CUgraphExec graph, bool under_graph_trace);
   bool is_whole(CUgraphExec graph);
   /// CUPTI was left: it knows no graph any more.
-  void finalised();
+  void finalized();
 
  private:
   std::mutex lock_;  // protects the next

@@ -203,9 +203,9 @@ void library::stop_everything() {
 }
 
 void library::finalize() {
-  range_profiler::get().finalised();
-  pm_sampler::get().finalised();
-  graphs::get().finalised();
+  range_profiler::get().finalized();
+  pm_sampler::get().finalized();
+  graphs::get().finalized();
   stop_everything();
   texts_.unload_all();
 }

@@ -90,11 +90,11 @@ CUptiResult sampling_session::decode(CUpti_PmSampling_DecodeData_Params& p) {
   std::span const image(p.pCounterDataImage, p.counterDataImageSize);
   if (!sample_data::is_one(image)) {
     broken(
-        "cuptiPmSamplingDecodeData was given a counter data image that is not initialised, or not "
+        "cuptiPmSamplingDecodeData was given a counter data image that is not initialized, or not "
         "with this size");
   }
   if (sample_data::room(image) == 0) {
-    broken("cuptiPmSamplingDecodeData was given a full image again that was not initialised anew");
+    broken("cuptiPmSamplingDecodeData was given a full image again that was not initialized anew");
   }
   auto const now = read_clock(CLOCK_REALTIME);
   p.decodeStopReason = CUPTI_PM_SAMPLING_DECODE_STOP_REASON_OTHER;
@@ -148,7 +148,7 @@ pm_sampler& pm_sampler::get() noexcept {
 }
 
 CUptiResult pm_sampler::enable(std::size_t device, CUpti_PmSampling_Object** object) {
-  if (!range_profiler::get().is_initialised()) return CUPTI_ERROR_NOT_INITIALIZED;
+  if (!range_profiler::get().is_initialized()) return CUPTI_ERROR_NOT_INITIALIZED;
   if (device >= this_machine().devices.size()) return CUPTI_ERROR_INVALID_PARAMETER;
   std::lock_guard const hold(lock_);
   for (auto* const s : sessions_) {
@@ -184,7 +184,7 @@ void pm_sampler::disable(sampling_session& session) {
   session.log_end();
 }
 
-void pm_sampler::finalised() {
+void pm_sampler::finalized() {
   std::lock_guard const hold(lock_);
   bool const any =
       std::any_of(sessions_.begin(), sessions_.end(), [](auto* s) { return !s->gone; });

@@ -61,7 +61,7 @@ class pm_sampler {
   void disable(sampling_session&);
 
   // From the library --------------------------------------------------------
-  void finalised();
+  void finalized();
   void gave_up();
 
  private:

@@ -44,7 +44,7 @@ bool can_be_sampled(char const* name) {
 #define NEEDS_SAMPLING()                                                        \
   sampling_in_use const session(params->pPmSamplingObject, __func__);           \
   if (!session)                                                                 \
-  return range_profiler::get().is_initialised() ? CUPTI_ERROR_INVALID_PARAMETER \
+  return range_profiler::get().is_initialized() ? CUPTI_ERROR_INVALID_PARAMETER \
                                                 : CUPTI_ERROR_NOT_INITIALIZED
 
 extern "C" {
@@ -53,7 +53,7 @@ CUptiResult cuptiPmSamplingGetCounterAvailability(
     CUpti_PmSampling_GetCounterAvailability_Params* params) {
   NEEDS_DRIVER();
   NEEDS_SIZE(CUpti_PmSampling_GetCounterAvailability_Params);
-  if (!range_profiler::get().is_initialised()) return CUPTI_ERROR_NOT_INITIALIZED;
+  if (!range_profiler::get().is_initialized()) return CUPTI_ERROR_NOT_INITIALIZED;
   if (params->deviceIndex >= this_machine().devices.size()) return CUPTI_ERROR_INVALID_PARAMETER;
   // "may fail": here it does
   if (counter_hardware::get().is_taken(params->deviceIndex)) return CUPTI_ERROR_HARDWARE_BUSY;
@@ -137,7 +137,7 @@ CUptiResult cuptiPmSamplingCounterDataImageInitialize(
         "cuptiPmSamplingCounterDataImageInitialize was given an image of another size than "
         "GetCounterDataSize says");
   }
-  sample_data::initialise({params->pCounterData, params->counterDataSize});
+  sample_data::initialize({params->pCounterData, params->counterDataSize});
   return CUPTI_SUCCESS;
 }
 

@@ -43,7 +43,7 @@ class session_in_use {
 #define NEEDS_SESSION()                                                         \
   session_in_use const session(params->pRangeProfilerObject, __func__);         \
   if (!session)                                                                 \
-  return range_profiler::get().is_initialised() ? CUPTI_ERROR_INVALID_PARAMETER \
+  return range_profiler::get().is_initialized() ? CUPTI_ERROR_INVALID_PARAMETER \
                                                 : CUPTI_ERROR_NOT_INITIALIZED
 
 extern "C" {
@@ -51,13 +51,13 @@ extern "C" {
 CUptiResult cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params* params) {
   NEEDS_DRIVER();
   NEEDS_SIZE(CUpti_Profiler_Initialize_Params);
-  return range_profiler::get().initialise();
+  return range_profiler::get().initialize();
 }
 
 CUptiResult cuptiProfilerDeInitialize(CUpti_Profiler_DeInitialize_Params* params) {
   NEEDS_DRIVER();
   NEEDS_SIZE(CUpti_Profiler_DeInitialize_Params);
-  range_profiler::get().deinitialise();
+  range_profiler::get().deinitialize();
   return CUPTI_SUCCESS;
 }
 
@@ -93,7 +93,7 @@ CUptiResult cuptiProfilerGetCounterAvailability(
     CUpti_Profiler_GetCounterAvailability_Params* params) {
   NEEDS_DRIVER();
   NEEDS_SIZE(CUpti_Profiler_GetCounterAvailability_Params);
-  if (!range_profiler::get().is_initialised()) return CUPTI_ERROR_NOT_INITIALIZED;
+  if (!range_profiler::get().is_initialized()) return CUPTI_ERROR_NOT_INITIALIZED;
   if (params->ctx == nullptr) return CUPTI_ERROR_INVALID_CONTEXT;
   // "may fail": here it does
   if (counter_hardware::get().is_taken(device_of_contexts)) return CUPTI_ERROR_HARDWARE_BUSY;
@@ -145,7 +145,7 @@ CUptiResult cuptiRangeProfilerCounterDataImageInitialize(
   NEEDS_SESSION();
   if (params->pCounterData == nullptr || counter_data::max_ranges_in(params->counterDataSize) == 0)
     return CUPTI_ERROR_INVALID_PARAMETER;
-  counter_data::initialise({params->pCounterData, params->counterDataSize});
+  counter_data::initialize({params->pCounterData, params->counterDataSize});
   return CUPTI_SUCCESS;
 }
 

@@ -241,19 +241,19 @@ range_profiler& range_profiler::get() noexcept {
   return *one;
 }
 
-CUptiResult range_profiler::initialise() {
-  initialised_ = true;
+CUptiResult range_profiler::initialize() {
+  initialized_ = true;
   return CUPTI_SUCCESS;
 }
 
-void range_profiler::deinitialise() {
-  if (!initialised_.exchange(false)) {
+void range_profiler::deinitialize() {
+  if (!initialized_.exchange(false)) {
     broken("cuptiProfilerDeInitialize was called twice; the real library crashes there");
   }
 }
 
 CUptiResult range_profiler::enable(CUcontext context, CUpti_RangeProfiler_Object** object) {
-  if (!initialised_) return CUPTI_ERROR_NOT_INITIALIZED;
+  if (!initialized_) return CUPTI_ERROR_NOT_INITIALIZED;
   if (context == nullptr) return CUPTI_ERROR_INVALID_CONTEXT;  // nothing here is current
   std::lock_guard const hold(lock);
   if (destroyed_.contains(context)) return CUPTI_ERROR_INVALID_CONTEXT;
@@ -351,14 +351,14 @@ void range_profiler::context_destroyed(CUcontext context) noexcept {
     if (s->context() == context) counter_hardware::get().release(s);
 }
 
-void range_profiler::finalised() {
+void range_profiler::finalized() {
   std::lock_guard const hold(lock);
   for (auto* const s : sessions_) {
     if (!s->gone && !destroyed_.contains(s->context())) {
       broken("cuptiFinalize was called while the range profiler of a context is enabled");
     }
   }
-  initialised_ = false;
+  initialized_ = false;
 }
 
 void range_profiler::gave_up() {
@@ -367,7 +367,7 @@ void range_profiler::gave_up() {
     s->gone = true;
     counter_hardware::get().release(s);
   }
-  initialised_ = false;
+  initialized_ = false;
 }
 
 }  // namespace gpuprof::replay

@@ -72,9 +72,9 @@ class range_profiler {
  public:
   static range_profiler& get() noexcept;
 
-  CUptiResult initialise();
-  void deinitialise();
-  bool is_initialised() const noexcept { return initialised_; }
+  CUptiResult initialize();
+  void deinitialize();
+  bool is_initialized() const noexcept { return initialized_; }
 
   CUptiResult enable(CUcontext, CUpti_RangeProfiler_Object** object);
   /// Ends the process when the object was disabled or its context is gone, or when another thread
@@ -93,14 +93,14 @@ class range_profiler {
   void capture_ends() noexcept;
   bool is_capturing() const noexcept { return captures_ != 0; }
   void context_destroyed(CUcontext) noexcept;
-  void finalised();
+  void finalized();
   void gave_up();
   std::uint64_t gpu_busy_until() const noexcept { return gpu_busy_until_; }
 
   std::mutex lock;  // protects what the sessions share with the threads that launch
 
  private:
-  std::atomic<bool> initialised_{false};
+  std::atomic<bool> initialized_{false};
   std::set<range_session*> sessions_, disabled_;  // never freed: a late use shall be seen
   std::set<CUcontext> destroyed_;
   std::atomic<std::uint64_t> gpu_busy_until_{0};

@@ -85,7 +85,7 @@ void record_buffers::put_on_clock(std::uint8_t* record) const {
 
 std::unique_ptr<record_buffers::buffer> record_buffers::request() {
   auto const ask = request_.load();
-  if (ask == nullptr) return nullptr;  // finalised meanwhile
+  if (ask == nullptr) return nullptr;  // finalized meanwhile
   auto b = std::make_unique<buffer>();
   std::size_t max_records = ~std::size_t{0};
   {
@@ -144,7 +144,7 @@ void record_buffers::release(std::unique_ptr<buffer> b) {
     lent_.erase(b->bytes);
   }
   auto const hand_over = complete_.load();
-  if (hand_over == nullptr) return;  // finalised meanwhile
+  if (hand_over == nullptr) return;  // finalized meanwhile
   inside const mark(here().in_buffer_callback);
   call_client("buffer completion function",
               [&] { hand_over(nullptr, 0, b->bytes, b->size, b->used); });

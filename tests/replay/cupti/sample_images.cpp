@@ -31,7 +31,7 @@ std::size_t sample_data::max_samples_in(std::size_t size) noexcept {
   return (size - place_of(0)) / sizeof(sample);
 }
 
-void sample_data::initialise(std::span<std::uint8_t> image) {
+void sample_data::initialize(std::span<std::uint8_t> image) {
   std::fill(image.begin(), image.end(), std::uint8_t{0});
   sample_header header{};
   std::copy(std::begin(sample_mark), std::end(sample_mark), header.mark);

@@ -15,15 +15,15 @@ struct sample {
   counts counted{};
 };
 
-/// A view of a client's image. A copy of an initialised one is an initialised one.
+/// A view of a client's image. A copy of an initialized one is an initialized one.
 class sample_data {
  public:
   static std::size_t size_for(std::size_t max_samples) noexcept;
   /// How many samples an image of this size holds; 0: it is no size of an image.
   static std::size_t max_samples_in(std::size_t size) noexcept;
 
-  static void initialise(std::span<std::uint8_t> image);
-  /// False also when it is shorter or longer than it was initialised for.
+  static void initialize(std::span<std::uint8_t> image);
+  /// False also when it is shorter or longer than it was initialized for.
   static bool is_one(std::span<std::uint8_t const> image) noexcept;
 
   static std::size_t samples(std::span<std::uint8_t const> image) noexcept;

@@ -22,7 +22,7 @@ namespace {
 using namespace gpuprof::replay;
 
 std::atomic<tool_hooks const*> the_tool{nullptr};
-std::atomic<bool> is_initialised{false};
+std::atomic<bool> is_initialized{false};
 std::atomic<std::uint64_t> gpu_busy_until{0};
 std::mutex streams_lock;  // protects the next
 std::map<CUstream, std::uint64_t> streams_busy_until;
@@ -57,24 +57,24 @@ void inject() {
     std::fprintf(stderr, "fake driver: CUDA_INJECTION64_PATH: %s\n", dlerror());
     return;
   }
-  auto const initialise = reinterpret_cast<int (*)()>(dlsym(library, "InitializeInjection"));
-  if (initialise == nullptr || initialise() == 0) {
+  auto const initialize = reinterpret_cast<int (*)()>(dlsym(library, "InitializeInjection"));
+  if (initialize == nullptr || initialize() == 0) {
     std::fprintf(stderr, "fake driver: %s did not accept the injection\n", path);
   }
 }
 
 void tear_down() {
-  is_initialised = false;
+  is_initialized = false;
   if (auto const* const tool = the_tool.load()) tool->driver_gone();
 }
 
 // exit() runs its handlers last in, first out: "early" has the driver gone before a tool that
 // registered its own handler in InitializeInjection gets its turn.
-void initialise_once() {
+void initialize_once() {
   char const* const order = std::getenv("REPLAY_DRIVER_TEARDOWN");
   bool const early = order != nullptr && std::strcmp(order, "early") == 0;
   if (!early) std::atexit(tear_down);
-  is_initialised = true;
+  is_initialized = true;
   inject();
   if (early) std::atexit(tear_down);
   if (auto const* const tool = the_tool.load()) {
@@ -84,7 +84,7 @@ void initialise_once() {
 
 /// A call of the program that tools can see.
 CUresult traced(std::uint32_t cbid) {
-  if (!is_initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  if (!is_initialized) return CUDA_ERROR_NOT_INITIALIZED;
   auto const* const tool = the_tool.load();
   if (tool == nullptr) return CUDA_SUCCESS;
   std::uint64_t data = 0;
@@ -182,7 +182,7 @@ void gpuprof_fake_driver_capturing(bool begins) {
 CUresult cuInit(unsigned) {
   if (this_machine().devices.empty()) return CUDA_ERROR_NO_DEVICE;
   static std::once_flag once;
-  std::call_once(once, initialise_once);
+  std::call_once(once, initialize_once);
   return CUDA_SUCCESS;
 }
 
@@ -193,13 +193,13 @@ CUresult cuDriverGetVersion(int* version) {
 }
 
 CUresult cuDeviceGetCount(int* count) {
-  if (!is_initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  if (!is_initialized) return CUDA_ERROR_NOT_INITIALIZED;
   *count = static_cast<int>(this_machine().devices.size());
   return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGet(CUdevice* device, int ordinal) {
-  if (!is_initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  if (!is_initialized) return CUDA_ERROR_NOT_INITIALIZED;
   if (device_at(ordinal) == nullptr) return CUDA_ERROR_INVALID_DEVICE;
   *device = ordinal;
   return CUDA_SUCCESS;
@@ -241,13 +241,13 @@ CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice device) {
 }
 
 CUresult cuCtxGetCurrent(CUcontext* context) {
-  if (!is_initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  if (!is_initialized) return CUDA_ERROR_NOT_INITIALIZED;
   *context = nullptr;
   return CUDA_SUCCESS;
 }
 
 CUresult cuCtxSynchronize() {
-  if (!is_initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  if (!is_initialized) return CUDA_ERROR_NOT_INITIALIZED;
   for (;;) {
     auto const now = realtime_ns();
     auto const until = gpu_busy_until.load();
@@ -259,7 +259,7 @@ CUresult cuCtxSynchronize() {
 }
 
 CUresult cuStreamQuery(CUstream stream) {
-  if (!is_initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  if (!is_initialized) return CUDA_ERROR_NOT_INITIALIZED;
   must_exist(stream, __func__);
   recorded const call(CUPTI_DRIVER_TRACE_CBID_cuStreamQuery);
   std::lock_guard const hold(streams_lock);
@@ -269,7 +269,7 @@ CUresult cuStreamQuery(CUstream stream) {
 }
 
 CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
-  if (!is_initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  if (!is_initialized) return CUDA_ERROR_NOT_INITIALIZED;
   must_exist(stream, __func__);
   recorded const call(CUPTI_DRIVER_TRACE_CBID_cuStreamIsCapturing);
   if (status == nullptr) return CUDA_ERROR_INVALID_VALUE;

@@ -32,8 +32,8 @@ struct event {
   std::uint32_t object = 0;      // nvtx: ordinal of the range, domain or string made or ended
   std::uint32_t registered = 0;  // nvtx: ordinal of the registered string that is the message
   std::uint32_t category = 0;    // nvtx; for nvtxNameOsThread the thread's id
-  std::uint32_t colour = 0;
-  std::uint32_t colour_type = 0;
+  std::uint32_t color = 0;
+  std::uint32_t color_type = 0;
   std::uint32_t message_type = 0;  // nvtx: nvtxMessageType_t
   std::uint32_t payload_type = 0;
   std::uint64_t payload_bits = 0;

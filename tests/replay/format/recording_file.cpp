@@ -96,8 +96,8 @@ void for_each_field(Visit&& visit) {
   visit(&event::object);
   visit(&event::registered);
   visit(&event::category);
-  visit(&event::colour);
-  visit(&event::colour_type);
+  visit(&event::color);
+  visit(&event::color_type);
   visit(&event::message_type);
   visit(&event::payload_type);
   visit(&event::payload_bits);

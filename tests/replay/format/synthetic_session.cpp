@@ -159,8 +159,8 @@ class maker {
     inner.domain = 1;
     inner.message_type = NVTX_MESSAGE_TYPE_REGISTERED;
     inner.registered = 1;
-    inner.colour_type = NVTX_COLOR_ARGB;
-    inner.colour = 0xff00ff00;
+    inner.color_type = NVTX_COLOR_ARGB;
+    inner.color = 0xff00ff00;
     inner.payload_type = NVTX_PAYLOAD_TYPE_UNSIGNED_INT64;
     inner.payload_bits = 42;
   }

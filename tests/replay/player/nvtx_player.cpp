@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/player/nvtx_player.hpp"
 
-#include "replay/driver/cancelled_thread.hpp"
+#include "replay/driver/canceled_thread.hpp"
 
 #include <nvtx3/nvToolsExt.h>
 
@@ -107,7 +107,7 @@ std::uint32_t nvtx_player::os_thread(std::uint32_t recorded) {
 }
 
 void nvtx_player::play(event const& e) {
-  cancelled_thread const now;
+  canceled_thread const now;
   if (step_ != nullptr && e.code == NVTX_CBID_CORE_RangePushA) step_();
   if (e.code < nvtx_core2) {
     play_default_domain(e);
@@ -124,8 +124,8 @@ nvtxEventAttributes_t attributes_of(event const& e, char const* text, wchar_t co
   a.version = NVTX_VERSION;
   a.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
   a.category = e.category;
-  a.colorType = static_cast<std::int32_t>(e.colour_type);
-  a.color = e.colour;
+  a.colorType = static_cast<std::int32_t>(e.color_type);
+  a.color = e.color;
   a.payloadType = static_cast<std::int32_t>(e.payload_type);
   a.payload.ullValue = e.payload_bits;
   a.messageType = static_cast<std::int32_t>(e.message_type);

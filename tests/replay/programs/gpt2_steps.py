@@ -18,7 +18,7 @@ for number, batch in enumerate(batches):
             loss = model(input_ids=tokens, labels=tokens).loss
         with torch.cuda.nvtx.range("backward"):
             loss.backward()
-        with torch.cuda.nvtx.range("optimizer"):
+        with torch.cuda.nvtx.range("optimiser"):
             optimizer.step()
             optimizer.zero_grad()
         print(f"step {number}: loss {loss.item():.4f}")

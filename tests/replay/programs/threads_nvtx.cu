@@ -18,13 +18,13 @@ __global__ void spin(float* x, int rounds) {
 static nvtxDomainHandle_t domain;
 static nvtxStringHandle_t forward_name;
 
-static nvtxEventAttributes_t attributes(char const* text, uint32_t colour, int64_t payload) {
+static nvtxEventAttributes_t attributes(char const* text, uint32_t color, int64_t payload) {
   nvtxEventAttributes_t a = {};
   a.version = NVTX_VERSION;
   a.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
   a.category = 7;
   a.colorType = NVTX_COLOR_ARGB;
-  a.color = colour;
+  a.color = color;
   a.payloadType = NVTX_PAYLOAD_TYPE_INT64;
   a.payload.llValue = payload;
   a.messageType = text != nullptr ? NVTX_MESSAGE_TYPE_ASCII : NVTX_MESSAGE_TYPE_REGISTERED;

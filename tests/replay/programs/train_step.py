@@ -7,7 +7,7 @@ model = torch.nn.Sequential(
     torch.nn.TransformerEncoderLayer(d_model=256, nhead=4, dim_feedforward=512, dropout=0.0, batch_first=True),
     torch.nn.Linear(256, 16),
 ).cuda()
-optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3)
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
 inputs = torch.randn(8, 64, 256).pin_memory()
 targets = torch.randint(0, 16, (8 * 64,)).pin_memory()
 
@@ -21,7 +21,7 @@ for step in range(5):
         with torch.cuda.nvtx.range("backward"):
             loss.backward()
         with torch.cuda.nvtx.range("optimiser"):
-            optimiser.step()
-            optimiser.zero_grad(set_to_none=True)
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
 torch.cuda.synchronize()
 print(f"loss {loss.item():.4f}")

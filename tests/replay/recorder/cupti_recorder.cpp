@@ -18,6 +18,7 @@
 #include <unordered_map>
 
 namespace gpuprof::replay {
+using namespace guest;
 namespace {
 
 constexpr std::size_t buffer_bytes = 1 << 20;

@@ -14,6 +14,7 @@
 #include <thread>
 
 namespace gpuprof::replay {
+using namespace guest;
 namespace {
 
 std::future<driver_facts>* pending = nullptr;  // never destroyed: a future of std::async waits

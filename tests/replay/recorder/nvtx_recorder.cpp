@@ -61,8 +61,8 @@ void describe(event& e, nvtxEventAttributes_t const* a) {
   // Version 1 ends where version 2 does; anything shorter is not an attributes struct.
   if (a == nullptr || a->size < sizeof(nvtxEventAttributes_t)) return;
   e.category = a->category;
-  e.colour_type = static_cast<std::uint32_t>(a->colorType);
-  e.colour = a->color;
+  e.color_type = static_cast<std::uint32_t>(a->colorType);
+  e.color = a->color;
   if (a->payloadType >= 0 && a->payloadType <= NVTX_PAYLOAD_TYPE_FLOAT) {
     e.payload_type = static_cast<std::uint32_t>(a->payloadType);
     e.payload_bits = a->payload.ullValue;

@@ -166,9 +166,9 @@ class Refusals(Ranges):
     def test_codes_of_the_real_library(self):
         for misuse, function, code in [
                 ("wrong size", "cuptiProfilerInitialize", 1),
-                ("not initialised", "cuptiProfilerGetCounterAvailability", 15),
+                ("not initialized", "cuptiProfilerGetCounterAvailability", 15),
                 ("kernel replay", "cuptiRangeProfilerSetConfig", 7),
-                ("image not initialised", "cuptiRangeProfilerSetConfig", 1),
+                ("image not initialized", "cuptiRangeProfilerSetConfig", 1),
                 ("second context", "cuptiRangeProfilerStart", 26)]:
             with self.subTest(misuse):
                 self.refused(function, code, REPLAY_CLIENT_MISUSE=misuse)
@@ -202,7 +202,7 @@ class Misuse(Ranges):
                 ("pop without push", "PopRange", "without an open range"), ("push twice", "\"0\" open"),
                 ("decode while started", "DecodeData", "between"), ("stop in range", "Stop", "\"0\" open"),
                 ("disable while started", "without Stop"), ("use after disable", "after cuptiRangeProfilerDisable"),
-                ("deinitialise twice", "DeInitialize"), ("finalize", "cuptiFinalize"),
+                ("deinitialize twice", "DeInitialize"), ("finalize", "cuptiFinalize"),
                 ("same name", "\"same\""), ("other metrics", "the first Start")]:
             with self.subTest(misuse):
                 self.broken(misuse, *words)

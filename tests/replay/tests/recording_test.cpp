@@ -36,7 +36,7 @@ TEST_CASE("negative results and the largest numbers survive") {
   e.time = ~std::uint64_t{0};
   e.result = -1;
   e.payload_bits = ~std::uint64_t{0};
-  e.colour = 0xffffffff;
+  e.color = 0xffffffff;
   was.events = {e, event{}, e};
   auto const is = decode(encode(was));
   REQUIRE(is);
@@ -44,7 +44,7 @@ TEST_CASE("negative results and the largest numbers survive") {
     CHECK(is->events[static_cast<std::size_t>(i)].time == e.time);
     CHECK(is->events[static_cast<std::size_t>(i)].result == -1);
     CHECK(is->events[static_cast<std::size_t>(i)].payload_bits == e.payload_bits);
-    CHECK(is->events[static_cast<std::size_t>(i)].colour == e.colour);
+    CHECK(is->events[static_cast<std::size_t>(i)].color == e.color);
   }
 }
 

@@ -198,8 +198,8 @@ class Refusals(Samples):
         for misuse, function, code in [
                 ("wrong size", "cuptiPmSamplingEnable", 1),
                 ("no such device", "cuptiPmSamplingEnable", 1),
-                ("not initialised", "cuptiPmSamplingGetCounterAvailability", 15),
-                ("not initialised", "cuptiPmSamplingEnable", 15),
+                ("not initialized", "cuptiPmSamplingGetCounterAvailability", 15),
+                ("not initialized", "cuptiPmSamplingEnable", 15),
                 ("no interval", "cuptiPmSamplingSetConfig", 1),
                 ("trigger by clock", "cuptiPmSamplingSetConfig", 27),
                 ("enable twice", "cuptiPmSamplingEnable", 7)]:
@@ -260,7 +260,7 @@ class Misuse(Samples):
                 self.broken(misuse, *words)
 
     def test_images(self):
-        for misuse, *words in [("small image", "another size"), ("image not initialised", "not initialised"),
+        for misuse, *words in [("small image", "another size"), ("image not initialized", "not initialized"),
                                ("full image", "full image")]:
             with self.subTest(misuse):
                 self.broken(misuse, *words, REPLAY_CLIENT_SAMPLES=10)

@@ -3,7 +3,7 @@
 #include "support/catch.hpp"
 
 using namespace gpuprof;
-using namespace gpuprof::advise;
+using namespace gpuprof::host::advice;
 
 namespace {
 

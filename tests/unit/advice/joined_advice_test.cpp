@@ -6,7 +6,8 @@
 #include "support/catch.hpp"
 
 using namespace gpuprof;
-using namespace gpuprof::advise;
+using namespace gpuprof::host;
+using namespace gpuprof::host::advice;
 
 namespace {
 

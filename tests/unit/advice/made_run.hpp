@@ -7,7 +7,8 @@
 #include <map>
 #include <string>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
+using namespace host;
 
 inline constexpr double us = 1e3, ms = 1e6;
 
@@ -56,9 +57,9 @@ inline gap_facts gaps(time_bucket cause, std::uint64_t count, double idle, doubl
 }
 
 inline gap_facts waits(std::string call, std::uint64_t count, double idle, double sure = 0) {
-  auto line = gaps(time_bucket::synchronisation, count, idle, sure);
+  auto line = gaps(time_bucket::synchronization, count, idle, sure);
   line.call = std::move(call);
-  line.kind = call_kind::synchronise;
+  line.kind = call_kind::synchronize;
   return line;
 }
 
@@ -67,4 +68,4 @@ inline std::vector<finding> found_by(std::string const& rule, run_facts const& f
   return give_advice(facts, {.only = {rule}, .skipped = {}}).findings;
 }
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

@@ -3,7 +3,7 @@
 #include "support/catch.hpp"
 
 using namespace gpuprof;
-using namespace gpuprof::advise;
+using namespace gpuprof::host::advice;
 
 namespace {
 
@@ -22,9 +22,9 @@ copy_facts to_gpu(double total, std::uint64_t bytes, memory_kind source = memory
 }
 
 run_facts run_with(copy_facts const& copy) {
-  auto facts = made_run(600 * ms, time_bucket::synchronisation, 500 * ms);
+  auto facts = made_run(600 * ms, time_bucket::synchronization, 500 * ms);
   facts.devices[0].ledger[time_bucket::transfer] = copy.alone_ns;
-  facts.devices[0].ledger[time_bucket::synchronisation] = 400 * ms - copy.alone_ns;
+  facts.devices[0].ledger[time_bucket::synchronization] = 400 * ms - copy.alone_ns;
   facts.steps.busy_ns = 600 * ms + copy.alone_ns;
   facts.copies = {copy};
   return facts;

@@ -7,11 +7,11 @@
 #include <set>
 
 using namespace gpuprof;
-using namespace gpuprof::advise;
+using namespace gpuprof::host::advice;
 
 namespace {
 
-double sum_of_gains(advice const& given) {
+double sum_of_gains(run_advice const& given) {
   double sum = 0;
   for (auto const& one : given.findings) sum += one.gain.high_ns;
   for (auto const& one : given.too_small) sum += one.gain.high_ns;
@@ -23,7 +23,7 @@ double sum_of_gains(advice const& given) {
 TEST_CASE("waits, tiny kernels and a graph together are no more than the idle time") {
   auto facts = made_run(300 * ms, time_bucket::launch_bound);
   facts.devices[0].ledger[time_bucket::launch_bound] = 400 * ms;
-  facts.devices[0].ledger[time_bucket::synchronisation] = 300 * ms;
+  facts.devices[0].ledger[time_bucket::synchronization] = 300 * ms;
   facts.gaps = {gaps(time_bucket::launch_bound, 100'000, 400 * ms),
                 waits("cudaStreamSynchronize", 100, 200 * ms),
                 waits("cudaEventSynchronize", 100, 200 * ms)};
@@ -43,7 +43,7 @@ TEST_CASE("waits, tiny kernels and a graph together are no more than the idle ti
 }
 
 TEST_CASE("all waits together save what steps take beyond GPU and launching thread") {
-  auto facts = made_run(400 * ms, time_bucket::synchronisation, 800 * ms);
+  auto facts = made_run(400 * ms, time_bucket::synchronization, 800 * ms);
   facts.gaps = {waits("cudaStreamSynchronize", 100, 300 * ms, 20 * ms),
                 waits("cudaEventSynchronize", 100, 300 * ms, 30 * ms)};
   auto const given = give_advice(facts, {});

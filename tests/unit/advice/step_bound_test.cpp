@@ -5,7 +5,8 @@
 #include "support/catch.hpp"
 
 using namespace gpuprof;
-using namespace gpuprof::advise;
+using namespace gpuprof::host;
+using namespace gpuprof::host::advice;
 
 namespace {
 step_bound const bound{.period_ns = 100, .busy_ns = 50, .host_ns = 70, .items = 10, .pause_ns = 1};

@@ -3,10 +3,10 @@
 #include "support/catch.hpp"
 
 using namespace gpuprof;
-using namespace gpuprof::advise;
+using namespace gpuprof::host::advice;
 
 TEST_CASE("idle time behind a wait: sure as long as the wait, at best all of it") {
-  auto facts = made_run(600 * ms, time_bucket::synchronisation, 500 * ms);
+  auto facts = made_run(600 * ms, time_bucket::synchronization, 500 * ms);
   facts.gaps = {waits("cudaStreamSynchronize", 400, 300 * ms, 100 * ms)};
   auto const found = found_by("sync_point", facts);
   REQUIRE(found.size() == 1);
@@ -17,7 +17,7 @@ TEST_CASE("idle time behind a wait: sure as long as the wait, at best all of it"
 }
 
 TEST_CASE("where the launching thread needs the whole step a wait costs only what is sure") {
-  auto facts = made_run(600 * ms, time_bucket::synchronisation, 980 * ms);
+  auto facts = made_run(600 * ms, time_bucket::synchronization, 980 * ms);
   facts.gaps = {waits("cudaStreamSynchronize", 400, 300 * ms, 100 * ms)};
   auto const found = found_by("sync_point", facts);
   REQUIRE(found.size() == 1);
@@ -25,7 +25,7 @@ TEST_CASE("where the launching thread needs the whole step a wait costs only wha
 }
 
 TEST_CASE("a wait that costs less than 1 % of the window, or happens twice, is not worth a line") {
-  auto facts = made_run(900 * ms, time_bucket::synchronisation);
+  auto facts = made_run(900 * ms, time_bucket::synchronization);
   facts.gaps = {waits("cudaStreamSynchronize", 400, 9.9 * ms)};
   CHECK(found_by("sync_point", facts).empty());
   facts.gaps = {waits("cudaStreamSynchronize", 2, 90 * ms)};
@@ -35,10 +35,10 @@ TEST_CASE("a wait that costs less than 1 % of the window, or happens twice, is n
 }
 
 TEST_CASE("a result that is read goes with its copy and the pause before it") {
-  auto facts = made_run(600 * ms, time_bucket::synchronisation);
+  auto facts = made_run(600 * ms, time_bucket::synchronization);
   facts.devices[0].ledger[time_bucket::transfer] = 10 * ms;
   facts.devices[0].ledger[time_bucket::back_to_back] = 10 * ms;
-  facts.devices[0].ledger[time_bucket::synchronisation] = 380 * ms;
+  facts.devices[0].ledger[time_bucket::synchronization] = 380 * ms;
   facts.gaps = {waits("cudaStreamSynchronize", 400, 380 * ms, 100 * ms)};
   facts.gaps[0].reads_result = true;
   facts.copies = {{.kind = copy_kind::device_to_host,
@@ -57,7 +57,7 @@ TEST_CASE("a result that is read goes with its copy and the pause before it") {
 }
 
 TEST_CASE("waits for the whole device are told apart") {
-  auto facts = made_run(600 * ms, time_bucket::synchronisation);
+  auto facts = made_run(600 * ms, time_bucket::synchronization);
   facts.gaps = {waits("cudaDeviceSynchronize", 100, 300 * ms)};
   facts.gaps[0].whole_device = true;
   CHECK(found_by("sync_point", facts).empty());
@@ -68,24 +68,24 @@ TEST_CASE("waits for the whole device are told apart") {
 
 TEST_CASE("streams that the default stream keeps apart save the shorter of each pair") {
   auto facts = made_run(1000 * ms, time_bucket::dependency);
-  facts.serialised = {
+  facts.serialized = {
       {.range = "step", .count = 100, .waited_ns = 400 * ms, .overlap_ns = 300 * ms}};
   facts.devices[0].ledger[time_bucket::back_to_back] = 1 * ms;
-  auto found = found_by("serialised_streams", facts);
+  auto found = found_by("serialized_streams", facts);
   REQUIRE(found.size() == 1);
   CHECK(found[0].gain.high_ns == Approx(300.2 * ms));  // and 2 x 100 x 1 us
   CHECK(found[0].bucket == time_bucket::compute);
-  facts.serialised[0].overlap_ns = 19 * ms;
-  CHECK(found_by("serialised_streams", facts).empty());
+  facts.serialized[0].overlap_ns = 19 * ms;
+  CHECK(found_by("serialized_streams", facts).empty());
 }
 
 TEST_CASE("what was not looked for is not passed") {
   auto facts = made_run(1000 * ms, time_bucket::dependency);
   facts.there = data::kernels;
   auto const advice =
-      give_advice(facts, {.only = {"serialised_streams", "late_rank"}, .skipped = {}});
+      give_advice(facts, {.only = {"serialized_streams", "late_rank"}, .skipped = {}});
   REQUIRE(advice.missing.size() == 2);
-  CHECK(advice.missing[0].of->name == "serialised_streams");
+  CHECK(advice.missing[0].of->name == "serialized_streams");
   CHECK(how_to_record(advice.missing[1].missing) ==
         "the captures of all ranks on the command line");
 }

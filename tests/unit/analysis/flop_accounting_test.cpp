@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/metrics/planning/metric_sets.hpp"
-#include "support/analysed.hpp"
+#include "support/analyzed.hpp"
 #include "support/catch.hpp"
 
 #include <algorithm>
 #include <set>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 using namespace gpuprof::test;
 
 namespace {
@@ -19,7 +20,7 @@ counted_flop flop_of(char const* chip, std::vector<std::string> const& metrics,
   for (auto const& metric : metrics)
     c.plan(metric.find("__sass_") != std::string::npos ? 1 : 0, {metric});
   c.sample(1, 0, count).sample(2, 1, count);
-  analysed const a(c);
+  analyzed const a(c);
   return count_flop(a.metrics, a.workload_of(0), chip);
 }
 

@@ -2,10 +2,11 @@
 // FLOP of CUDA cores that follow from the instructions on their FMA pipes.
 #include "host/analysis/fma_rates.hpp"
 
-#include "support/analysed.hpp"
+#include "support/analyzed.hpp"
 #include "support/catch.hpp"
 
 using namespace gpuprof;
+using namespace gpuprof::host;
 using namespace gpuprof::test;
 
 namespace {
@@ -42,7 +43,7 @@ counted_trace fma_trace(kernel_code const& code, double in_an_interval = 1000) {
 }
 
 roofline_row row_of_fma(counted_trace const& c) {
-  auto const rows = analysed(c).by_kernel();
+  auto const rows = analyzed(c).by_kernel();
   REQUIRE(rows.size() == 1);
   return rows[0];
 }
@@ -134,7 +135,7 @@ TEST_CASE("what was counted of one geometry says what the instructions of anothe
       cuda_cores.push_back(sass(std::string(type) + operation));
   c.plan(2, cuda_cores);
   c.sample(1, 2, {{sass("ffma"), 50'000}});
-  analysed const a(c);
+  analyzed const a(c);
   auto const rows = a.by_signature();
   REQUIRE(rows.size() == 2);
   auto const expected = 100'000 / launch_s;

@@ -5,6 +5,7 @@
 #include "support/trace_of.hpp"
 
 using namespace gpuprof;
+using namespace gpuprof::host;
 using namespace gpuprof::test;
 
 TEST_CASE("operations of all kinds come out in order of their start") {

@@ -2,10 +2,11 @@
 // FLOP that follow from the machine code of kernels.
 #include "host/analysis/kernel_codes.hpp"
 
-#include "support/analysed.hpp"
+#include "support/analyzed.hpp"
 #include "support/catch.hpp"
 
 using namespace gpuprof;
+using namespace gpuprof::host;
 using namespace gpuprof::test;
 
 namespace {
@@ -36,7 +37,7 @@ counted_trace sampled_trace(kernel_code const& code) {
 }
 
 roofline_row row_of(counted_trace const& c) {
-  auto const rows = analysed(c).by_kernel();
+  auto const rows = analyzed(c).by_kernel();
   REQUIRE(rows.size() == 1);
   return rows[0];
 }
@@ -129,7 +130,7 @@ TEST_CASE("what the code has no instruction for need not be counted") {
   counted_trace c(trace_of({kernel("k", 100_us, 120_us).correlated(1)}));
   c.plan(0, {tensor("bf16_dst_fp32")});
   c.sample(1, 0, {{tensor("bf16_dst_fp32"), 5e9}});
-  analysed const a(c);
+  analyzed const a(c);
   auto const code = code_with(wgmma_bf16 | fp32);
   auto const flop = count_flop(a.metrics, a.workload_of(0), "GH100", &code);
   CHECK_FALSE(flop.total);

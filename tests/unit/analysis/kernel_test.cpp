@@ -8,15 +8,16 @@
 #include <string>
 
 using namespace gpuprof;
+using namespace gpuprof::host;
 using namespace gpuprof::test;
 
 namespace {
 
-struct summarised {
+struct summarized {
   std::vector<kernel_row> by_name, by_geometry;
 };
 
-summarised summarise(trace const& t, kernel_name_style style = kernel_name_style::demangled) {
+summarized summarize(trace const& t, kernel_name_style style = kernel_name_style::demangled) {
   kernel_labels const labels(t.shapes, t.text(), style);
   kernel_durations durations;
   durations.add(t.kernels);
@@ -98,7 +99,7 @@ TEST_CASE("a kernel with a name of 30,000 bytes is shown by the name of its func
 }
 
 TEST_CASE("kernels of one name are summed over all their launches, longest total first") {
-  auto const rows = summarise(trace_of({kernel("small", 0_us, 1_us), kernel("big", 1_us, 5_us),
+  auto const rows = summarize(trace_of({kernel("small", 0_us, 1_us), kernel("big", 1_us, 5_us),
                                         kernel("small", 5_us, 7_us)}))
                         .by_name;
   REQUIRE(rows.size() == 2);
@@ -110,7 +111,7 @@ TEST_CASE("kernels of one name are summed over all their launches, longest total
 }
 
 TEST_CASE("kernels of one name with different grids are apart only in the summary by geometry") {
-  auto const rows = summarise(trace_of({kernel("k", 0_us, 1_us).shaped({1, 1, 1}, {64, 1, 1}),
+  auto const rows = summarize(trace_of({kernel("k", 0_us, 1_us).shaped({1, 1, 1}, {64, 1, 1}),
                                         kernel("k", 1_us, 4_us).shaped({2, 1, 1}, {64, 1, 1})}));
   REQUIRE(rows.by_name.size() == 1);
   CHECK(rows.by_name[0].time.total == 4000);
@@ -122,8 +123,8 @@ TEST_CASE("kernels of one name with different grids are apart only in the summar
 TEST_CASE("instances of a template are one kernel when only the base name is asked for") {
   auto const t =
       trace_of({kernel("_Z5scaleIfEvPT_i", 0_us, 1_us), kernel("_Z5scaleIdEvPT_i", 1_us, 2_us)});
-  CHECK(summarise(t).by_name.size() == 2);
-  auto const base = summarise(t, kernel_name_style::base).by_name;
+  CHECK(summarize(t).by_name.size() == 2);
+  auto const base = summarize(t, kernel_name_style::base).by_name;
   REQUIRE(base.size() == 1);
   CHECK(base[0].name == "scale");
   CHECK(base[0].time.count == 2);
@@ -132,7 +133,7 @@ TEST_CASE("instances of a template are one kernel when only the base name is ask
 TEST_CASE("a kernel whose shape the trace does not explain is listed, not lost") {
   auto t = trace_of({kernel("k", 0_us, 1_us), kernel("k", 1_us, 2_us)});
   t.kernels[1].shape = static_cast<shape_id>(0xFFFFFFFF);
-  auto const rows = summarise(t).by_name;
+  auto const rows = summarize(t).by_name;
   REQUIRE(rows.size() == 2);
   CHECK((rows[0].name == "(unknown)" || rows[1].name == "(unknown)"));
 }
@@ -140,7 +141,7 @@ TEST_CASE("a kernel whose shape the trace does not explain is listed, not lost")
 TEST_CASE("a kernel that ends before it starts lasts 0, whatever broke its clock") {
   auto t = trace_of({kernel("k", 0_us, 1_us), kernel("k", 1_us, 2_us)});
   t.kernels[1].duration = {-5};
-  auto const rows = summarise(t).by_name;
+  auto const rows = summarize(t).by_name;
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].time.total == 1000);
   CHECK(rows[0].time.minimum == 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/analysis/metric_summary.hpp"
 #include "host/analysis/slowed_launches.hpp"
-#include "support/analysed.hpp"
+#include "support/analyzed.hpp"
 #include "support/catch.hpp"
 
 #include <array>
@@ -9,6 +9,7 @@
 #include <vector>
 
 using namespace gpuprof;
+using namespace gpuprof::host;
 using namespace gpuprof::test;
 
 namespace {
@@ -28,7 +29,7 @@ counted_trace one_sample(std::vector<event> beside = {}) {
 
 TEST_CASE("a sample belongs to the kernel with its correlation") {
   auto const c = one_sample();
-  analysed const a(c);
+  analyzed const a(c);
   CHECK(a.metrics.valid_samples() == 1);
   CHECK(a.metrics.discarded().all() == 0);
   auto const* const read = a.metrics.find(a.workload_of(1), dram_read_metric);
@@ -43,19 +44,19 @@ TEST_CASE("a sample beside which another kernel ran tells nothing") {
   for (auto const& other : {kernel("other", 90_us, 96_us), kernel("other", 114_us, 300_us),
                             kernel("other", 0_us, 500_us), kernel("other", 101_us, 102_us)}) {
     auto const c = one_sample({other.correlated(9)});
-    analysed const a(c);
+    analyzed const a(c);
     CHECK(a.metrics.valid_samples() == 0);
     CHECK(a.metrics.discarded().beside_kernels == 1);
     CHECK(a.metrics.find(a.workload_of(1), dram_read_metric) == nullptr);
   }
   auto const apart = one_sample({kernel("other", 80_us, 94_us).correlated(9)});
-  CHECK(analysed(apart).metrics.valid_samples() == 1);
+  CHECK(analyzed(apart).metrics.valid_samples() == 1);
 }
 
 TEST_CASE("a sample of a kernel whose grid was not recorded tells nothing of its other launches") {
   auto c = one_sample();
   for (auto& shape : c.t.shapes) shape.grid = shape.block = {};
-  analysed const a(c);
+  analyzed const a(c);
   CHECK(a.metrics.valid_samples() == 0);
   CHECK(a.metrics.discarded().mixed == 1);
 }
@@ -64,7 +65,7 @@ TEST_CASE("a kernel of days later whose id is that of a sampled launch is anothe
   constexpr duration_ns day{86'400'000'000'000};
   for (auto const& later : {kernel("other", day, day + 10_us), graph(day, day + 10_us)}) {
     auto const c = one_sample({event(later).correlated(2)});
-    analysed const a(c);
+    analyzed const a(c);
     CHECK(a.metrics.valid_samples() == 1);
     CHECK(a.metrics.discarded().all() == 0);
   }
@@ -74,22 +75,22 @@ TEST_CASE("work on another GPU does not matter") {
   auto c = one_sample({kernel("other", 90_us, 120_us).correlated(9)});
   for (auto& kernel : c.t.kernels)
     if (raw(kernel.correlation) == 9) kernel.device = static_cast<device_id>(1);
-  CHECK(analysed(c).metrics.valid_samples() == 1);
+  CHECK(analyzed(c).metrics.valid_samples() == 1);
 }
 
 TEST_CASE("a copy, a fill or a whole graph beside a sample is counted with it") {
   auto const copied = one_sample({copy(copy_kind::host_to_device, 100, 90_us, 120_us)});
-  CHECK(analysed(copied).metrics.discarded().beside_copies == 1);
+  CHECK(analyzed(copied).metrics.discarded().beside_copies == 1);
   auto const filled = one_sample({fill(100, 90_us, 120_us)});
-  CHECK(analysed(filled).metrics.discarded().beside_copies == 1);
+  CHECK(analyzed(filled).metrics.discarded().beside_copies == 1);
   auto const graphed = one_sample({graph(90_us, 120_us).correlated(9)});
-  CHECK(analysed(graphed).metrics.discarded().beside_kernels == 1);
+  CHECK(analyzed(graphed).metrics.discarded().beside_kernels == 1);
 }
 
 TEST_CASE("a sample whose kernel is not in the capture is left out, and counted") {
   auto c = one_sample();
   c.sample(77, 0, {{dram_read_metric, 1}});
-  analysed const a(c);
+  analyzed const a(c);
   CHECK(a.metrics.samples() == 2);
   CHECK(a.metrics.discarded().without_kernel == 1);
 }
@@ -98,7 +99,7 @@ TEST_CASE("samples of long windows before short ones are found") {
   // Two windows, the first open until far beyond the second: work after both meets the first.
   auto c = one_sample({kernel("late", 400_us, 410_us).correlated(9)});
   c.sample(1, 0, {{dram_read_metric, 1}}, 5_us, 600_us);
-  analysed const a(c);
+  analyzed const a(c);
   CHECK(a.metrics.discarded().beside_kernels == 1);  // the long one; the other stays
   CHECK(a.metrics.valid_samples() == 1);
 }
@@ -116,7 +117,7 @@ TEST_CASE("mean, spread and number of samples are kept by signature") {
   c.plan(0, {dram_read_metric});
   c.sample(1, 0, {{dram_read_metric, 10}}).sample(2, 0, {{dram_read_metric, 12}});
   c.sample(3, 0, {{dram_read_metric, 17}}).sample(4, 0, {{dram_read_metric, 100}});
-  analysed const a(c);
+  analyzed const a(c);
   auto const* const values = a.metrics.find(a.workload_of(0), dram_read_metric);
   REQUIRE(values != nullptr);
   CHECK(values->count() == 3);
@@ -130,7 +131,7 @@ TEST_CASE("a rewritten kernel tells what it was rewritten to count, and nothing 
   counted_trace c(trace_of({kernel("k", 10_us, 50_us).correlated(1)}));
   c.plan(0, {sass("ffma")}).plan(0, {dram_read_metric});
   c.sample(1, 0, {{sass("ffma"), 5}, {dram_read_metric, 6}});
-  analysed const a(c);
+  analyzed const a(c);
   CHECK(a.metrics.sampling_of(static_cast<correlation_id>(1)) == sampling::slowed);
   CHECK(a.metrics.find(a.workload_of(0), sass("ffma"))->mean() == 5);
   CHECK(a.metrics.find(a.workload_of(0), dram_read_metric) == nullptr);
@@ -138,16 +139,16 @@ TEST_CASE("a rewritten kernel tells what it was rewritten to count, and nothing 
 
 TEST_CASE("durations come from launches that were not sampled, where there are any") {
   auto const c = one_sample();
-  analysed const a(c);
+  analyzed const a(c);
   CHECK(*a.times.undisturbed_mean(0) == 10'000);
   counted_trace all(trace_of(
       {kernel("k", 10_us, 20_us).correlated(1), kernel("k", 100_us, 190_us).correlated(2)}));
   all.plan(0, {dram_read_metric}).plan(1, {sass("ffma")});
   all.sample(1, 0, {}).sample(2, 1, {});
-  CHECK(*analysed(all).times.undisturbed_mean(0) == 10'000);  // never the slowed one
+  CHECK(*analyzed(all).times.undisturbed_mean(0) == 10'000);  // never the slowed one
   counted_trace slowed(trace_of({kernel("k", 10_us, 20_us).correlated(1)}));
   slowed.plan(1, {sass("ffma")}).sample(1, 1, {{sass("ffma"), 100}});
-  analysed const only(slowed);
+  analyzed const only(slowed);
   CHECK_FALSE(only.times.undisturbed_mean(0));
   CHECK(only.by_kernel()[0].total_ns == 10'000);
   CHECK_FALSE(only.by_kernel()[0].flops[static_cast<std::size_t>(precision::fp32)]);
@@ -189,7 +190,7 @@ TEST_CASE(
     "what was counted around a graph is the graph's, and its kernels are lines of their own") {
   auto c = graph_of_two();
   read_graph(c, 1, 1, {{tensor("tf32_dst_fp32"), 4e9}});
-  analysed const a(c);
+  analyzed const a(c);
   CHECK(a.metrics.valid_samples() == 1);
   auto const kernels = a.by_kernel();
   REQUIRE(kernels.size() == 2);
@@ -213,13 +214,13 @@ TEST_CASE("copies and fills of a graph belong to what was counted around it, tho
   auto c = graph_of_two({own(copy(copy_kind::device_to_device, 1000, 120_us, 125_us)),
                          own(fill(1000, 126_us, 127_us))});
   read_graph(c, 1, 0, {{dram_read_metric, 6e6}});
-  analysed const a(c);
+  analyzed const a(c);
   CHECK(a.metrics.valid_samples() == 1);
   CHECK(a.metrics.has_copies({{}, {}, static_cast<graph_id>(5)}));
   auto other =
       graph_of_two({copy(copy_kind::device_to_device, 1000, 120_us, 125_us).correlated(7)});
   read_graph(other, 1, 0, {{dram_read_metric, 6e6}});
-  CHECK(analysed(other).metrics.discarded().beside_copies == 1);
+  CHECK(analyzed(other).metrics.discarded().beside_copies == 1);
 }
 
 namespace {
@@ -288,7 +289,7 @@ TEST_CASE("a graph of one kernel that copies as well is not that kernel") {
   c.t.kernels[0].graph = static_cast<graph_id>(5);
   c.t.copies[0].graph = static_cast<graph_id>(5);
   c.plan(0, {dram_read_metric}).sample(1, 0, {{dram_read_metric, 8e6}});
-  analysed const a(c);
+  analyzed const a(c);
   CHECK(a.metrics.valid_samples() == 1);
   CHECK(a.metrics.find(a.workload_of(0), dram_read_metric) == nullptr);
   CHECK(a.metrics.find({{}, {}, static_cast<graph_id>(5)}, dram_read_metric)->mean() == 8e6);
@@ -297,7 +298,7 @@ TEST_CASE("a graph of one kernel that copies as well is not that kernel") {
 TEST_CASE("what a kernel counted outside a graph holds inside") {
   auto c = graph_of_two();
   c.sample(9, 0, {{dram_read_metric, 5e6}});
-  analysed const a(c);
+  analyzed const a(c);
   // Four launches, 60 us in all, of which that of 30 us was read and takes no part in the mean.
   CHECK(*a.by_kernel()[0].dram_rate == Approx(5e6 / 10e-6));
 }
@@ -328,7 +329,7 @@ counted_trace warmed_up(std::vector<std::uint32_t> const& arguments, duration_ns
 }
 
 bool holds_inside(counted_trace const& c) {
-  analysed const a(c);
+  analyzed const a(c);
   auto const inside = a.workload_of(0);
   REQUIRE(raw(c.t.kernels[0].graph) == 5);
   return a.figures->find(inside, dram_read_metric).has_value();
@@ -339,7 +340,7 @@ bool holds_inside(counted_trace const& c) {
 TEST_CASE("what a kernel counted outside holds inside a graph where it always had one argument") {
   auto const c = warmed_up({77, 77, 77}, 11_us);
   REQUIRE(holds_inside(c));
-  analysed const a(c);
+  analyzed const a(c);
   CHECK(a.figures->find(a.workload_of(0), dram_read_metric)->mean == 5e6);
   auto const rows = metrics_by_kernel(*a.figures, a.times, a.labels);
   CHECK(std::any_of(rows.begin(), rows.end(), [](metric_row const& row) {
@@ -358,11 +359,11 @@ TEST_CASE("kernels of a graph that were counted in full tell more than the graph
                          kernel("a", 1000_us, 1010_us).correlated(11),
                          kernel("b", 1050_us, 1060_us).correlated(12)});
   read_graph(c, 1, 1, {{tensor("fp16"), 1e6}});
-  auto const in_part = analysed(c).by_range();
+  auto const in_part = analyzed(c).by_range();
   CHECK(row_named(in_part, "step")->source == flop_source::tensor_counted);
   c.sample(9, 1, {}).sample(10, 1, {});
   c.sample(11, 2, {{sass("fadd"), 1e6}}).sample(12, 2, {{sass("fadd"), 3e6}});
-  auto const in_full = analysed(c).by_range();
+  auto const in_full = analyzed(c).by_range();
   CHECK(row_named(in_full, "step")->source == flop_source::counted);
   CHECK(*row_named(in_full, "step")->total_flops == Approx(4e6 / 20e-6));
 }
@@ -372,7 +373,7 @@ TEST_CASE("a graph says by how much its kernels add up to more than was counted 
   read_graph(c, 1, 0, {{dram_read_metric, 10e6}, {tensor_cycles_metric, 1000}});
   c.sample(9, 0, {{dram_read_metric, 5e6}, {tensor_cycles_metric, 400}});
   c.sample(10, 0, {{dram_read_metric, 6e6}, {tensor_cycles_metric, 500}});
-  analysed const a(c);
+  analyzed const a(c);
   auto const graph = a.roofs().by_graph(a.labels)[0];
   CHECK(*graph.nodes.dram == Approx(0.1));
   CHECK(*graph.nodes.tensor_cycles == Approx(-0.1));
@@ -382,7 +383,7 @@ TEST_CASE("a graph says by how much its kernels add up to more than was counted 
 TEST_CASE("a graph that was not read is its kernels added up, and has nothing to compare with") {
   auto c = graph_of_two({kernel("b", 950_us, 960_us).correlated(10)});
   c.sample(9, 0, {{dram_read_metric, 5e6}}).sample(10, 0, {{dram_read_metric, 6e6}});
-  analysed const a(c);
+  analyzed const a(c);
   auto const graph = a.roofs().by_graph(a.labels)[0];
   CHECK(graph.launches == 3);
   CHECK(*graph.mean_ns == 20'000);
@@ -394,7 +395,7 @@ TEST_CASE("a range with launches of a graph has what was counted around the grap
   auto c = graph_of_two({range("step", 0_us, 800_us)});
   read_graph(c, 1, 1, {{tensor("tf32_dst_fp32"), 4e9}});
   read_graph(c, 2, 2, {});
-  auto const rows = analysed(c).by_range();
+  auto const rows = analyzed(c).by_range();
   auto const& step = *row_named(rows, "step");
   CHECK(step.launches == 3);
   CHECK(step.total_ns == 60'000);
@@ -404,7 +405,7 @@ TEST_CASE("a range with launches of a graph has what was counted around the grap
 TEST_CASE("a range with launches of a graph that was not read has what its kernels counted") {
   auto c = graph_of_two({range("step", 0_us, 800_us)});
   c.sample(9, 0, {{dram_read_metric, 5e6}});
-  auto const rows = analysed(c).by_range();
+  auto const rows = analyzed(c).by_range();
   auto const& step = *row_named(rows, "step");
   CHECK(step.launches == 6);
   CHECK(step.total_ns == 60'000);
@@ -426,7 +427,7 @@ TEST_CASE("launches of one reading are one sample, and each of them can spoil it
     return c;
   };
   auto const whole = reading_of({1, 2}, {});
-  analysed const a(whole);
+  analyzed const a(whole);
   CHECK(a.metrics.samples() == 1);
   CHECK(a.metrics.sampled_launches() == 2);
   CHECK(a.metrics.valid_samples() == 1);
@@ -434,19 +435,19 @@ TEST_CASE("launches of one reading are one sample, and each of them can spoil it
   CHECK(a.metrics.find(a.workload_of(0), dram_read_metric)->mean() == 7e6);
 
   auto const beside = reading_of({1, 2}, {kernel("other", 12_us, 13_us).correlated(9)});
-  CHECK(analysed(beside).metrics.discarded().beside_kernels == 1);
-  CHECK(analysed(beside).metrics.valid_samples() == 0);
+  CHECK(analyzed(beside).metrics.discarded().beside_kernels == 1);
+  CHECK(analyzed(beside).metrics.valid_samples() == 0);
 
   auto const mixed = reading_of({1, 9}, {kernel("other", 400_us, 410_us).correlated(9)});
-  CHECK(analysed(mixed).metrics.discarded().mixed == 1);
-  CHECK(analysed(mixed).metrics.valid_samples() == 0);
+  CHECK(analyzed(mixed).metrics.discarded().mixed == 1);
+  CHECK(analyzed(mixed).metrics.valid_samples() == 0);
 }
 
 TEST_CASE("several kernels with one correlation that no graph explains are not one launch") {
   counted_trace c(
       trace_of({kernel("a", 10_us, 20_us).correlated(1), kernel("b", 20_us, 30_us).correlated(1)}));
   c.plan(0, {dram_read_metric}).sample(1, 0, {{dram_read_metric, 1}});
-  CHECK(analysed(c).metrics.valid_samples() == 0);
+  CHECK(analyzed(c).metrics.valid_samples() == 0);
 }
 
 TEST_CASE("values that no sample or metric explains are passed over") {
@@ -454,7 +455,7 @@ TEST_CASE("values that no sample or metric explains are passed over") {
   c.values.push_back({static_cast<correlation_id>(55), static_cast<metric_id>(1), 3});
   c.values.push_back({static_cast<correlation_id>(2), static_cast<metric_id>(99), 3});
   c.values.push_back({static_cast<correlation_id>(2), static_cast<metric_id>(1), NAN});
-  analysed const a(c);
+  analyzed const a(c);
   CHECK(a.metrics.find(a.workload_of(1), dram_read_metric)->count() == 1);
 }
 
@@ -472,7 +473,7 @@ kernel_record launch_of(std::uint32_t correlation, std::int64_t ns) {
 slowed_launches with_one_read(std::uint32_t others, bool is_rewritten, kernel_record const& read) {
   slowed_launches slowed;
   slowed.define({.metric = metric_id{1}, .patches_kernel = is_rewritten}, "a_metric.sum");
-  sampled_launch_record sample;
+  read_launch_record sample;
   sample.correlation = read.correlation;
   slowed.add(sample);
   slowed.see(read);

@@ -6,6 +6,7 @@
 #include "support/trace_of.hpp"
 
 using namespace gpuprof;
+using namespace gpuprof::host;
 using namespace gpuprof::test;
 
 TEST_CASE("copies are listed by direction, fills on a line of their own") {

@@ -2,12 +2,13 @@
 #include "host/analysis/metric_summary.hpp"
 
 #include "host/report/metric_tables.hpp"
-#include "support/analysed.hpp"
+#include "support/analyzed.hpp"
 #include "support/catch.hpp"
 
 #include <cmath>
 
 using namespace gpuprof;
+using namespace gpuprof::host;
 using namespace gpuprof::test;
 
 namespace {
@@ -27,9 +28,9 @@ counted_trace two_grids() {
   return c.sample(4, 0, {{dram_read_metric, 100}, {occupancy_metric, 25}});
 }
 
-std::string csv(report::table const& table) {
+std::string csv(text::table const& table) {
   std::string out;
-  report::write_csv(table, {}, [&](std::string_view piece) { out += piece; });
+  text::write_csv(table, {}, [&](std::string_view piece) { out += piece; });
   return out;
 }
 
@@ -37,7 +38,7 @@ std::string csv(report::table const& table) {
 
 TEST_CASE("the samples of a signature stand for all its launches") {
   auto const c = two_grids();
-  analysed const a(c);
+  analyzed const a(c);
   auto const rows = metrics_by_kernel(*a.figures, a.times, a.labels);
   REQUIRE(rows.size() == 2);  // the kernel that was never sampled has none
   CHECK(rows[0].metric == dram_read_metric);
@@ -56,7 +57,7 @@ TEST_CASE("the samples of a signature stand for all its launches") {
 
 TEST_CASE("a range has the counts of the launches inside") {
   auto const c = two_grids();
-  analysed const a(c);
+  analyzed const a(c);
   auto const rows = metrics_by_range(*a.figures, a.times, a.ranges);
   REQUIRE(rows.size() == 4);
   CHECK(rows[0].instances == 1);
@@ -74,7 +75,7 @@ TEST_CASE("a range has the counts of the launches inside") {
 
 TEST_CASE("the report of kernels leaves totals empty where there are none") {
   auto const c = two_grids();
-  analysed const a(c);
+  analyzed const a(c);
   CHECK(csv(report::kernel_metric_table(metrics_by_kernel(*a.figures, a.times, a.labels))) ==
         "Launches,Samples,Avg,StdDev,Total,Metric,Name\n"
         "5,3,47.2,50.8461732,236,dram__bytes_read.sum,k\n"

@@ -4,7 +4,8 @@
 #include "support/catch.hpp"
 
 using namespace gpuprof;
-using namespace gpuprof::nsys_rules;
+using namespace gpuprof::host;
+using namespace gpuprof::host::nsys_rules;
 
 namespace {
 
@@ -42,7 +43,7 @@ TEST_CASE("the longest rows are kept, the earlier of two alike first") {
   CHECK(none.take().empty());
 }
 
-TEST_CASE("neighbouring chunks below the threshold are one row with their mean") {
+TEST_CASE("neighboring chunks below the threshold are one row with their mean") {
   gpu_time_use use(10);
   auto const all = {work(0, 100), work(120, 140), work(300, 350), work(300, 350), work(900, 1000)};
   for (auto const& each : all) use.find_extent(each);

@@ -18,6 +18,7 @@
 #endif
 
 using namespace gpuprof;
+using namespace gpuprof::host;
 
 namespace {
 

@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 
 using namespace gpuprof;
+using namespace gpuprof::host;
 
 TEST_CASE("a rank is late by how far it begins behind the median, in steps where that is noticed") {
   std::vector<collective_meeting> meetings;

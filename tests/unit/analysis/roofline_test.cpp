@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/analysed.hpp"
+#include "support/analyzed.hpp"
 #include "support/catch.hpp"
 
 using namespace gpuprof;
@@ -18,7 +18,7 @@ Approx near(double value) {
 
 TEST_CASE("rates of a kernel are its counted work over its duration when nobody counts") {
   auto const step = counted_step();
-  auto const rows = analysed(step).by_kernel();
+  auto const rows = analyzed(step).by_kernel();
   REQUIRE(rows.size() == 5);
   auto const& gemm = rows[0];  // the longest
   CHECK(gemm.name == "gemm(__nv_bfloat16 const*, __nv_bfloat16 const*, float*, int)");
@@ -41,7 +41,7 @@ TEST_CASE("rates of a kernel are its counted work over its duration when nobody 
 
 TEST_CASE("a launch that was slowed by counting takes as long as the others in all sums") {
   auto const step = counted_step();
-  analysed const a(step);
+  analyzed const a(step);
   auto const rows = a.by_kernel();
   // gemm 6 x 100 us, copy 5 x 50, axpy 5 x 20, tiny 5 x 2, unknown 30.
   CHECK(a.roofs().gpu_ns() == near(990e3));
@@ -53,7 +53,7 @@ TEST_CASE("a launch that was slowed by counting takes as long as the others in a
 
 TEST_CASE("shares are of the measured peak at the clock the kernel had") {
   auto const step = counted_step().with_peaks();
-  auto const rows = analysed(step).by_kernel();
+  auto const rows = analyzed(step).by_kernel();
   auto const& gemm = rows[0];
   // 400 TFLOP/s of 100 SMs x 1.6 GHz x 4000 FLOP.
   CHECK(*gemm.shares[2 + bf16] == near(0.625));
@@ -83,7 +83,7 @@ TEST_CASE("shares are of the measured peak at the clock the kernel had") {
 
 TEST_CASE("a kernel far below every roof is bound by latency") {
   auto const step = counted_step().with_peaks();
-  auto const rows = analysed(step).by_kernel();
+  auto const rows = analyzed(step).by_kernel();
   auto const& tiny = *row_named(rows, "tiny<a&b>");
   CHECK(name_of(tiny.bound) == "latency");
   CHECK(*tiny.of_roof == near(4000 / 2e-6 / 4e12));
@@ -92,7 +92,7 @@ TEST_CASE("a kernel far below every roof is bound by latency") {
 
 TEST_CASE("without a count there is no figure and no verdict") {
   auto const step = counted_step().with_peaks();
-  auto const rows = analysed(step).by_kernel();
+  auto const rows = analyzed(step).by_kernel();
   auto const& unknown = *row_named(rows, "unknown");
   CHECK(unknown.source == flop_source::not_measured);
   CHECK_FALSE(unknown.total_flops);
@@ -104,7 +104,7 @@ TEST_CASE("without a count there is no figure and no verdict") {
 
 TEST_CASE("without peaks there are rates and no shares") {
   auto const step = counted_step();
-  for (auto const& row : analysed(step).by_kernel()) {
+  for (auto const& row : analyzed(step).by_kernel()) {
     CHECK_FALSE(row.of_roof);
     CHECK_FALSE(row.potential_gain);
     CHECK(name_of(row.bound).empty());
@@ -118,7 +118,7 @@ TEST_CASE("a low share of the roofs that were looked at is no verdict while othe
   c.with_peaks()
       .plan(0, {clock_metric, dram_read_metric, dram_write_metric, l2_metric})
       .sample(1, 0, {{clock_metric, 2e9}, {dram_read_metric, 8e6}});
-  auto const rows = analysed(c).by_kernel();
+  auto const rows = analyzed(c).by_kernel();
   CHECK(*rows[0].shares[0] == near(0.2));
   CHECK(name_of(rows[0].bound).empty());
   CHECK_FALSE(rows[0].of_roof);
@@ -126,7 +126,7 @@ TEST_CASE("a low share of the roofs that were looked at is no verdict while othe
   c.values.clear();
   c.samples.clear();
   c.sample(1, 0, {{clock_metric, 2e9}, {dram_read_metric, 32e6}});
-  CHECK(name_of(analysed(c).by_kernel()[0].bound) == "DRAM");
+  CHECK(name_of(analyzed(c).by_kernel()[0].bound) == "DRAM");
 }
 
 TEST_CASE("DRAM is compared with the mix of reads and writes that was measured nearest to it") {
@@ -171,7 +171,7 @@ TEST_CASE("signatures of one kernel are lines of their own, and add up under its
   c.plan_roofline();
   c.sample(1, 1, {}).sample(2, 2, {{sass("ffma"), 1e9}});
   c.sample(5, 1, {}).sample(6, 2, {});
-  analysed const a(c);
+  analyzed const a(c);
   auto const apart = a.by_signature();
   REQUIRE(apart.size() == 2);
   CHECK(apart[0].grid == extent3{2, 1, 1});
@@ -209,7 +209,7 @@ counted_trace partly_counted(int counted_ones) {
 
 TEST_CASE("what is known for less than half of a line's time is not shown as the line's") {
   auto const c = partly_counted(4);
-  auto const row = analysed(c).by_kernel().at(0);
+  auto const row = analyzed(c).by_kernel().at(0);
   CHECK(row.launches == 10);
   CHECK(row.known_share == near(0.4));
   CHECK(row.known.dram == near(0.4));
@@ -223,7 +223,7 @@ TEST_CASE("what is known for less than half of a line's time is not shown as the
 
 TEST_CASE("a line that is known in part has the rates of that part, and says how large it is") {
   auto const c = partly_counted(6);
-  auto const row = analysed(c).by_kernel().at(0);
+  auto const row = analyzed(c).by_kernel().at(0);
   CHECK(row.known.dram == near(0.6));
   CHECK(*row.total_flops == near(36e6 / 10e-6));
   CHECK(*row.dram_rate == near(36e6 / 10e-6));
@@ -248,7 +248,7 @@ TEST_CASE("signatures of one kernel that are bound by different roofs are judged
   c.sample(2, 0, {{clock_metric, 2e9}, {l2_metric, 64e6}});
   for (std::uint32_t i : {3u, 4u}) c.sample(i, 1, {});
   for (std::uint32_t i : {5u, 6u}) c.sample(i, 2, {});
-  analysed const a(c);
+  analyzed const a(c);
   auto const apart = a.by_signature();
   CHECK(*apart[0].of_roof == near(0.9));
   CHECK(*apart[1].of_roof == near(0.8));
@@ -260,7 +260,7 @@ TEST_CASE("signatures of one kernel that are bound by different roofs are judged
 
 TEST_CASE("a range has the work of all launches inside, inner ranges included") {
   auto const step = counted_step().with_peaks();
-  auto const rows = analysed(step).by_range();
+  auto const rows = analyzed(step).by_range();
   REQUIRE(rows.size() == 2);
   auto const& outer = rows[0];
   CHECK(outer.name == "step");
@@ -318,7 +318,7 @@ counted_trace training_steps() {
 
 TEST_CASE("the ranges of a training step hold what their backward thread launched, and add up") {
   auto const c = training_steps();
-  auto const rows = analysed(c).by_range();
+  auto const rows = analyzed(c).by_range();
   auto const& step = *row_named(rows, "step");
   auto const& forward = *row_named(rows, "forward");
   auto const& backward = *row_named(rows, "backward");
@@ -336,7 +336,7 @@ TEST_CASE("the ranges of a training step hold what their backward thread launche
 
 TEST_CASE("what was launched outside any range has a line, so that lines add up to all time") {
   auto const c = training_steps();
-  analysed const a(c);
+  analyzed const a(c);
   auto const rows = a.by_range();
   auto const* const outside = row_named(rows, outside_ranges_name);
   REQUIRE(outside != nullptr);
@@ -347,7 +347,7 @@ TEST_CASE("what was launched outside any range has a line, so that lines add up 
 
 TEST_CASE("without ranges there is no line of what was launched outside them") {
   counted_trace const c(trace_of({kernel("k", 0_us, 10_us)}));
-  CHECK(analysed(c).by_range().empty());
+  CHECK(analyzed(c).by_range().empty());
 }
 
 TEST_CASE("what a marker declares stands where nothing was counted, and says so") {
@@ -364,7 +364,7 @@ TEST_CASE("what a marker declares stands where nothing was counted, and says so"
   c.sample(2, 1, {}).sample(3, 2, {{sass("dadd"), 5e6}});
   std::map<range_id, range_declaration> const declared = {{c.t.id_of("declared"), {6e8, 0}},
                                                           {c.t.id_of("counted"), {1e15, 0}}};
-  auto const rows = analysed(c, declared).by_range();
+  auto const rows = analyzed(c, declared).by_range();
   auto const& marked = *row_named(rows, "declared");
   CHECK(marked.source == flop_source::declared);
   CHECK(*marked.total_flops == near(6e8 / 20e-6));
@@ -388,7 +388,7 @@ TEST_CASE("FLOP and bytes that ranges declare are of the innermost that declares
   }));
   std::map<range_id, range_declaration> const declared = {{c.t.id_of("flops"), {6e8, 0}},
                                                           {c.t.id_of("bytes"), {0, 9e6}}};
-  analysed const a(c, declared);
+  analyzed const a(c, declared);
   auto const of = [&](std::string_view name) {
     return *std::find_if(a.ranges.begin(), a.ranges.end(), [&](range_work const& work) {
       return c.t.names.text(work.key.name) == name;

@@ -8,6 +8,7 @@
 #include <random>
 
 using namespace gpuprof;
+using namespace gpuprof::host;
 
 namespace {
 
@@ -20,7 +21,7 @@ samples series(std::vector<std::uint64_t> const& values) {
 }  // namespace
 
 TEST_CASE("two kernels of 100 and 200 ns have the deviation that nsys prints, 70.7") {
-  auto const s = series({100, 200}).summarise();
+  auto const s = series({100, 200}).summarize();
   CHECK(s.count == 2);
   CHECK(s.total == 300);
   CHECK(s.average == 150);
@@ -31,10 +32,10 @@ TEST_CASE("two kernels of 100 and 200 ns have the deviation that nsys prints, 70
 }
 
 TEST_CASE("a single value has no deviation, and no values are all zero") {
-  auto const one = series({5}).summarise();
+  auto const one = series({5}).summarize();
   CHECK(one.median == 5);
   CHECK(one.deviation == 0);
-  auto const none = series({}).summarise();
+  auto const none = series({}).summarize();
   CHECK(none.count == 0);
   CHECK(none.minimum == 0);
   CHECK(none.average == 0);
@@ -42,12 +43,12 @@ TEST_CASE("a single value has no deviation, and no values are all zero") {
 
 TEST_CASE("values beyond 32 bits count in full, also in the median") {
   constexpr std::uint64_t hour = 3'600'000'000'000;
-  auto const s = series({hour, 1, hour + 2, 3}).summarise();
+  auto const s = series({hour, 1, hour + 2, 3}).summarize();
   CHECK(s.total == 2 * hour + 6);
   CHECK(s.maximum == hour + 2);
   CHECK(s.minimum == 1);
   CHECK(s.median == (3.0 + static_cast<double>(hour)) / 2);
-  CHECK(series({4'294'967'295, 4'294'967'296}).summarise().total == 8'589'934'591);
+  CHECK(series({4'294'967'295, 4'294'967'296}).summarize().total == 8'589'934'591);
 }
 
 TEST_CASE("every statistic of random series equals the plain computation") {
@@ -55,7 +56,7 @@ TEST_CASE("every statistic of random series equals the plain computation") {
   for (int round = 0; round < 200; ++round) {
     std::vector<std::uint64_t> values(1 + random() % 40);
     for (auto& value : values) value = random() % (round % 2 == 0 ? 50 : 10'000'000'000);
-    auto const s = series(values).summarise();
+    auto const s = series(values).summarize();
 
     std::sort(values.begin(), values.end());
     auto const n = values.size();
@@ -77,7 +78,7 @@ TEST_CASE("every statistic of random series equals the plain computation") {
 TEST_CASE("series put together count as one") {
   auto all = series({1, 5'000'000'000});
   all.add_all(series({3, 6'000'000'000}));
-  auto const s = all.summarise();
+  auto const s = all.summarize();
   CHECK(s.count == 4);
   CHECK(s.median == (3.0 + 5e9) / 2);
 }

@@ -4,6 +4,7 @@
 #include "support/trace_of.hpp"
 
 using namespace gpuprof;
+using namespace gpuprof::host;
 using namespace gpuprof::test;
 
 namespace {

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 using namespace gpuprof;
+using namespace gpuprof::host;
 using namespace gpuprof::test;
 
 namespace {
@@ -44,7 +45,7 @@ counted_trace half_counted(counted const& count) {
 
 TEST_CASE("what was counted around launches comes before what was sampled") {
   auto const c = half_counted({{dram_read_metric, 5}});
-  analysed const a(c);
+  analyzed const a(c);
   auto const counted_one = a.figures->find(a.workload_of(0), dram_read_metric);
   REQUIRE(counted_one);
   CHECK(counted_one->source == figure_source::exact);
@@ -59,7 +60,7 @@ TEST_CASE("what was counted around launches comes before what was sampled") {
 TEST_CASE("what a launch that is read changes is taken from samples of the run") {
   auto c = half_counted({{dram_read_metric, 5}});
   c.sample(2, 0, {{dram_read_metric, 6}});
-  analysed const a(c);
+  analyzed const a(c);
   auto const read = a.figures->find(a.workload_of(1), dram_read_metric);
   REQUIRE(read);
   CHECK(read->mean == 6);
@@ -74,7 +75,7 @@ TEST_CASE("what a launch that is read changes is taken from samples of the run")
 
 TEST_CASE("cycles of the tensor cores give FLOP where the same kernel was counted elsewhere") {
   auto const c = half_counted({{tensor_cycles_metric, 500}, {tensor("bf16_dst_fp32"), 2e6}});
-  auto const rows = analysed(c).by_signature();
+  auto const rows = analyzed(c).by_signature();
   REQUIRE(rows.size() == 2);
   CHECK(rows[0].source == flop_source::tensor_cycles);
   // 10,000 cycles of 4000 operations in 200 us.
@@ -85,7 +86,7 @@ TEST_CASE("cycles of the tensor cores give FLOP where the same kernel was counte
 
 TEST_CASE("FLOP by cycles are as unsure as the cycles and what a cycle computes") {
   auto const c = half_counted({{tensor_cycles_metric, 500}, {tensor("bf16_dst_fp32"), 2e6}});
-  auto const rows = analysed(c).by_signature();
+  auto const rows = analyzed(c).by_signature();
   REQUIRE(rows.size() == 2);
   auto const bf16 = static_cast<std::size_t>(precision::tensor_bf16);
   REQUIRE(rows[0].total_flops_error);
@@ -108,7 +109,7 @@ TEST_CASE("where operations of a type were counted, cycles do not add to them") 
   });
   c.sample(3, 3, {{clock_metric, 2e9}});
   c.values[c.values.size() - 2] = {static_cast<correlation_id>(3), bf16->metric, 5e7};
-  auto const rows = analysed(c).by_signature();
+  auto const rows = analyzed(c).by_signature();
   auto const p = static_cast<std::size_t>(precision::tensor_bf16);
   REQUIRE(rows[0].flops[p]);
   CHECK(*rows[0].flops[p] == Approx(5e7 / 200e-6));
@@ -119,14 +120,14 @@ TEST_CASE("where operations of a type were counted, cycles do not add to them") 
 TEST_CASE("a kernel that used two precisions says nothing of cycles elsewhere") {
   auto const c = half_counted(
       {{tensor_cycles_metric, 500}, {tensor("bf16_dst_fp32"), 1e6}, {tensor("fp8"), 1e6}});
-  auto const rows = analysed(c).by_signature();
+  auto const rows = analyzed(c).by_signature();
   CHECK(rows[0].source == flop_source::not_measured);
 }
 
 TEST_CASE("kernels of another name say nothing") {
   auto c = half_counted({{tensor_cycles_metric, 500}, {tensor("bf16_dst_fp32"), 2e6}});
   c.t.shapes[1].name = c.t.names.intern("other");
-  auto const rows = analysed(c).by_signature();
+  auto const rows = analyzed(c).by_signature();
   CHECK(rows[0].name == "other");
   CHECK(rows[0].source == flop_source::not_measured);
 }

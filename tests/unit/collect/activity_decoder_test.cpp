@@ -16,6 +16,7 @@
 #include <vector>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 using namespace gpuprof::test;
 
 namespace {
@@ -447,7 +448,7 @@ TEST_CASE("API calls this CUPTI has no name for go by their number, however larg
   CHECK(b.names.text(b.sink.calls.at(1).name) == "API call 4294967295");
 }
 
-TEST_CASE("a synchronisation's result is read from CUDA 13.0 on, where the field is") {
+TEST_CASE("a synchronization's result is read from CUDA 13.0 on, where the field is") {
   CUpti_ActivitySynchronization2 s{};
   s.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
   s.start = 50, s.end = 80;

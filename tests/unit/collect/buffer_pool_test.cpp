@@ -11,6 +11,7 @@
 #include <vector>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 
 namespace {
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 using gpuprof::test::deaf_observer;
 using gpuprof::test::fake_cupti;
 
@@ -385,7 +386,7 @@ TEST_CASE("stopping twice undoes once") {
   CHECK(s.cupti.calls().empty());
 }
 
-TEST_CASE("leaving stops, unsubscribes and finalises, in that order; a later start works") {
+TEST_CASE("leaving stops, unsubscribes and finalizes, in that order; a later start works") {
   tracer_scene s;
   REQUIRE(s.start());
   s.cupti.forget_calls();

@@ -16,6 +16,7 @@
 #include <vector>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 using gpuprof::test::deaf_observer;
 using gpuprof::test::fake_cupti;
 using launched = gpuprof::test::fake_cupti::launched;

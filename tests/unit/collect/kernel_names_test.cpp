@@ -10,6 +10,7 @@
 #include <vector>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 
 TEST_CASE("a pointer is known until code is unloaded") {
   name_registry names;

@@ -17,6 +17,7 @@
 #include <vector>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 using gpuprof::test::fake_cupti;
 
 namespace {

@@ -5,6 +5,7 @@
 #include "support/catch.hpp"
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 
 namespace {
 

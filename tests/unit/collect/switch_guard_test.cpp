@@ -10,6 +10,7 @@
 #include <vector>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 
 TEST_CASE("nobody switches while code is taken away") {
   switch_guard guard;

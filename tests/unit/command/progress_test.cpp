@@ -5,6 +5,8 @@
 #include "support/catch.hpp"
 
 using namespace gpuprof;
+using namespace gpuprof::host;
+using namespace gpuprof::host::command;
 
 TEST_CASE("progress is a share, a rate and the time that is left") {
   CHECK(progress_text(4'500'000, 10'000'000, 2'000'000'000) == "45 %, 2.2 M rows/s, 3 s left");

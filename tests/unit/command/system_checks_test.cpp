@@ -9,6 +9,8 @@
 #include <fstream>
 
 using namespace gpuprof;
+using namespace gpuprof::host;
+using namespace gpuprof::host::command;
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <random>
 
-using namespace gpuprof::compare;
+using namespace gpuprof::host::compare;
 
 namespace {
 
@@ -62,7 +62,7 @@ TEST_CASE("the error is that of independent values where they are") {
   CHECK(sum / 50 < 1.6 * expected);
 }
 
-TEST_CASE("the error grows where neighbours are alike") {
+TEST_CASE("the error grows where neighbors are alike") {
   std::mt19937_64 random(7);
   std::normal_distribution<double> normal;
   double wander = 0;

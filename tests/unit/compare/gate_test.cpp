@@ -5,7 +5,8 @@
 #include "unit/compare/made_runs.hpp"
 
 using namespace gpuprof;
-using namespace gpuprof::compare;
+using namespace gpuprof::host;
+using namespace gpuprof::host::compare;
 
 namespace {
 

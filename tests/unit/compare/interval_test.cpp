@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-using namespace gpuprof::compare;
+using namespace gpuprof::host::compare;
 
 namespace {
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 namespace gpuprof {
+using namespace host;
 
 struct made_program {
   int kernels = 20;

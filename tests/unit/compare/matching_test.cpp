@@ -8,7 +8,8 @@
 #include <algorithm>
 
 using namespace gpuprof;
-using namespace gpuprof::compare;
+using namespace gpuprof::host;
+using namespace gpuprof::host::compare;
 
 namespace {
 

@@ -6,6 +6,7 @@
 #include <map>
 
 using namespace gpuprof;
+using namespace gpuprof::host;
 
 namespace {
 

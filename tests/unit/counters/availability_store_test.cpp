@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 using namespace gpuprof::test;
 
 namespace {

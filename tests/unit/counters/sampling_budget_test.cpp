@@ -6,6 +6,7 @@
 #include "support/moments.hpp"
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 using namespace gpuprof::test;
 
 TEST_CASE("a short run may spend six times the share, and then something once and the share") {

@@ -6,6 +6,7 @@
 #include "support/moments.hpp"
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 using namespace gpuprof::test;
 
 TEST_CASE("a program that is held most of the time takes many times as long") {

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 using gpuprof::test::fake_cupti;
 
 TEST_CASE("a call that works returns no failure") {

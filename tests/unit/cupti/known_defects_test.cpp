@@ -5,6 +5,7 @@
 #include "support/catch.hpp"
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 
 TEST_CASE("each version is spared what it gets wrong, and users are told") {
   for (auto const version : {19u, 22u, 23u}) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 
 namespace {
 

@@ -10,7 +10,7 @@
 int main(int count, char** arguments) {
   for (int i = 2; i < count; ++i) dlopen(arguments[i], RTLD_NOW | RTLD_LOCAL);
   auto const driver = static_cast<unsigned>(std::atoi(count > 1 ? arguments[1] : "0"));
-  auto const loaded = gpuprof::load_cupti(driver);
+  auto const loaded = gpuprof::guest::load_cupti(driver);
   if (!loaded) {
     std::printf("none: %s\n", loaded.message().c_str());
     return 1;

@@ -109,8 +109,8 @@ TEST_CASE("a file that is no library is told") {
 }
 
 TEST_CASE("a libcupti newer than the driver is tried last") {
-  auto const old_driver = gpuprof::cupti_candidates(12);
-  auto const new_driver = gpuprof::cupti_candidates(13);
+  auto const old_driver = gpuprof::guest::cupti_candidates(12);
+  auto const new_driver = gpuprof::guest::cupti_candidates(13);
   auto const place = [](std::vector<std::string> const& all, char const* name) {
     return std::find(all.begin(), all.end(), name) - all.begin();
   };
@@ -128,7 +128,7 @@ TEST_CASE("nvidia-cuda-cupti is found among the packages of the Python that has 
     std::ofstream(folder / place / "libcupti.so.13") << "not opened here";
   }
   auto const count = [&](char const* place) {
-    auto const all = gpuprof::cupti_candidates(13);
+    auto const all = gpuprof::guest::cupti_candidates(13);
     return std::count(all.begin(), all.end(), (folder / place / "libcupti.so.13").string());
   };
   CHECK(count("nvidia/cu13/lib") == 0);

@@ -9,6 +9,7 @@
 #include <vector>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 using test::fake_cupti;
 
 namespace {

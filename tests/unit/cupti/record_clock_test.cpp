@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 
 TEST_CASE("a clock is forgotten when its library is closed") {
   auto* const library = dlopen(CLOSING_CLOCK, RTLD_NOW | RTLD_LOCAL);

@@ -2,7 +2,7 @@
 #include "guest/live/live_metrics.hpp"
 
 #include "model/record_sink.hpp"
-#include "support/analysed.hpp"
+#include "support/analyzed.hpp"
 #include "support/catch.hpp"
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include <thread>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 using namespace gpuprof::test;
 
 namespace {
@@ -164,7 +165,7 @@ struct steps {
 
 TEST_CASE("what is known while the program runs is what the capture says afterwards") {
   auto const step = counted_step().with_peaks();
-  analysed const read(step);
+  analyzed const read(step);
   auto const live = achieved_in(step);
   auto const kernels = read.by_kernel();
   REQUIRE(live.kernels.size() == kernels.size());
@@ -287,7 +288,7 @@ TEST_CASE("in any order of records, readings are judged as with the whole trace 
       c.sample(raw(kernel.correlation), static_cast<std::uint16_t>(below(2)), {}, 3_us, 3_us);
       c.samples.back().reading = below(3) == 0 && reading != 0 ? reading : ++reading;
     }
-    analysed const whole(c);
+    analyzed const whole(c);
     for (int swaps = 0; swaps < 30; ++swaps) {
       auto const at = below(static_cast<std::uint32_t>(c.t.kernels.size() - 4));
       std::swap(c.t.kernels[at], c.t.kernels[at + 1 + below(3)]);
@@ -469,7 +470,7 @@ TEST_CASE("what a marker declares stands while nothing is counted, as in the cap
                                                : 0;
     if (begin.declared_flops > 0) declared[begin.range] = {begin.declared_flops, 0};
   }
-  auto const rows = analysed(c, declared).by_range();
+  auto const rows = analyzed(c, declared).by_range();
   auto const live = achieved_in(c);
   REQUIRE(live.ranges.size() == rows.size());
   for (auto const& read : rows) check_same(row(live.ranges, read.name), read);
@@ -638,7 +639,7 @@ achieved_snapshot achieved_one_by_one(counted_trace const& c, bool announced) {
 TEST_CASE("a graph takes as long as its launches do around which nothing is counted") {
   for (auto const& [launches, read] : {std::pair{10u, 8u}, {100u, 99u}, {1000u, 8u}}) {
     auto const c = graph_trace(launches, read);
-    analysed const whole(c);
+    analyzed const whole(c);
     CHECK(*whole.roofs().by_graph(whole.labels)[0].mean_ns == near(200e3));
     for (bool const announced : {true, false}) {
       auto const found = achieved_one_by_one(c, announced);
@@ -737,7 +738,7 @@ TEST_CASE("a reading that comes too late to be judged, or with too many others, 
   CHECK(crowded.unused_readings == 2);
 }
 
-TEST_CASE("neighbours that made room are remembered by their latest end") {
+TEST_CASE("neighbors that made room are remembered by their latest end") {
   // A kernel that began first and ended in the window, and many short ones since.
   std::vector<event> events = {kernel("long", 0_us, 1'002_us).correlated(500)};
   for (std::uint32_t i = 0; i < 50; ++i)

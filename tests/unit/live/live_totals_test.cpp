@@ -9,6 +9,7 @@
 #include <thread>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 using namespace gpuprof::test;
 
 namespace {

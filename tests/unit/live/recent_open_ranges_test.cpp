@@ -10,6 +10,8 @@
 #include <random>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
+using namespace gpuprof::host;
 using namespace gpuprof::test;
 
 namespace {

@@ -6,6 +6,7 @@
 #include <limits>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 
 namespace {
 
@@ -13,7 +14,7 @@ constexpr auto metric(std::uint32_t id) {
   return static_cast<metric_id>(id);
 }
 
-metric_sample_record sample(std::uint32_t of, std::int64_t us, double value) {
+sample_record sample(std::uint32_t of, std::int64_t us, double value) {
   return {metric(of), {}, duration_ns{us * 1000}, value};
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 
 TEST_CASE("the same text has the same id, another text another") {
   name_registry registry;

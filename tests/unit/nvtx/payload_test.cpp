@@ -11,6 +11,7 @@
 #include <memory>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 
 namespace {
 
@@ -186,12 +187,12 @@ TEST_CASE("an array behind a pointer is read with the length its entry names") {
                value) == R"({"n":3,"v":[1,2.5,-3]})");
 }
 
-TEST_CASE("small floats, addresses, colours and numbers JSON does not know") {
+TEST_CASE("small floats, addresses, colors and numbers JSON does not know") {
   struct {
     std::uint16_t half = 0x3e00;    // 1.5
     std::uint16_t bfloat = 0xbf80;  // -1
     float infinite = std::numeric_limits<float>::infinity();
-    std::uint32_t colour = 0xff00aa00;
+    std::uint32_t color = 0xff00aa00;
     std::uint32_t padding = 0;
     std::uint64_t address = 0xabc;
   } const value;

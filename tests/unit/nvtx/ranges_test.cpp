@@ -12,6 +12,7 @@
 #include <barrier>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 using namespace gpuprof::test;
 
 TEST_CASE("a range within a range has it as parent and lies one level deeper") {
@@ -270,12 +271,12 @@ TEST_CASE("a range whose begin found no room is dropped whole") {
   CHECK(found.ends.empty());
 }
 
-TEST_CASE("declared work, payload, colour and category arrive") {
+TEST_CASE("declared work, payload, color and category arrive") {
   auto const found = run([](thread_log& log) {
     auto text = named("gemm", "blas");
     text.flops = 2e12;
     text.bytes = 3e9;
-    text.colour = 0xff00ff00;
+    text.color = 0xff00ff00;
     text.category = 5;
     text.payload = payload_kind::signed64;
     text.payload_bits = 42;
@@ -287,14 +288,14 @@ TEST_CASE("declared work, payload, colour and category arrive") {
   auto const& begin = found.begins[0];
   CHECK(begin.declared_flops == 2e12);
   CHECK(begin.declared_bytes == 3e9);
-  CHECK(begin.colour == 0xff00ff00);
+  CHECK(begin.color == 0xff00ff00);
   CHECK(begin.category == 5);
   CHECK(begin.payload == payload_kind::signed64);
   CHECK(begin.payload_bits == 42);
   CHECK(names().text(begin.domain) == "blas");
   REQUIRE(found.marks.size() == 1);
   CHECK(found.marks[0].payload_bits == 42);
-  CHECK(found.marks[0].colour == 0xff00ff00);
+  CHECK(found.marks[0].color == 0xff00ff00);
 }
 
 TEST_CASE("a range started here may end on another thread") {
@@ -440,7 +441,7 @@ TEST_CASE("the ranges of a thread that ends with them open end there, innermost 
   CHECK(std::count(found.lines.begin(), found.lines.end(), "end deep") == 200);
 }
 
-TEST_CASE("an observer is not told of a started range whose end nobody would recognise") {
+TEST_CASE("an observer is not told of a started range whose end nobody would recognize") {
   static trigger watching;
   watching.wanted = names().intern("one more");
   run([](thread_log& log) {

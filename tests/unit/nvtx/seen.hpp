@@ -13,6 +13,7 @@
 #include <vector>
 
 namespace gpuprof::test {
+using namespace guest;
 
 /// Keeps the records and a line for each: "begin step", "end step", "mark m", "launch 7 in step".
 struct seen {

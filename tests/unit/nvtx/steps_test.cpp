@@ -7,6 +7,7 @@
 #include "unit/nvtx/seen.hpp"
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 using namespace gpuprof::test;
 
 namespace {

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 using namespace gpuprof::test;
 
 namespace {

@@ -8,6 +8,7 @@
 #include <thread>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 
 TEST_CASE("what several processes note is read whole, each reason once") {
   test::scratch_folder const folder;

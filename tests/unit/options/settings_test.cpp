@@ -9,6 +9,7 @@
 #include <set>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 using gpuprof::captured_chip_state;
-using gpuprof::page::chip_state_tracks;
+using gpuprof::host::page::chip_state_tracks;
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-using gpuprof::page::counter_series;
+using gpuprof::host::page::counter_series;
 
 namespace {
 

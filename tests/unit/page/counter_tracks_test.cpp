@@ -7,7 +7,7 @@
 #include <deque>
 #include <string>
 
-using gpuprof::page::counter_tracks;
+using gpuprof::host::page::counter_tracks;
 
 namespace {
 

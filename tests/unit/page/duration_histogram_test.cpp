@@ -5,8 +5,8 @@
 
 #include <numeric>
 
-using gpuprof::page::duration_histogram;
-using gpuprof::page::shown_durations;
+using gpuprof::host::page::duration_histogram;
+using gpuprof::host::page::shown_durations;
 
 namespace {
 

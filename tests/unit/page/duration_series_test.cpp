@@ -3,7 +3,7 @@
 
 #include "support/catch.hpp"
 
-using gpuprof::page::duration_series;
+using gpuprof::host::page::duration_series;
 
 TEST_CASE("few launches are a point each") {
   duration_series made(10);

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <random>
 
-using namespace gpuprof::page;
+using namespace gpuprof::host::page;
 using gpuprof::captured_stretch;
 
 namespace {

@@ -8,8 +8,8 @@
 using gpuprof::captured_extent;
 using gpuprof::captured_kernel;
 using gpuprof::captured_range;
-using gpuprof::page::kernel_details;
-using gpuprof::page::line_details;
+using gpuprof::host::page::kernel_details;
+using gpuprof::host::page::line_details;
 
 namespace {
 
@@ -75,7 +75,7 @@ TEST_CASE(
   CHECK(made.places().ranges()[0].total_ns == 150);
 }
 
-TEST_CASE("neighbours may be kernels that are not watched") {
+TEST_CASE("neighbors may be kernels that are not watched") {
   auto made = watching_two();
   made.add(launch(rare, 0, 7), {});
   made.add(launch(gemm, 1000, 100), {});

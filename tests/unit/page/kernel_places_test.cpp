@@ -3,8 +3,8 @@
 
 #include "support/catch.hpp"
 
-using gpuprof::page::kernel_place;
-using gpuprof::page::kernel_places;
+using gpuprof::host::page::kernel_place;
+using gpuprof::host::page::kernel_places;
 
 namespace {
 

@@ -5,8 +5,8 @@
 
 #include <numeric>
 
-using gpuprof::page::kernel_samples;
-using gpuprof::page::sample_course;
+using gpuprof::host::page::kernel_samples;
+using gpuprof::host::page::sample_course;
 
 namespace {
 

@@ -6,8 +6,8 @@
 #include <array>
 #include <vector>
 
-using gpuprof::page::packed;
-using gpuprof::page::planes_of;
+using gpuprof::host::page::packed;
+using gpuprof::host::page::planes_of;
 
 TEST_CASE("numbers stand by planes of bytes, as many as the greatest needs") {
   std::array<std::uint64_t, 3> const numbers{1, 0x0203, 0xff};

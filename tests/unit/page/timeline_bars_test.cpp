@@ -5,8 +5,8 @@
 
 #include <numeric>
 
-using gpuprof::page::bar;
-using gpuprof::page::timeline_bars;
+using gpuprof::host::page::bar;
+using gpuprof::host::page::timeline_bars;
 
 namespace {
 
@@ -30,7 +30,7 @@ TEST_CASE("below the limit each piece of work is a bar") {
   CHECK(last.count == 1);
 }
 
-TEST_CASE("beyond the limit neighbours become one bar, and nothing is lost") {
+TEST_CASE("beyond the limit neighbors become one bar, and nothing is lost") {
   auto const bars = steady_work(1000, 100'000);
   CHECK(bars.size() <= 1000);
   CHECK(bars.size() > 100);

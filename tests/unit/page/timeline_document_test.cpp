@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-using namespace gpuprof::page;
+using namespace gpuprof::host::page;
 
 namespace {
 

@@ -11,7 +11,8 @@
 #include <string>
 
 using namespace gpuprof;
-using namespace gpuprof::peaks;
+using namespace gpuprof::guest;
+using namespace gpuprof::guest::peaks;
 
 namespace {
 

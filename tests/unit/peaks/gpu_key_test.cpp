@@ -4,7 +4,8 @@
 #include "support/catch.hpp"
 
 using namespace gpuprof;
-using namespace gpuprof::peaks;
+using namespace gpuprof::guest;
+using namespace gpuprof::guest::peaks;
 
 namespace {
 

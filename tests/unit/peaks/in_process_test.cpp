@@ -8,7 +8,8 @@
 #include <thread>
 
 using namespace gpuprof;
-using namespace gpuprof::peaks;
+using namespace gpuprof::guest;
+using namespace gpuprof::guest::peaks;
 
 namespace {
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is read from an NVML: from the fake one of the machine of a recorded session, in the states
 // its environment gives it, and from one that has hardly a function. A case runs with its tag.
-#include "guest/peaks/neighbours.hpp"
+#include "guest/peaks/neighbors.hpp"
 #include "replay/format/recording_file.hpp"
 #include "support/catch.hpp"
 
 #include <cstdlib>
 
 using namespace gpuprof;
-using namespace gpuprof::peaks;
+using namespace gpuprof::guest;
+using namespace gpuprof::guest::peaks;
 
 namespace {
 
@@ -126,7 +127,7 @@ TEST_CASE("an NVML that lacks functions leaves their values at nothing", "[.][sp
   CHECK(facts.max_pcie_generation == 0);
   CHECK(facts.c2c_links == 0);
   CHECK_FALSE(device->energy_mj());
-  CHECK_FALSE(device->utilisation());
+  CHECK_FALSE(device->utilization());
   CHECK_FALSE(device->processes());
   CHECK_FALSE(who_loads(library, "GPU-1"));
 }

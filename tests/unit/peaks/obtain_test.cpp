@@ -10,6 +10,7 @@
 #include <fstream>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 using namespace gpuprof::test;
 using peaks::test_id;
 

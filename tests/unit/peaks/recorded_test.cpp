@@ -16,7 +16,9 @@
 #include <set>
 
 using namespace gpuprof;
-using namespace gpuprof::peaks;
+using namespace gpuprof::guest;
+using namespace gpuprof::host;
+using namespace gpuprof::guest::peaks;
 using namespace gpuprof::test;
 
 namespace {

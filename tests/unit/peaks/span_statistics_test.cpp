@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-using namespace gpuprof::peaks;
+using namespace gpuprof::guest::peaks;
 
 namespace {
 

@@ -17,8 +17,9 @@
 #include <unistd.h>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 using namespace gpuprof::test;
-using namespace gpuprof::peaks;
+using namespace gpuprof::guest::peaks;
 
 namespace {
 

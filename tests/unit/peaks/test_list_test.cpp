@@ -5,7 +5,7 @@
 
 #include <set>
 
-using namespace gpuprof::peaks;
+using namespace gpuprof::guest::peaks;
 using ids = std::vector<test_id>;
 
 namespace {

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-using namespace gpuprof::peaks;
+using namespace gpuprof::guest::peaks;
 
 namespace {
 

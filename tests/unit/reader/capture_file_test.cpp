@@ -13,6 +13,7 @@
 #include <vector>
 
 using namespace gpuprof;
+using namespace gpuprof::host;
 using namespace gpuprof::test;
 
 namespace {
@@ -71,10 +72,10 @@ struct row_listener {
     add(captured_kind::sync, r.start, raw(r.correlation), std::to_string(r.type));
   }
   void operator()(memory_record const& r) { add(captured_kind::memory, r.time, r.bytes, {}); }
-  void operator()(sampled_launch_record const& r) {
+  void operator()(read_launch_record const& r) {
     add(captured_kind::reading, r.opened, raw(r.correlation), {});
   }
-  void operator()(metric_sample_record const& r) {
+  void operator()(sample_record const& r) {
     add(captured_kind::sample, r.start, std::bit_cast<std::uint64_t>(r.value), {});
   }
   void operator()(chip_state_record const& r) {
@@ -90,8 +91,8 @@ std::vector<seen> rows_in_time(std::string const& path, time_stretches const& st
   exported_names names(trace);
   row_listener listener{names, {}};
   for_each_in_time<range_begin, mark_record, api_record, kernel_record, graph_record, copy_record,
-                   memset_record, sync_record, memory_record, sampled_launch_record,
-                   metric_sample_record, chip_state_record>(trace.file(), listener, stretches);
+                   memset_record, sync_record, memory_record, read_launch_record, sample_record,
+                   chip_state_record>(trace.file(), listener, stretches);
   return listener.all;
 }
 

@@ -12,6 +12,7 @@
 #include <tuple>
 
 using namespace gpuprof;
+using namespace gpuprof::host;
 using namespace gpuprof::test;
 using Catch::Matchers::Contains;
 using Catch::Matchers::StartsWith;

@@ -13,6 +13,7 @@
 #include <vector>
 
 using namespace gpuprof;
+using namespace gpuprof::host;
 
 namespace {
 
@@ -40,7 +41,7 @@ struct written_capture {
     metric.metric = metric_id{1};
     metric.patches_kernel = true;
     out->add(metric);
-    sampled_launch_record sample;
+    read_launch_record sample;
     sample.correlation = correlation_id{correlation};
     out->add(sample);
   }

@@ -8,6 +8,7 @@
 #include "support/scratch_folder.hpp"
 
 using namespace gpuprof;
+using namespace gpuprof::host;
 
 TEST_CASE("bytes that are no UTF-8 are replaced one by one, all else stays") {
   CHECK(valid_utf8("plain") == "plain");

@@ -9,6 +9,7 @@
 #include <random>
 
 using namespace gpuprof;
+using namespace gpuprof::host;
 
 namespace {
 

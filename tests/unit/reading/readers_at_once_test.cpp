@@ -11,6 +11,7 @@
 #include <string>
 
 using namespace gpuprof;
+using namespace gpuprof::host;
 
 namespace {
 
@@ -27,7 +28,7 @@ seen_in_capture read_all(std::string const& name) {
   seen_in_capture seen;
   for (auto const& shape : trace.shapes()) seen.letters += names.text(shape.name).size();
   seen.letters += trace.missing().size() + trace.ranges().size();
-  for_each_in_time<kernel_record, metric_sample_record>(trace.file(), [&](auto const& row) {
+  for_each_in_time<kernel_record, sample_record>(trace.file(), [&](auto const& row) {
     if constexpr (requires { row.metric; })
       ++seen.samples;
     else

@@ -13,6 +13,7 @@
 #include <vector>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 using Catch::Matchers::Contains;
 namespace fs = std::filesystem;
 

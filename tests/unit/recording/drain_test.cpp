@@ -21,6 +21,7 @@
 #include <vector>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 using namespace gpuprof::test;
 
 namespace {

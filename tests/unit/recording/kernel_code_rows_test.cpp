@@ -6,6 +6,7 @@
 #include "support/made_cubin.hpp"
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 using namespace gpuprof::test;
 using enum instruction_class;
 

@@ -14,6 +14,7 @@
 #include <thread>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 
 namespace {
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 
 namespace {
 
@@ -535,7 +536,7 @@ TEST_CASE("graph nodes are filtered by name, each name asked for once") {
 }
 
 TEST_CASE(
-    "API calls, synchronisations and memory are kept inside windows alone, and not the profiler's "
+    "API calls, synchronizations and memory are kept inside windows alone, and not the profiler's "
     "own") {
   assembler_scene s;
   s.open(1000);

@@ -12,6 +12,7 @@
 #include <sstream>
 
 using namespace gpuprof;
+using namespace gpuprof::host;
 using namespace gpuprof::test;
 
 namespace {
@@ -39,14 +40,14 @@ std::vector<std::string> lines_of_text(std::string const& text) {
 
 report::advice_report with_findings(std::size_t count) {
   auto report = made_frame();
-  advise::advice_of_rank alone{"", 10 * second, {}};
+  advice::advice_of_rank alone{"", 10 * second, {}};
   for (std::size_t i = 0; i < count; ++i) {
     auto one = i % 2 == 0 ? product_finding() : waiting_finding();
     one.range = "range " + std::to_string(i);
     one.to_do = std::string(300, 'x') + " " + std::string(300, 'y');
     alone.given.findings.push_back(one);
   }
-  report.advice = advise::join(std::span(&alone, 1));
+  report.advice = advice::join(std::span(&alone, 1));
   return report;
 }
 
@@ -67,7 +68,7 @@ TEST_CASE("no line of advice is wider than the terminal") {
   for (auto const& report : {made_report(), made_report_of_ranks()})
     for (std::size_t const width : {80, 100, 120, 200})
       for (auto const& line : lines_of_text(text_of(report, width)))
-        CHECK(report::width_of(line) <= width);
+        CHECK(text::width_of(line) <= width);
 }
 
 TEST_CASE("a page has at most a hundred lines, and says what is not on it") {
@@ -86,7 +87,7 @@ TEST_CASE("without a finding advice says what binds the program and how close to
   auto text = text_of(report, 0);
   CHECK(has(text, "No finding above 1.0 % of the run."));
   CHECK(has(text, "How close its kernels are to the roof is not known; needs: --metrics auto."));
-  report.roof = advise::roof_distance{0.93, 0.8, {bound_by::kind::dram, {}}};
+  report.roof = advice::roof_distance{0.93, 0.8, {bound_by::kind::dram, {}}};
   text = text_of(report, 0);
   CHECK(has(text, "Kernels reach 93.0 % of the measured roofs"));
   CHECK(has(text, "bound by DRAM."));
@@ -109,7 +110,7 @@ TEST_CASE("a ledger of shares keeps the widest columns that fit, the rest is one
                                                   made_line("empty", 0)};
   for (std::size_t const width : {40, 60, 80, 120})
     for (auto const& line : report::ledger_shares(lines, "range", width))
-      CHECK(report::width_of(line) <= width);
+      CHECK(text::width_of(line) <= width);
   auto const narrow = report::ledger_shares(lines, "range", 50);
   CHECK(has(narrow[1], "compute"));
   CHECK(has(narrow[1], "other"));
@@ -140,7 +141,7 @@ TEST_CASE("JSON has everything about a finding") {
   CHECK(json["schema"] == "gpuprof-analyze-1");
   auto const& one = json["findings"][1];
   CHECK(one["rule"] == "sync_point");
-  CHECK(one["group"] == "synchronisation");
+  CHECK(one["group"] == "synchronization");
   CHECK(one["potential_gain_ms"]["low"] == 120);
   CHECK(one["of_window"]["high"] == 0.034);
   CHECK(one["evidence"].size() == 3);
@@ -170,23 +171,23 @@ TEST_CASE("JSON of several ranks says what each would save") {
 
 TEST_CASE("CSV has a row for each finding, those below the threshold last") {
   std::string text;
-  report::write_csv(report::advice_csv_table(made_report()), {},
-                    [&](std::string_view piece) { text += piece; });
+  text::write_csv(report::advice_csv_table(made_report()), {},
+                  [&](std::string_view piece) { text += piece; });
   CHECK(text.starts_with("rule,group,severity,what,device,range,kernel,"));
   CHECK(has(text,
-            "\nsync_point,synchronisation,warning,the GPU idles behind "
+            "\nsync_point,synchronization,warning,the GPU idles behind "
             "cudaStreamSynchronize,0,step,,cudaStreamSynchronize,,113,120,340,0.012,0.034,"
-            "synchronisation,"));
+            "synchronization,"));
   CHECK(std::count(text.begin(), text.end(), '\n') == 1 + 4 + 1);  // a name has a line end in it
 }
 
 TEST_CASE("a rule is described in full, and all of them in a table") {
-  auto const* const rule = advise::find_rule("sync_point");
+  auto const* const rule = advice::find_rule("sync_point");
   REQUIRE(rule != nullptr);
   auto const text = report::rule_description(*rule, 80);
   for (auto const part : {rule->name, rule->question}) CHECK(has(text, part));
   for (auto const label : {"fires at", "gain", "ignores", "next"}) CHECK(has(text, label));
   std::size_t rows = 0;
-  report::rules_table(advise::all_rules()).each_row([&](report::row const&) { ++rows; });
-  CHECK(rows == advise::all_rules().size());
+  report::rules_table(advice::all_rules()).each_row([&](text::row const&) { ++rows; });
+  CHECK(rows == advice::all_rules().size());
 }

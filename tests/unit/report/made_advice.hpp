@@ -9,21 +9,22 @@
 #include <string>
 
 namespace gpuprof::test {
+using namespace host;
 
 inline constexpr double second = 1e9, millisecond = 1e6;
 
-inline advise::finding made_finding(std::string what, double low_ms, double high_ms) {
-  advise::finding one;
+inline advice::finding made_finding(std::string what, double low_ms, double high_ms) {
+  advice::finding one;
   one.rule = "sync_point";
   one.what = std::move(what);
   one.gain = {low_ms * millisecond, high_ms * millisecond};
-  one.bucket = time_bucket::synchronisation;
+  one.bucket = time_bucket::synchronization;
   one.instances = 113;
   one.device = device_id{0};
   return one;
 }
 
-inline advise::finding waiting_finding() {
+inline advice::finding waiting_finding() {
   auto one = made_finding("the GPU idles behind cudaStreamSynchronize", 120, 340);
   one.range = "step";
   one.call = "cudaStreamSynchronize";
@@ -35,7 +36,7 @@ inline advise::finding waiting_finding() {
   return one;
 }
 
-inline advise::finding product_finding() {
+inline advice::finding product_finding() {
   auto one = made_finding("products in FP32 where the tensor cores have TF32", 900, 1250);
   one.kernel =
       "void cutlass::Kernel2<cutlass_80_simt_sgemm_256x128_8x4_tn_align1>(typename "
@@ -50,7 +51,7 @@ inline advise::finding product_finding() {
   return one;
 }
 
-inline advise::finding hidden_finding() {
+inline advice::finding hidden_finding() {
   auto one = made_finding("a kernel below the roof", 0, 150);
   one.kernel = "layer_norm";
   one.bucket = time_bucket::compute;
@@ -64,7 +65,7 @@ inline bucket_times made_times() {
   bucket_times times;
   times[time_bucket::compute] = 6.12 * second;
   times[time_bucket::launch_bound] = 2.10 * second;
-  times[time_bucket::synchronisation] = 0.95 * second;
+  times[time_bucket::synchronization] = 0.95 * second;
   times[time_bucket::transfer] = 0.5 * second;
   times[time_bucket::start_up] = 0.3 * second;
   times[time_bucket::back_to_back] = 0.02 * second;
@@ -81,11 +82,11 @@ inline report::ledger_line made_line(std::string label, double scale) {
   return line;
 }
 
-inline advise::advice made_advice() {
-  advise::advice given;
+inline advice::run_advice made_advice() {
+  advice::run_advice given;
   given.findings = {product_finding(), waiting_finding(), hidden_finding()};
   given.too_small = {made_finding("the GPU idles behind cudaMemcpy", 10, 40)};
-  given.missing = {{advise::find_rule("sync_point"), advise::data::explain | advise::data::peaks}};
+  given.missing = {{advice::find_rule("sync_point"), advice::data::explain | advice::data::peaks}};
   return given;
 }
 
@@ -115,15 +116,15 @@ inline report::advice_report made_frame() {
 inline report::advice_report made_report() {
   auto report = made_frame();
   report.best_case_ns = 8.26 * second;
-  report.roof = advise::roof_distance{0.62, 0.97, {bound_by::kind::dram, {}}};
-  advise::advice_of_rank const alone{"", 10 * second, made_advice()};
-  report.advice = advise::join(std::span(&alone, 1));
+  report.roof = advice::roof_distance{0.62, 0.97, {bound_by::kind::dram, {}}};
+  advice::advice_of_rank const alone{"", 10 * second, made_advice()};
+  report.advice = advice::join(std::span(&alone, 1));
   return report;
 }
 
 inline report::advice_report made_report_of_ranks() {
   auto report = made_frame();
-  std::vector<advise::advice_of_rank> ranks;
+  std::vector<advice::advice_of_rank> ranks;
   report.time.gpus.clear();
   for (int rank = 0; rank < 8; ++rank) {
     auto const label = std::to_string(rank);
@@ -143,7 +144,7 @@ inline report::advice_report made_report_of_ranks() {
   report.time.ranges.clear();
   report.time.steps.clear();
   report.all_windows_ns = report.best_case_ns = 80 * second;
-  report.advice = advise::join(ranks);
+  report.advice = advice::join(ranks);
   return report;
 }
 

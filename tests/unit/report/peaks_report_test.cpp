@@ -10,6 +10,7 @@
 #include <sstream>
 
 using namespace gpuprof;
+using namespace gpuprof::host;
 using namespace gpuprof::test;
 
 namespace {
@@ -24,7 +25,7 @@ std::size_t widest_line(std::string const& text) {
   std::istringstream lines(text);
   std::size_t widest = 0;
   for (std::string line; std::getline(lines, line);)
-    widest = std::max(widest, report::width_of(line));
+    widest = std::max(widest, text::width_of(line));
   return widest;
 }
 
@@ -198,7 +199,7 @@ TEST_CASE("nothing known is nothing shown") {
 TEST_CASE("CSV has a row for each GPU and test with every field") {
   std::vector const gpus{pretended_gpu(1), pretended_gpu(2, 0.9)};
   std::string csv;
-  report::write_csv(report::peaks_table(gpus), {}, [&](std::string_view piece) { csv += piece; });
+  text::write_csv(report::peaks_table(gpus), {}, [&](std::string_view piece) { csv += piece; });
   check_golden("peaks.csv", csv);
   CHECK(std::count(csv.begin(), csv.end(), '\n') == 1 + 2 * 8);
 }

@@ -10,6 +10,7 @@
 #include <limits>
 
 using namespace gpuprof;
+using namespace gpuprof::host;
 using namespace gpuprof::test;
 using report::roofline_lines;
 
@@ -23,8 +24,8 @@ std::string svg(std::vector<roofline_row> const& rows, report::roofline_facts co
 }
 std::string csv(std::vector<roofline_row> const& rows) {
   std::string out;
-  report::write_csv(report::roofline_csv_table(rows, roofline_lines::kernels), {},
-                    [&](std::string_view piece) { out += piece; });
+  text::write_csv(report::roofline_csv_table(rows, roofline_lines::kernels), {},
+                  [&](std::string_view piece) { out += piece; });
   return out;
 }
 bool holds(std::string const& text, std::string const& part) {
@@ -68,8 +69,8 @@ TEST_CASE("figures with an error above 5 % are marked in the table") {
   unsure.clock_error = 1e7;
   auto const text = [](roofline_row const& line) {
     std::string out;
-    report::write_columns(report::roofline_table(std::span(&line, 1), roofline_lines::kernels), {},
-                          [&](std::string_view piece) { out += piece; });
+    text::write_columns(report::roofline_table(std::span(&line, 1), roofline_lines::kernels), {},
+                        [&](std::string_view piece) { out += piece; });
     return out;
   };
   CHECK_FALSE(holds(text(sure), "~"));
@@ -122,7 +123,7 @@ TEST_CASE("FLOP that are an upper limit say so everywhere, and have their bounds
   CHECK(line["flops_low"] == 5e11);
   CHECK(line["flops_high"] == 2.2e12);
   std::vector const rows{row};
-  report::write_columns(report::roofline_table(rows, roofline_lines::kernels), {}, to(table));
+  text::write_columns(report::roofline_table(rows, roofline_lines::kernels), {}, to(table));
   CHECK(holds(table, " <=2"));
   CHECK(holds(table, " <=10"));
   CHECK_FALSE(holds(table, "~"));
@@ -164,9 +165,9 @@ TEST_CASE("labels lie on no point and on no other label, and stay inside") {
   report::label_room room({0, 0, 300, 200});
   std::vector<report::box> places;
   for (int i = 0; i < 12; ++i) {
-    report::point const centre{150.0 + i, 100.0};
-    room.take({centre.x - 5, 95, centre.x + 5, 105});
-    auto const found = room.take_beside(centre, 5, 80, 15);
+    report::point const center{150.0 + i, 100.0};
+    room.take({center.x - 5, 95, center.x + 5, 105});
+    auto const found = room.take_beside(center, 5, 80, 15);
     if (!found) continue;  // there is room for some only
     for (auto const& other : places) CHECK_FALSE(other.meets(found->place));
     CHECK(found->place.x0 >= 0);

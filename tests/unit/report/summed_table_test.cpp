@@ -9,31 +9,31 @@
 #include <cmath>
 
 using namespace gpuprof;
-using report::cell;
+using namespace gpuprof::host;
+using text::cell;
 
 namespace {
 
 statistics statistics_of(std::vector<std::uint64_t> const& values) {
   samples all;
   for (auto const value : values) all.add(value);
-  return all.summarise();
+  return all.summarize();
 }
 
-report::table kernels(
-    std::vector<std::pair<std::string, std::vector<std::uint64_t>>> const& named) {
+text::table kernels(std::vector<std::pair<std::string, std::vector<std::uint64_t>>> const& named) {
   std::vector<kernel_row> rows;
   for (auto const& [name, values] : named) rows.push_back({name, {}, {}, statistics_of(values)});
   return report::kernel_table(std::move(rows));
 }
 
 /// The cells of the first line, by the names of columns.
-std::map<std::string, std::string> first_line(report::table const& table) {
+std::map<std::string, std::string> first_line(text::table const& table) {
   std::map<std::string, std::string> cells;
-  table.each_row([&](report::row const& row) {
+  table.each_row([&](text::row const& row) {
     REQUIRE(row.size() == table.columns.size());
     for (std::size_t i = 0; i < row.size(); ++i) {
       std::string text;
-      report::append_cell(text, row[i], table.columns[i].kind, report::time_unit::nanoseconds);
+      text::append_cell(text, row[i], table.columns[i].kind, text::time_unit::nanoseconds);
       cells.try_emplace(table.columns[i].name, text);
     }
   });

@@ -5,17 +5,18 @@
 #include "support/trace_of.hpp"
 
 using namespace gpuprof;
+using namespace gpuprof::host;
 using namespace gpuprof::test;
 
 namespace {
 
-std::string csv(report::table const& table) {
+std::string csv(text::table const& table) {
   std::string out;
-  report::write_csv(table, report::time_unit::nanoseconds,
-                    [&](std::string_view piece) { out += piece; });
+  text::write_csv(table, text::time_unit::nanoseconds,
+                  [&](std::string_view piece) { out += piece; });
   return out;
 }
-std::string header(report::table const& table) {
+std::string header(text::table const& table) {
   auto const text = csv(table);
   return text.substr(0, text.find('\n'));
 }

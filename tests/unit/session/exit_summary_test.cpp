@@ -7,8 +7,9 @@
 #include "support/trace_of.hpp"
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 using namespace gpuprof::test;
-using report::overview;
+using text::overview;
 
 namespace {
 
@@ -54,7 +55,7 @@ TEST_CASE("losses are named with their number") {
 
 TEST_CASE("more memory is advised only where it helps") {
   auto const lost_line = [](std::vector<std::string_view> const& counters) {
-    report::overview about;
+    text::overview about;
     for (auto const counter : counters) add_counter(about, counter, 1);
     return overview_lines(about)[1];
   };
@@ -79,7 +80,7 @@ TEST_CASE("range names that were grouped are a remark, and none where none was")
 }
 
 TEST_CASE("a capture that knows nothing about itself says so without inventing") {
-  auto const lines = report::overview_lines({});
+  auto const lines = text::overview_lines({});
   CHECK(lines[0] == "captured: a program, no records");
   CHECK(lines[2] == "cost: not recorded");
 }
@@ -131,7 +132,7 @@ TEST_CASE("the summary mentions whole graphs, which its kernels do not include")
 }
 
 TEST_CASE("kernels whose grid was not recorded are told as a loss and explained") {
-  report::overview about;
+  text::overview about;
   add_counter(about, "lost.kernel_grids", 0);
   CHECK(overview_lines(about).size() == 3);
   add_counter(about, "lost.kernel_grids", 268'928);

@@ -12,6 +12,7 @@
 #include <thread>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 using namespace gpuprof::test;
 
 namespace {
@@ -70,7 +71,7 @@ TEST_CASE("a capture begins with CUDA; at its end records go off, and the next c
   CHECK(in_a_process({}, [](profiler_scene& s) {
           EXPECT(!s.profiler.active());
           EXPECT(s.cupti.calls().empty());
-          s.profiler.cuda_initialised();
+          s.profiler.cuda_initialized();
           EXPECT(s.profiler.capturing());
           EXPECT(s.profiler.active());
           EXPECT(s.traces_kernels());
@@ -88,7 +89,7 @@ TEST_CASE("a capture begins with CUDA; at its end records go off, and the next c
 
 TEST_CASE("another capture after CUPTI was left takes it again") {
   CHECK(in_a_process({}, [](profiler_scene& s) {
-          s.profiler.cuda_initialised();
+          s.profiler.cuda_initialized();
           s.profiler.stop();
           EXPECT(s.soon([&] { return s.a_call_ends(), !s.cupti.subscribed(); }));
           EXPECT(s.profiler.start(""));
@@ -110,7 +111,7 @@ TEST_CASE("without CUDA a capture is one of ranges, and CUPTI is not touched") {
 
 TEST_CASE("--trace=nvtx leaves CUPTI alone in a CUDA program too") {
   CHECK(in_a_process({{"GPUPROF_TRACE", "nvtx"}}, [](profiler_scene& s) {
-          s.profiler.cuda_initialised();
+          s.profiler.cuda_initialized();
           EXPECT(s.profiler.capturing());
           EXPECT(s.cupti.calls().empty());
         }) == "");
@@ -119,7 +120,7 @@ TEST_CASE("--trace=nvtx leaves CUPTI alone in a CUDA program too") {
 TEST_CASE(
     "between cudaProfilerStart and Stop: CUPTI is listened to before, traces inside, and stays") {
   CHECK(in_a_process(between_profiler_calls, [](profiler_scene& s) {
-          s.profiler.cuda_initialised();
+          s.profiler.cuda_initialized();
           EXPECT(!s.profiler.capturing());
           EXPECT(s.cupti.subscribed());
           EXPECT(!s.traces_kernels());
@@ -142,7 +143,7 @@ TEST_CASE(
 
 TEST_CASE("captures that follow each other within half a second find tracing still on") {
   CHECK(in_a_process(between_profiler_calls, [](profiler_scene& s) {
-          s.profiler.cuda_initialised();
+          s.profiler.cuda_initialized();
           s.cuda.profiler_start();
           s.cuda.profiler_stop();
           for (int round = 0; round < 3; ++round) s.profiler.flush();  // so the drain is at rest
@@ -157,7 +158,7 @@ TEST_CASE("captures that follow each other within half a second find tracing sti
 TEST_CASE("CUPTI that another tool holds: said once, ranges are recorded, and tried again") {
   CHECK(in_a_process(between_profiler_calls, [](profiler_scene& s) {
           s.cupti.hold_as("Nsight Systems");
-          s.profiler.cuda_initialised();
+          s.profiler.cuda_initialized();
           s.cuda.profiler_start();
           EXPECT(s.profiler.capturing());
           EXPECT(!s.traces_kernels());
@@ -175,7 +176,7 @@ TEST_CASE("CUPTI that another tool holds: said once, ranges are recorded, and tr
 
 TEST_CASE("CUPTI that has shut itself down is never called again, and captures go on without it") {
   CHECK(in_a_process({}, [](profiler_scene& s) {
-          s.profiler.cuda_initialised();
+          s.profiler.cuda_initialized();
           s.cuda.cupti_failed(CUPTI_ERROR_UNKNOWN, "a reason");
           EXPECT(s.said("a reason") == 1);
           s.profiler.flush();  // a round that had begun is over
@@ -195,7 +196,7 @@ TEST_CASE("the records of a context are fetched on the thread that ends it, whil
           s.cupti.when_called("cuptiActivityFlushAll", [&] {
             if (std::this_thread::get_id() == here) fetched = true;
           });
-          s.profiler.cuda_initialised();
+          s.profiler.cuda_initialized();
           s.cuda.context_ending();
           EXPECT(!fetched);
           s.cuda.profiler_start();
@@ -208,7 +209,7 @@ TEST_CASE("a flush that takes longer than its limit says so, and goes on") {
   CHECK(in_a_process({{"GPUPROF_FLUSH_TIMEOUT_MS", "50"}}, [](profiler_scene& s) {
           std::atomic<bool> is_held{true};
           s.cupti.when_called("cuptiActivityFlushAll", [&] { is_held.wait(true); });
-          s.profiler.cuda_initialised();
+          s.profiler.cuda_initialized();
           for (auto const& outcome : {s.profiler.flush(), s.profiler.stop()}) {
             EXPECT(outcome.what == api_outcome::kind::late);
             EXPECT(outcome.why.starts_with("not all of the capture is in its file after 50 ms"));
@@ -221,7 +222,7 @@ TEST_CASE("a flush that takes longer than its limit says so, and goes on") {
 
 TEST_CASE("a start beside another thread that switches is left to that thread, and says so") {
   CHECK(in_a_process(between_profiler_calls, [](profiler_scene& s) {
-          s.profiler.cuda_initialised();
+          s.profiler.cuda_initialized();
           bool once = false;
           api_outcome beside;
           s.cupti.when_called("cuptiActivityEnable", [&] {
@@ -263,7 +264,7 @@ TEST_CASE(
   variables const schedule{{"GPUPROF_SCHEDULE", "1,1,1,1"}, {"GPUPROF_STEP_RANGE", "batch"}};
   CHECK(in_a_process(schedule, [](profiler_scene& s) {
           auto const batch = names().intern("batch");
-          s.profiler.cuda_initialised();
+          s.profiler.cuda_initialized();
           EXPECT(!s.traces_kernels());
           s.profiler.step();
           EXPECT(s.traces_kernels());
@@ -281,7 +282,7 @@ TEST_CASE(
 TEST_CASE("gpuprof_step() counts once where its own range is the one that counts") {
   variables const schedule{{"GPUPROF_SCHEDULE", "1,0,2,1"}, {"GPUPROF_STEP_RANGE", "gpuprof:step"}};
   CHECK(in_a_process(schedule, [](profiler_scene& s) {
-          s.profiler.cuda_initialised();
+          s.profiler.cuda_initialized();
           s.profiler.step();
           EXPECT(s.profiler.capturing());
           s.profiler.step();
@@ -294,7 +295,7 @@ TEST_CASE("gpuprof_step() counts once where its own range is the one that counts
 TEST_CASE("gpuprof_step() opens a range, but none where no ranges are wanted") {
   for (auto const* const trace : {"cuda,nvtx", "cuda"})
     CHECK(in_a_process({{"GPUPROF_TRACE", trace}}, [&](profiler_scene& s) {
-            s.profiler.cuda_initialised();
+            s.profiler.cuda_initialized();
             for (int i = 0; i < 3; ++i) s.profiler.step();
             auto const open = this_thread_log()->ranges.size();
             EXPECT(open == (std::string(trace) == "cuda" ? 0 : 1));
@@ -303,7 +304,7 @@ TEST_CASE("gpuprof_step() opens a range, but none where no ranges are wanted") {
 
 TEST_CASE("a capture that is switched while another thread switches is left to that thread") {
   CHECK(in_a_process(between_profiler_calls, [](profiler_scene& s) {
-          s.profiler.cuda_initialised();
+          s.profiler.cuda_initialized();
           bool once = false;
           s.cupti.when_called("cuptiActivityEnable", [&] {
             if (std::exchange(once, true)) return;
@@ -318,7 +319,7 @@ TEST_CASE("a capture that is switched while another thread switches is left to t
 
 TEST_CASE("the end writes the file; nothing begins or is flushed after it") {
   CHECK(in_a_process({}, [](profiler_scene& s) {
-          s.profiler.cuda_initialised();
+          s.profiler.cuda_initialized();
           s.profiler.shut_down();
           EXPECT(!s.profiler.capturing());
           EXPECT(!s.profiler.active());
@@ -333,7 +334,7 @@ TEST_CASE("the end writes the file; nothing begins or is flushed after it") {
 
 TEST_CASE("a process in which nothing began a capture says why, once") {
   CHECK(in_a_process(between_profiler_calls, [](profiler_scene& s) {
-          s.profiler.cuda_initialised();
+          s.profiler.cuda_initialized();
           s.profiler.shut_down();
           s.profiler.shut_down();
           EXPECT(s.said("cudaProfilerStart was never called") == 1);
@@ -343,7 +344,7 @@ TEST_CASE("a process in which nothing began a capture says why, once") {
 
 TEST_CASE("a child that is forked while CUDA is up can neither begin, stop nor end a capture") {
   CHECK(in_a_process({}, [](profiler_scene& s) {
-          s.profiler.cuda_initialised();
+          s.profiler.cuda_initialized();
           auto const child = fork();
           if (child == 0) {
             bool const inert = !s.profiler.start("") && !s.profiler.stop() && !s.profiler.flush();
@@ -360,7 +361,7 @@ TEST_CASE("a child that is forked while CUDA is up can neither begin, stop nor e
 
 TEST_CASE("after a failed write tracing ends and CUPTI is left, where nothing else takes records") {
   CHECK(in_a_process({}, [](profiler_scene& s) {
-          s.profiler.cuda_initialised();
+          s.profiler.cuda_initialized();
           EXPECT(s.profiler.flush());
           EXPECT(s.traces_kernels());
           let_no_file_grow();
@@ -379,7 +380,7 @@ TEST_CASE("so it is where no file can be made, and no trigger starts another cap
   variables nowhere = between_profiler_calls;
   nowhere.emplace_back("GPUPROF_OUTPUT", "/nowhere/at/all");
   CHECK(in_a_process(nowhere, [](profiler_scene& s) {
-          s.profiler.cuda_initialised();
+          s.profiler.cuda_initialized();
           s.cuda.profiler_start();
           EXPECT(s.soon([&] { return !s.profiler.capturing(); }));
           EXPECT(s.soon([&] { return !s.traces_kernels(); }));
@@ -394,7 +395,7 @@ TEST_CASE("so it is where no file can be made, and no trigger starts another cap
 TEST_CASE("a program that reads totals while it runs has them without a file") {
   CHECK(in_a_process({{"GPUPROF_OUTPUT", "/nowhere/at/all"}}, [](profiler_scene& s) {
           EXPECT(s.profiler.start(""));
-          s.profiler.cuda_initialised();
+          s.profiler.cuda_initialized();
           for (auto const& flushed : {s.profiler.flush(), s.profiler.flush()}) {
             EXPECT(flushed.what == api_outcome::kind::inactive);
             EXPECT(flushed.why.starts_with("nothing is captured"));
@@ -409,7 +410,7 @@ TEST_CASE("a capture whose file is as large as it may be ends with a line, for g
   variables limited = between_profiler_calls;
   limited.emplace_back("GPUPROF_MAX_SIZE", "100k");
   CHECK(in_a_process(limited, [](profiler_scene& s) {
-          s.profiler.cuda_initialised();
+          s.profiler.cuda_initialized();
           s.cuda.profiler_start();
           make_ranges(s, 4096);
           EXPECT(s.soon([&] { return !s.profiler.capturing(); }));
@@ -429,7 +430,7 @@ TEST_CASE("a capture whose file is as large as it may be ends with a line, for g
 
 TEST_CASE("a capture ends with a line when its disk has less room than is to stay free") {
   CHECK(in_a_process({{"GPUPROF_MIN_FREE_SPACE", "1000000T"}}, [](profiler_scene& s) {
-          s.profiler.cuda_initialised();
+          s.profiler.cuda_initialized();
           EXPECT(s.soon([&] { return !s.profiler.capturing(); }));
           EXPECT(s.soon([&] { return !s.traces_kernels(); }));
           EXPECT(s.said("of --min-free-space") == 1);
@@ -441,7 +442,7 @@ TEST_CASE("a capture ends with a line when its disk has less room than is to sta
 TEST_CASE("no thread of ours wakes again and again before a capture, or once all is over",
           "[timing]") {
   CHECK(in_a_process(between_profiler_calls, [](profiler_scene& s) {
-          s.profiler.cuda_initialised();
+          s.profiler.cuda_initialized();
           EXPECT(s.soon(sleep_while_nothing_happens));
           s.cuda.profiler_start();
           EXPECT(s.soon([&] { return std::filesystem::exists(s.profiler.capture_path()); }));
@@ -456,7 +457,7 @@ TEST_CASE("no thread of ours wakes again and again before a capture, or once all
 TEST_CASE("a delay that is known only while all threads sleep is kept") {
   CHECK(
       in_a_process({{"GPUPROF_DELAY", "0.3"}, {"GPUPROF_DURATION", "0.3"}}, [](profiler_scene& s) {
-        s.profiler.cuda_initialised();
+        s.profiler.cuda_initialized();
         EXPECT(!s.profiler.capturing());
         EXPECT(s.soon([&] { return s.profiler.capturing(); }));
         EXPECT(s.soon([&] { return !s.profiler.capturing(); }));

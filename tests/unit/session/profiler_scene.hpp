@@ -23,6 +23,7 @@
 #include <vector>
 
 namespace gpuprof::test {
+using namespace guest;
 
 /// Lives as long as its process.
 struct profiler_scene {

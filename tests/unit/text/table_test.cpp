@@ -9,7 +9,7 @@
 
 #include <limits>
 
-using namespace gpuprof::report;
+using namespace gpuprof::text;
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 void analyze_at_end(std::vector<std::string> const& captures) {
   advice_inputs inputs;
@@ -32,4 +32,4 @@ void analyze_at_end(std::vector<std::string> const& captures) {
       say);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

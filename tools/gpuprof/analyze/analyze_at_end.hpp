@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 /// To stderr, which the program has left. A capture that its program has removed is passed over;
 /// what cannot be analyzed gives one line.
 void analyze_at_end(std::vector<std::string> const& captures);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

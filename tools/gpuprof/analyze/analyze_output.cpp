@@ -4,29 +4,29 @@
 #include "output_file.hpp"
 #include "terminal.hpp"
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 void write_csv_of(report::advice_report const& report, report::advice_text_options const& options,
-                  report::text_sink const& sink) {
+                  text::text_sink const& sink) {
   for (auto const& line : report.heading) put_line(stderr, line);
   for (auto const& line : report.remarks) put_line(stderr, line);
-  report::write_csv(options.by ? report::ledger_csv_table(report.time, *options.by)
-                               : report::advice_csv_table(report),
-                    {}, sink);
+  text::write_csv(options.by ? report::ledger_csv_table(report.time, *options.by)
+                             : report::advice_csv_table(report),
+                  {}, sink);
 }
 
-void write_nsys_table(report::table const& table, analyze_place const& place,
+void write_nsys_table(text::table const& table, analyze_place const& place,
                       output_file const& out) {
   auto const sink = [&out](std::string_view text) { out.put(text); };
   switch (place.format) {
     case analyze_format::text:
       out.put("\n ** " + table.title + " (" + table.name + "):\n\n");
-      return report::write_columns(table, {}, sink, page_of(out.stream(), place.wide));
+      return text::write_columns(table, {}, sink, page_of(out.stream(), place.wide));
     case analyze_format::csv:
-      return report::write_csv(table, {}, sink);
+      return text::write_csv(table, {}, sink);
     case analyze_format::json:
-      return report::write_json(table, {}, sink);
+      return text::write_json(table, {}, sink);
   }
 }
 
@@ -57,8 +57,7 @@ void print_advice(report::advice_report const& report, std::FILE* out) {
       page_of(out, false));
 }
 
-result<void> write_nsys_tables(std::vector<report::table> const& tables,
-                               analyze_place const& place) {
+result<void> write_nsys_tables(std::vector<text::table> const& tables, analyze_place const& place) {
   auto const out = output_file::open(place.output, place.overwrite, place.captures);
   if (!out) return error{out.message()};
   auto const is_object = place.format == analyze_format::json && tables.size() > 1;
@@ -73,4 +72,4 @@ result<void> write_nsys_tables(std::vector<report::table> const& tables,
   return out->finish();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 enum class analyze_format { text, csv, json };
 
@@ -30,7 +30,6 @@ result<void> write_advice(report::advice_report const& report,
 void print_advice(report::advice_report const& report, std::FILE* out);
 
 /// Tables with the columns of nsys, one after the other.
-result<void> write_nsys_tables(std::vector<report::table> const& tables,
-                               analyze_place const& place);
+result<void> write_nsys_tables(std::vector<text::table> const& tables, analyze_place const& place);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -10,10 +10,10 @@
 #include <tuple>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
-using namespace advise;
+using namespace advice;
 
 constexpr double quick_share = 0.25;
 
@@ -167,9 +167,9 @@ std::vector<communication_facts> communication_of(trace_contents& trace,
   return found;
 }
 
-std::vector<serialised_facts> serialised_of(trace_contents& trace, timeline_pass const& pass) {
-  std::vector<serialised_facts> all;
-  for (auto const& [device, sum] : pass.serialised())
+std::vector<serialized_facts> serialized_of(trace_contents& trace, timeline_pass const& pass) {
+  std::vector<serialized_facts> all;
+  for (auto const& [device, sum] : pass.serialized())
     all.push_back({.device = device,
                    .range = text_of_range(trace, sum.ranges.longest()),
                    .count = sum.count,
@@ -192,13 +192,13 @@ bool is_name_of_loading(std::string_view name) noexcept {
   return false;
 }
 
-void take_texts(trace_contents& trace, timeline_pass const& pass, advise::run_facts& facts) {
+void take_texts(trace_contents& trace, timeline_pass const& pass, advice::run_facts& facts) {
   facts.copies = copies_of(trace, pass);
   facts.gaps = gaps_of(trace, pass);
   facts.calls = calls_of(trace, pass);
   facts.sequences = sequences_of(trace, pass);
   facts.communication = communication_of(trace, pass);
-  facts.serialised = serialised_of(trace, pass);
+  facts.serialized = serialized_of(trace, pass);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -10,10 +10,10 @@
 #include <string>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 /// Fills copies, gaps, calls, sequences and communication.
-void take_texts(trace_contents& trace, timeline_pass const& pass, advise::run_facts& facts);
+void take_texts(trace_contents& trace, timeline_pass const& pass, advice::run_facts& facts);
 
 /// "forward", with its domain where it has one; empty: none.
 std::string text_of_range(trace_contents& trace, std::optional<range_key> const& range);
@@ -21,4 +21,4 @@ std::string text_of_range(trace_contents& trace, std::optional<range_key> const&
 /// A range in which a program loads its next data: "DataLoader.__next__", "load_batch".
 bool is_name_of_loading(std::string_view name) noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -4,7 +4,7 @@
 #include "collective_kernels.hpp"
 #include "host/advice/facts.hpp"
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 gpu_items::gpu_items(trace_contents& trace)
     : launched_(trace.launched(range_scope::process)), collectives_(find_collectives(trace)) {}
@@ -53,7 +53,7 @@ gpu_item gpu_items::of(memset_record const& fill) const {
 
 /// 0: not known.
 bool is_small(std::uint64_t bytes) noexcept {
-  return bytes != 0 && bytes < advise::small_copy_bytes;
+  return bytes != 0 && bytes < advice::small_copy_bytes;
 }
 
 transfer_key key_of(copy_record const& copy) noexcept {
@@ -73,4 +73,4 @@ transfer_key key_of(memset_record const& fill) noexcept {
           .device = fill.device};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

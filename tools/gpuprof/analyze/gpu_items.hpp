@@ -8,7 +8,7 @@
 
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 class gpu_items {
  public:
@@ -35,4 +35,4 @@ class gpu_items {
 transfer_key key_of(copy_record const& copy) noexcept;
 transfer_key key_of(memset_record const& fill) noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

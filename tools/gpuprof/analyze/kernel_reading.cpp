@@ -8,7 +8,7 @@
 #include <map>
 #include <tuple>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 /// What tells lines of the roofline apart.
@@ -35,7 +35,7 @@ class figure_lines {
   std::map<geometry, std::vector<roofline_row>> rows_;
 };
 
-void take_metrics(advise::kernel_facts& kernel, roofline_reading const& counters) {
+void take_metrics(advice::kernel_facts& kernel, roofline_reading const& counters) {
   workload_id const id{kernel.device, kernel.shape.id, {}};
   for (auto const& name : counters.metrics().names())
     if (auto const figure = counters.metrics().find(id, name); figure && !figure->is_shared)
@@ -52,7 +52,7 @@ std::optional<double> of_a_launch(declared_launches::declaration const& of,
 
 }  // namespace
 
-std::vector<advise::kernel_facts> read_kernels(trace_contents& trace, timeline_pass const& pass,
+std::vector<advice::kernel_facts> read_kernels(trace_contents& trace, timeline_pass const& pass,
                                                roofline_reading const& counters,
                                                declared_launches const& declared) {
   std::map<std::uint32_t, kernel_shape const*> shapes;
@@ -61,7 +61,7 @@ std::vector<advise::kernel_facts> read_kernels(trace_contents& trace, timeline_p
   auto const collectives = find_collectives(trace);
   figure_lines const lines(trace, counters);
   auto const declarations = declared.by_kernel();
-  std::vector<advise::kernel_facts> kernels;
+  std::vector<advice::kernel_facts> kernels;
   for (auto const& [key, times] : pass.kernels()) {
     auto const shape = shapes.find(static_cast<std::uint32_t>(key));
     auto& one = kernels.emplace_back();
@@ -84,4 +84,4 @@ std::vector<advise::kernel_facts> read_kernels(trace_contents& trace, timeline_p
   return kernels;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -9,11 +9,11 @@
 
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 /// Most time first; launches of one signature together.
-std::vector<advise::kernel_facts> read_kernels(trace_contents& trace, timeline_pass const& pass,
+std::vector<advice::kernel_facts> read_kernels(trace_contents& trace, timeline_pass const& pass,
                                                roofline_reading const& counters,
                                                declared_launches const& declared);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -11,7 +11,7 @@
 #include <array>
 #include <unordered_map>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 using nsys_rules::longest_rows;
@@ -176,7 +176,7 @@ class rule_reading {
   api_domain domain_ = api_domain::runtime;
 };
 
-result<report::table> table_of_rule(rule_reading& reading, rule_words const& rule) {
+result<text::table> table_of_rule(rule_reading& reading, rule_words const& rule) {
   std::string const name(rule.name), title(rule.title);
   auto const context = reading.context();
   if (name == "gpu_gaps") return report::gap_rule_table(name, title, reading.gaps(), context);
@@ -216,8 +216,8 @@ bool is_nsys_rule(std::string_view name) noexcept {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-result<report::table> nsys_rule_table(trace_contents& trace, std::string_view name,
-                                      nsys_rule_options const& options) {
+result<text::table> nsys_rule_table(trace_contents& trace, std::string_view name,
+                                    nsys_rule_options const& options) {
   auto const rule =
       std::find_if(words.begin(), words.end(), [&](auto const& each) { return each.name == name; });
   if (rule == words.end()) {
@@ -232,4 +232,4 @@ result<report::table> nsys_rule_table(trace_contents& trace, std::string_view na
   return table_of_rule(reading, *rule);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

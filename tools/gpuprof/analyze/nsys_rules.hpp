@@ -11,7 +11,7 @@
 #include <span>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 /// nsys' own defaults.
 struct nsys_rule_options {
@@ -29,7 +29,7 @@ bool is_nsys_rule(std::string_view name) noexcept;
 
 /// The error says what the capture lacks, or what is wrong with an option. The trace outlives the
 /// table. A table without rows: the rule found nothing.
-result<report::table> nsys_rule_table(trace_contents& trace, std::string_view name,
-                                      nsys_rule_options const& options);
+result<text::table> nsys_rule_table(trace_contents& trace, std::string_view name,
+                                    nsys_rule_options const& options);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

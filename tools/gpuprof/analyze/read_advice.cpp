@@ -21,19 +21,19 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 /// How late each rank of a job comes to its collectives.
 ///
 /// A digest of each capture, in the same order, with names of style `base`. `step_ns`: of a step;
 /// 0: not known. None where no collective was matched.
-std::vector<advise::rank_facts> late_ranks(std::span<ranked_capture const> captures,
+std::vector<advice::rank_facts> late_ranks(std::span<ranked_capture const> captures,
                                            std::span<rank_digest const> digests, double step_ns) {
   auto const all = collectives_of(captures, digests, kernel_name_style::base);
   std::vector<collective_meeting> meetings;
   collective_waits(all.of_rank, all.clocks, all.tolerance_ns, &meetings);
-  std::vector<advise::rank_facts> facts;
+  std::vector<advice::rank_facts> facts;
   if (meetings.empty()) return facts;
   auto const lateness = lateness_of(meetings, captures.size(), step_ns);
   for (std::size_t i = 0; i < captures.size(); ++i)
@@ -52,7 +52,7 @@ constexpr std::size_t max_ranges = 1000, max_steps = 10'000;
 /// The time ledger of a capture as lines that reports show.
 ///
 /// `rank`: of several captures; else empty.
-void add_gpus(report::ledger& to, advise::run_facts const& facts, std::string const& rank) {
+void add_gpus(report::ledger& to, advice::run_facts const& facts, std::string const& rank) {
   for (auto const& device : facts.devices) {
     auto const gpu = "GPU " + std::to_string(raw(device.device));
     report::ledger_line line;
@@ -79,11 +79,11 @@ void add_ranges(report::ledger& to, time_ledger const& from, text_of_name const&
   }
 }
 
-void add_steps(report::ledger& to, time_ledger const& from, advise::step_facts const& steps) {
+void add_steps(report::ledger& to, time_ledger const& from, advice::step_facts const& steps) {
   auto const& all = from.by_step();
   auto const kept = std::min(all.size(), max_steps);
   to.more_steps = all.size() - kept;
-  auto const slow = advise::slow_steps_of(steps);
+  auto const slow = advice::slow_steps_of(steps);
   to.slow_beyond_ns = slow.limit_ns;
   auto const name = steps.name.empty() ? std::string("step") : steps.name;
   for (std::size_t i = 0; i < kept; ++i) {
@@ -100,20 +100,20 @@ using report::advice_report;
 
 /// What the capture of one rank gave.
 struct read_capture {
-  advise::run_facts facts;  // its devices alone
-  advise::advice_of_rank advice;
-  std::optional<advise::roof_distance> roof;
+  advice::run_facts facts;  // its devices alone
+  advice::advice_of_rank advice;
+  std::optional<advice::roof_distance> roof;
   report::ledger time;
-  report::overview overview;
+  text::overview overview;
   std::vector<std::string> remarks;
   rank_digest digest;  // of one of several captures
   advice_failure failure;
 };
 
 /// What filters leave out counts as idle time, of which rules can say nothing then.
-advise::advice_options without_idle_time(advise::advice_options rules) {
-  using advise::rule_group;
-  for (auto const* rule : advise::all_rules())
+advice::advice_options without_idle_time(advice::advice_options rules) {
+  using advice::rule_group;
+  for (auto const* rule : advice::all_rules())
     if (rule->group != rule_group::kernel) rules.skipped.emplace_back(rule->name);
   return rules;
 }
@@ -151,9 +151,9 @@ read_capture read_one(std::string const& path, std::string const& rank,
   }
   made.advice = {
       rank, facts.all_windows_ns(),
-      advise::give_advice(facts,
+      advice::give_advice(facts,
                           wanted.is_everything() ? inputs.rules : without_idle_time(inputs.rules))};
-  made.roof = advise::roof_distance_of(facts);
+  made.roof = advice::roof_distance_of(facts);
   made.remarks = run.remarks();
   made.facts.window_ns = facts.window_ns;
   made.facts.there = facts.there;
@@ -171,10 +171,10 @@ read_capture read_one(std::string const& path, std::string const& rank,
   return made;
 }
 
-std::string missing_for_the_roof(advise::run_facts const& facts) {
-  auto const missing = (advise::data::counters | advise::data::peaks).without(facts.there);
+std::string missing_for_the_roof(advice::run_facts const& facts) {
+  auto const missing = (advice::data::counters | advice::data::peaks).without(facts.there);
   auto const is_possible = facts.impossible.empty();
-  return missing.empty() || !is_possible ? std::string() : advise::how_to_record(missing);
+  return missing.empty() || !is_possible ? std::string() : advice::how_to_record(missing);
 }
 
 advice_report report_of_one(read_capture made, advice_inputs const& inputs) {
@@ -189,7 +189,7 @@ advice_report report_of_one(read_capture made, advice_inputs const& inputs) {
   report.min_gain = inputs.rules.min_gain;
   report.time = std::move(made.time);
   report.remarks = std::move(made.remarks);
-  report.advice = advise::join(std::span(&made.advice, 1));
+  report.advice = advice::join(std::span(&made.advice, 1));
   return report;
 }
 
@@ -229,10 +229,10 @@ class joined_reading {
 
   advice_report finish() {
     report_.heading = heading_.lines();
-    report_.holds = advise::bottleneck_of(all_);
+    report_.holds = advice::bottleneck_of(all_);
     report_.min_gain = inputs_.rules.min_gain;
     for (auto& line : remarks_.lines(advice_.size())) report_.remarks.push_back(std::move(line));
-    report_.advice = advise::join(advice_);
+    report_.advice = advice::join(advice_);
     look_at_late_ranks();
     return std::move(report_);
   }
@@ -257,14 +257,14 @@ class joined_reading {
       return;
     }
     joined.missing.erase(asked);
-    all_.there = advise::data::kernels | advise::data::several_ranks;
-    advise::advice_options options{.only = {std::string(rule_over_ranks)}, .skipped = {}};
+    all_.there = advice::data::kernels | advice::data::several_ranks;
+    advice::advice_options options{.only = {std::string(rule_over_ranks)}, .skipped = {}};
     options.min_gain = 0;
-    for (auto& one : advise::give_advice(all_, options).findings) add_late(std::move(one));
+    for (auto& one : advice::give_advice(all_, options).findings) add_late(std::move(one));
   }
-  void add_late(advise::finding one) {
+  void add_late(advice::finding one) {
     auto const share = [&](double ns) { return ns / report_.window_ns; };
-    advise::joined_finding late{.one = one,
+    advice::joined_finding late{.one = one,
                                 .ns = {one.gain.low_ns, one.gain.high_ns},
                                 .share = {share(one.gain.low_ns), share(one.gain.high_ns)},
                                 .ranks = {}};
@@ -277,7 +277,7 @@ class joined_reading {
     }
     auto& to = late.share.high >= inputs_.rules.min_gain ? report_.advice.findings
                                                          : report_.advice.too_small;
-    auto const saved = [](advise::joined_finding const& joined) {
+    auto const saved = [](advice::joined_finding const& joined) {
       double ns = 0;
       for (auto const& rank : joined.ranks) ns += rank.gain.high_ns;
       return ns;
@@ -289,10 +289,10 @@ class joined_reading {
 
   advice_inputs const& inputs_;
   advice_report report_;
-  advise::run_facts all_;
+  advice::run_facts all_;
   joined_heading heading_;
   rank_remarks remarks_;
-  std::vector<advise::advice_of_rank> advice_;
+  std::vector<advice::advice_of_rank> advice_;
   std::vector<ranked_capture> captures_;  // of those that were read
   std::vector<rank_digest> digests_;
   double step_ns_ = 0;
@@ -331,4 +331,4 @@ advice_outcome read_advice(advice_inputs const& inputs) {
   return outcome;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 /// What was read of a capture before.
 struct known_capture {
@@ -22,7 +22,7 @@ struct advice_inputs {
   std::vector<std::string> captures;
   filter_options filters;
   std::string step_name;  // empty: found
-  advise::advice_options rules;
+  advice::advice_options rules;
   timeline_listener const* timeline = nullptr;
   known_capture const* known = nullptr;  // of a single capture; null: all is read here
 };
@@ -39,4 +39,4 @@ struct advice_outcome {
 };
 advice_outcome read_advice(advice_inputs const& inputs);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

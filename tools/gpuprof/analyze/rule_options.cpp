@@ -11,7 +11,7 @@
 #include <cmath>
 #include <iterator>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 constexpr std::string_view any_rule = "any";
@@ -60,7 +60,7 @@ result<nsys_rule_options> parse_nsys_options(std::string_view option, std::strin
 
 std::vector<std::string> rule_names(bool nsys_too) {
   std::vector<std::string> names;
-  for (auto const* rule : advise::all_rules()) names.emplace_back(rule->name);
+  for (auto const* rule : advice::all_rules()) names.emplace_back(rule->name);
   if (nsys_too) names.insert(names.end(), nsys_rule_names().begin(), nsys_rule_names().end());
   return names;
 }
@@ -70,7 +70,7 @@ result<asked_rules> parse_rules(std::string_view option, std::span<std::string c
   asked_rules asked;
   for (auto const& name : names) {
     auto const options_at = std::min(name.find(':'), name.size());
-    if (advise::find_rule(name) != nullptr) {
+    if (advice::find_rule(name) != nullptr) {
       asked.ours.push_back(name);
     } else if (nsys_too && is_nsys_rule(name.substr(0, options_at))) {
       auto options = parse_nsys_options(option, name, options_at);
@@ -117,10 +117,10 @@ result<std::vector<gate>> parse_gates(std::span<std::string const> texts) {
   return gates;
 }
 
-gate_answer ask(std::span<gate const> gates, advise::joined_advice const& advice) {
+gate_answer ask(std::span<gate const> gates, advice::joined_advice const& advice) {
   gate_answer answer;
   for (auto const& gate : gates) {
-    auto const look = [&](std::vector<advise::joined_finding> const& findings) {
+    auto const look = [&](std::vector<advice::joined_finding> const& findings) {
       for (auto const& finding : findings)
         if ((gate.rule.empty() || finding.one.rule == gate.rule) && finding.share.high > gate.share)
           answer.failed.push_back(std::string(finding.one.rule) + ": " + finding.one.what + ", " +
@@ -136,4 +136,4 @@ gate_answer ask(std::span<gate const> gates, advise::joined_advice const& advice
   return answer;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 /// "gpu_gaps", or with options as nsys takes them: "gpu_gaps:gap=100:rows=10".
 struct asked_nsys_rule {
@@ -42,6 +42,6 @@ struct gate_answer {
   std::vector<std::string> failed;     // a line for each that says no
   std::vector<std::string> undecided;  // what a gate needs was not looked at
 };
-gate_answer ask(std::span<gate const> gates, advise::joined_advice const& advice);
+gate_answer ask(std::span<gate const> gates, advice::joined_advice const& advice);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -15,7 +15,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 auto kernel_columns() {
@@ -160,9 +160,9 @@ void run_reading::go_through_time() {
                                     file.row_count<kernel_record>() + file.row_count<api_record>());
   gpu_items const items(trace_);
   time_walk walk(trace_, items, *pass_, *declared_, wanted_, std::move(windows), progress);
-  for_each_in_time<sampled_launch_record, hold_record, unified_memory_record, api_record,
-                   copy_record, memset_record, graph_record, kernel_record>(
-      file, walk, capture::column_set<sampled_launch_record>{}, capture::column_set<hold_record>{},
+  for_each_in_time<read_launch_record, hold_record, unified_memory_record, api_record, copy_record,
+                   memset_record, graph_record, kernel_record>(
+      file, walk, capture::column_set<read_launch_record>{}, capture::column_set<hold_record>{},
       capture::column_set<unified_memory_record>{},
       capture::only(&api_record::start, &api_record::duration, &api_record::name,
                     &api_record::os_thread, &api_record::correlation),
@@ -172,7 +172,7 @@ void run_reading::go_through_time() {
 }
 
 /// Of the blocks that a GPU holds at once, how much a kernel fills; nothing: not known.
-serialised_streams::fits run_reading::room_for_both() {
+serialized_streams::fits run_reading::room_for_both() {
   std::map<std::pair<device_id, std::uint32_t>, double> filled;
   for (auto const& device : facts_.devices) {
     auto const limits = sm_limits_of(device.record);
@@ -222,7 +222,7 @@ void run_reading::take_devices() {
 /// GPUs come from the work: one may have worked of which the capture says nothing else.
 void run_reading::take_ledgers() {
   for (auto const& [id, ledger] : pass_->ledger().by_device()) {
-    auto of = std::ranges::find(facts_.devices, id, &advise::device_facts::device);
+    auto of = std::ranges::find(facts_.devices, id, &advice::device_facts::device);
     if (of == facts_.devices.end()) {
       of = facts_.devices.emplace(of);
       of->device = of->record.device = id;
@@ -231,7 +231,7 @@ void run_reading::take_ledgers() {
     of->ledger = ledger;
   }
   std::erase_if(facts_.devices, [](auto const& device) { return device.ledger.total() <= 0; });
-  std::ranges::sort(facts_.devices, {}, &advise::device_facts::device);
+  std::ranges::sort(facts_.devices, {}, &advice::device_facts::device);
 }
 
 void run_reading::take_clock_limits() {
@@ -249,48 +249,48 @@ void run_reading::take_clock_limits() {
 }
 
 void run_reading::take_what_is_there() {
-  auto there = advise::data_set{};
-  auto const add = [&](bool is_there, advise::data what) {
+  auto there = advice::data_set{};
+  auto const add = [&](bool is_there, advice::data what) {
     if (is_there) there = there | what;
   };
   auto const& file = trace_.file();
   auto const is_measured = [](auto const& device) {
     return device.second.roofs.burst("dram_read");
   };
-  add(!facts_.devices.empty(), advise::data::kernels);
-  add(has_calls_, advise::data::blocking_calls);
-  add(has_all_calls_, advise::data::all_calls);
-  add(!trace_.ranges().empty(), advise::data::ranges);
-  add(!steps_.empty(), advise::data::steps);
-  add(counters_->has_counters(), advise::data::counters);
+  add(!facts_.devices.empty(), advice::data::kernels);
+  add(has_calls_, advice::data::blocking_calls);
+  add(has_all_calls_, advice::data::all_calls);
+  add(!trace_.ranges().empty(), advice::data::ranges);
+  add(!steps_.empty(), advice::data::steps);
+  add(counters_->has_counters(), advice::data::counters);
   add(std::any_of(counters_->devices().begin(), counters_->devices().end(), is_measured),
-      advise::data::peaks);
-  // Where they were recorded and there are none, nothing travelled.
+      advice::data::peaks);
+  // Where they were recorded and there are none, nothing traveled.
   add(file.row_count<unified_memory_record>() > 0 || trace_.fact("trace.um") == "on",
-      advise::data::unified_memory);
+      advice::data::unified_memory);
   // What was to be read and was not has a name in the capture as well.
   add(std::any_of(facts_.kernels.begin(), facts_.kernels.end(),
                   [](auto const& kernel) {
                     return kernel.metric("smsp__warps_issue_stalled_long_scoreboard.sum");
                   }),
-      advise::data::explain);
+      advice::data::explain);
   add(std::any_of(facts_.kernels.begin(), facts_.kernels.end(),
                   [](auto const& kernel) { return kernel.figures.clock.has_value(); }),
-      advise::data::clocks);
+      advice::data::clocks);
   add(std::any_of(facts_.devices.begin(), facts_.devices.end(),
                   [](auto const& device) { return sm_limits_of(device.record).has_value(); }),
-      advise::data::streams);
+      advice::data::streams);
   add(std::any_of(facts_.devices.begin(), facts_.devices.end(),
                   [](auto const& device) { return device.peak("p2p").has_value(); }),
-      advise::data::peer_peaks);
+      advice::data::peer_peaks);
   add(std::any_of(facts_.kernels.begin(), facts_.kernels.end(),
                   [](auto const& kernel) { return kernel.declared_flop.has_value(); }),
-      advise::data::declared);
+      advice::data::declared);
   facts_.there = there;
-  using enum advise::data;
+  using enum advice::data;
   if (trace_.fact("gpu.vendor") == "AMD")
     facts_.impossible =
-        counters | peaks | explain | clocks | advise::data::streams | peer_peaks | unified_memory;
+        counters | peaks | explain | clocks | advice::data::streams | peer_peaks | unified_memory;
 }
 
 void run_reading::add_remarks() {
@@ -311,11 +311,11 @@ void run_reading::add_remarks() {
         "calls that wait or allocate were not recorded: idle time cannot be put down to them; "
         "record "
         "with --trace cuda,nvtx,blocking");
-  if (captured_metrics(trace_).explains() && !facts_.there.has(advise::data::explain))
+  if (captured_metrics(trace_).explains() && !facts_.there.has(advice::data::explain))
     remarks_.emplace_back(
         "what the set explain reads around launches was read of no kernel: the program launched "
         "for too short a time, a second or two, never waited for its work, or --overhead-once "
         "forbade it; kernels longer than 1.5 ms are left out");
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 struct step_time {
   timestamp_ns begin, end;
@@ -43,7 +43,7 @@ class run_reading {
 
   void read();
 
-  advise::run_facts const& facts() const noexcept { return facts_; }
+  advice::run_facts const& facts() const noexcept { return facts_; }
   time_ledger const& ledger() const noexcept { return pass_->ledger(); }
   /// What limits the answer, a line each.
   std::vector<std::string> const& remarks() const noexcept { return remarks_; }
@@ -57,7 +57,7 @@ class run_reading {
   void take_what_is_there();
   void take_migrations();
   void take_clock_limits();
-  serialised_streams::fits room_for_both();
+  serialized_streams::fits room_for_both();
   void add_remarks();
 
   trace_contents& trace_;
@@ -72,8 +72,8 @@ class run_reading {
   std::optional<timeline_pass> pass_;
   std::unique_ptr<roofline_reading> own_counters_;
   roofline_reading const* counters_;
-  advise::run_facts facts_;
+  advice::run_facts facts_;
   std::vector<std::string> remarks_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <map>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 /// To the beginning of the next of its thread: each counts its own.
@@ -66,12 +66,12 @@ bucket_times scaled(bucket_times times, double by) {
   return times;
 }
 
-void compare_slow(advise::step_facts& of, std::vector<bucket_times> const& by_step) {
+void compare_slow(advice::step_facts& of, std::vector<bucket_times> const& by_step) {
   for (auto times : by_step) {
     times[time_bucket::profiler] = 0;
     of.gpu_ns.push_back(times.total());
   }
-  auto const found = advise::slow_steps_of(of).which;
+  auto const found = advice::slow_steps_of(of).which;
   double slow = 0, usual = 0;
   for (std::size_t i = 0; i < std::min(of.period_ns.size(), by_step.size()); ++i) {
     auto const is_slow = std::binary_search(found.begin(), found.end(), i);
@@ -98,7 +98,7 @@ std::vector<double> periods_ahead(trace_contents& trace, step_ranges const& step
   trace.file().for_each<hold_record>([&](std::span<hold_record const> rows) {
     for (auto const& row : rows) taken.push_back({row.start, row.start + row.duration});
   });
-  trace.file().for_each<sampled_launch_record>([&](std::span<sampled_launch_record const> rows) {
+  trace.file().for_each<read_launch_record>([&](std::span<read_launch_record const> rows) {
     for (auto const& row : rows) taken.push_back({row.opened, row.closed});
   });
   std::sort(taken.begin(), taken.end(),
@@ -113,9 +113,9 @@ std::vector<double> periods_ahead(trace_contents& trace, step_ranges const& step
   return periods;
 }
 
-advise::step_facts read_steps(trace_contents& trace, step_ranges const& steps,
+advice::step_facts read_steps(trace_contents& trace, step_ranges const& steps,
                               timeline_pass const& pass, double window_ns, bool has_calls) {
-  advise::step_facts of;
+  advice::step_facts of;
   if (steps.empty()) {
     if (has_calls) of.launching_thread_ns = std::max(0.0, window_ns - pass.waiting_of_launcher());
     of.busy_ns = pass.ledger().total().busy();
@@ -137,4 +137,4 @@ advise::step_facts read_steps(trace_contents& trace, step_ranges const& steps,
   return of;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -8,7 +8,7 @@
 
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 /// The upper one of two; 0: there are none.
 double median_of(std::vector<double> values);
@@ -19,7 +19,7 @@ std::vector<double> periods_ahead(trace_contents& trace, step_ranges const& step
 
 /// Of a capture without steps all is of the window, and there are no periods. `has_calls`: it is
 /// known how long threads waited.
-advise::step_facts read_steps(trace_contents& trace, step_ranges const& steps,
+advice::step_facts read_steps(trace_contents& trace, step_ranges const& steps,
                               timeline_pass const& pass, double window_ns, bool has_calls);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -11,7 +11,7 @@
 
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 /// For for_each_in_time().
 class time_walk {
@@ -54,7 +54,7 @@ class time_walk {
     if (migration.duration.value > 0)
       pass_.add_migration(migration.start, migration.start + migration.duration);
   }
-  void operator()(sampled_launch_record const& reading) {
+  void operator()(read_launch_record const& reading) {
     pass_.add_reading(reading.device, reading.opened, reading.closed);
   }
   void operator()(hold_record const& hold) {
@@ -116,4 +116,4 @@ class time_walk {
   std::uint64_t rows_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

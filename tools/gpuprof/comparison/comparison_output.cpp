@@ -18,7 +18,7 @@
 #include <string>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 /// More than anyone reads in a table; names of templates have thousands of characters.
@@ -45,9 +45,9 @@ std::string markdown_text(std::string_view text) {
   return safe;
 }
 
-std::string cell_text(report::cell const& value, report::column_kind kind, report::time_unit unit) {
+std::string cell_text(text::cell const& value, text::column_kind kind, text::time_unit unit) {
   std::string text;
-  report::append_cell(text, value, kind, unit);
+  text::append_cell(text, value, kind, unit);
   if (text.size() > longest_text) {
     auto end = longest_text;
     while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
@@ -57,15 +57,14 @@ std::string cell_text(report::cell const& value, report::column_kind kind, repor
 }
 
 /// Writes a table in Markdown, for a pull request.
-void write_markdown(report::table const& table, report::time_unit unit,
-                    report::text_sink const& out) {
+void write_markdown(text::table const& table, text::time_unit unit, text::text_sink const& out) {
   std::string header = "|", line = "|";
   for (auto const& column : table.columns) {
-    header += " " + markdown_text(report::header_of(column, unit)) + " |";
-    line += report::is_number(column.kind) ? " ---: |" : " --- |";
+    header += " " + markdown_text(text::header_of(column, unit)) + " |";
+    line += text::is_number(column.kind) ? " ---: |" : " --- |";
   }
   out(header + "\n" + line + "\n");
-  table.each_row([&](report::row const& row) {
+  table.each_row([&](text::row const& row) {
     std::string text = "|";
     for (std::size_t i = 0; i < row.size(); ++i)
       text += " " + cell_text(row[i], table.columns[i].kind, unit) + " |";
@@ -123,7 +122,7 @@ void write_to_read(output_file const& out, comparison const& of, compared_sides 
     if (is_markdown)
       write_markdown(table, page.unit, sink);
     else
-      report::write_columns(table, page.unit, sink, page_of(out.stream(), page.wide));
+      text::write_columns(table, page.unit, sink, page_of(out.stream(), page.wide));
     if (part.left_out > 0)
       out.put((is_markdown ? "\n" : " ") + std::string("... and ") + readable_count(part.left_out) +
               " more that cost less; --limit 0 shows all\n");
@@ -201,7 +200,7 @@ std::string step_line(difference const& line) {
 std::string comparison_json(comparison const& of, compared_sides const& sides,
                             std::span<compare::gate_result const> gate) {
   std::string lines;
-  report::write_json(table_of_all(of), {}, [&](std::string_view text) { lines += text; });
+  text::write_json(table_of_all(of), {}, [&](std::string_view text) { lines += text; });
   auto const number = [](std::optional<double> value) {
     return value ? ordered_json(*value) : ordered_json();
   };
@@ -234,10 +233,10 @@ result<void> write_comparison(comparison const& of, compared_sides const& sides,
   auto const sink = [&](std::string_view text) { out->put(text); };
   switch (page.format) {
     case comparison_format::csv:
-      report::write_csv(table_of_all(of), {}, sink);
+      text::write_csv(table_of_all(of), {}, sink);
       break;
     case comparison_format::tsv:
-      report::write_tsv(table_of_all(of), {}, sink);
+      text::write_tsv(table_of_all(of), {}, sink);
       break;
     case comparison_format::json:
       sink(comparison_json(of, sides, gate));
@@ -273,4 +272,4 @@ std::vector<std::string> headlines_of(comparison const& of, compared_sides const
   return lines;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 enum class comparison_format { table, markdown, csv, tsv, json };
 
@@ -27,7 +27,7 @@ struct comparison_page {
   std::string output = "-";
   bool overwrite = false, wide = false;
   std::size_t limit = 0;  // lines of a table for reading; 0: all
-  report::time_unit unit{};
+  text::time_unit unit{};
 };
 
 struct compared_sides {
@@ -45,4 +45,4 @@ result<void> write_comparison(compare::comparison const& of, compared_sides cons
 /// The first lines of a comparison: what is compared, and what became of the step.
 std::vector<std::string> headlines_of(compare::comparison const& of, compared_sides const& sides);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -7,16 +7,16 @@
 #include <memory>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 using compare::comparison;
 using compare::difference;
-using report::cell;
-using report::column_kind;
+using text::cell;
+using text::column_kind;
 
 struct shown_column {
-  report::column of;
+  text::column of;
   std::function<cell(difference const&, std::deque<std::string>& texts)> value;
 };
 
@@ -122,7 +122,7 @@ std::vector<shown_column> columns_to_read(comparison const& about) {
               percent),
       numbers("New share", column_kind::share, side_figure(fresh, &amount::window_share), 1,
               percent),
-      words("Name", shown_name, report::never_left_out)};
+      words("Name", shown_name, text::never_left_out)};
 }
 
 std::vector<shown_column> columns_of_all(comparison const& about) {
@@ -174,12 +174,12 @@ std::vector<shown_column> columns_of_all(comparison const& about) {
   return columns;
 }
 
-report::table table_of(std::vector<shown_column> columns, std::vector<difference const*> lines) {
-  report::table table;
+text::table table_of(std::vector<shown_column> columns, std::vector<difference const*> lines) {
+  text::table table;
   for (auto const& column : columns) table.columns.push_back(column.of);
   table.each_row = [columns = std::move(columns), lines = std::move(lines)](auto const& take) {
     std::deque<std::string> texts;
-    report::row row;
+    text::row row;
     for (auto const* line : lines) {
       texts.clear();
       row.clear();
@@ -198,7 +198,7 @@ std::string verdict_text(difference const& line) {
   return std::string(name_of(line.is));
 }
 
-report::table table_to_read(comparison const& of, std::span<difference const* const> lines) {
+text::table table_to_read(comparison const& of, std::span<difference const* const> lines) {
   auto columns = columns_to_read(of);
   std::erase_if(columns, [&](shown_column const& column) {
     std::deque<std::string> texts;
@@ -209,10 +209,10 @@ report::table table_to_read(comparison const& of, std::span<difference const* co
   return table_of(std::move(columns), {lines.begin(), lines.end()});
 }
 
-report::table table_of_all(comparison const& of) {
+text::table table_of_all(comparison const& of) {
   std::vector<difference const*> lines;
   for (auto const& line : of.lines) lines.push_back(&line);
   return table_of(columns_of_all(of), std::move(lines));
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

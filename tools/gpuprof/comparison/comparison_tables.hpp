@@ -8,16 +8,16 @@
 #include <span>
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 /// For reading, of lines of some kinds; what no line fills is left out. The comparison outlives it.
-report::table table_to_read(compare::comparison const& of,
-                            std::span<compare::difference const* const> lines);
+text::table table_to_read(compare::comparison const& of,
+                          std::span<compare::difference const* const> lines);
 
 /// For programs: all lines in one table, shares as parts of 1.
-report::table table_of_all(compare::comparison const& of);
+text::table table_of_all(compare::comparison const& of);
 
 /// "worse", "undecided", "new", ...: what is said of a line.
 std::string verdict_text(compare::difference const& line);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -23,7 +23,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 using compare::kernel_key;
@@ -294,4 +294,4 @@ result<two_sides> read_sides(std::vector<std::string> const& base,
   return two_sides{*std::move(base_runs), *std::move(new_runs)};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

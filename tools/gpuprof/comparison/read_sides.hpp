@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 struct two_sides {
   std::vector<compare::run_digest> base, fresh;
@@ -18,4 +18,4 @@ struct two_sides {
 result<two_sides> read_sides(std::vector<std::string> const& base,
                              std::vector<std::string> const& fresh, std::string const& step);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

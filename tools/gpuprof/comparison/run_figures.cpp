@@ -8,7 +8,7 @@
 #include "ranks/capture_set.hpp"
 #include "roofline_of_capture.hpp"
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 void take_buckets(compare::run_digest& digest, time_ledger const& ledger) {
@@ -76,11 +76,11 @@ void take_advice(compare::run_digest& digest, trace_contents& trace,
   if (reading.ledger().by_device().empty()) return;
   take_buckets(digest, reading.ledger());
   auto const window = reading.facts().all_windows_ns();
-  auto const advice = advise::give_advice(reading.facts(), {});
+  auto const advice = advice::give_advice(reading.facts(), {});
   auto& findings = digest.findings.emplace();
   for (auto const* list : {&advice.findings, &advice.too_small})
     for (auto const& one : *list)
       findings[std::string(one.rule)] += window > 0 ? one.gain.high_ns / window : 0;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

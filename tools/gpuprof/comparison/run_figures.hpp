@@ -10,7 +10,7 @@
 #include <map>
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 /// Of a range whose instances have a number each ("ProfilerStep#12") only the step stands for them.
 void drop_numbered(std::map<std::string, compare::range_line>& ranges, std::string const& step);
@@ -28,4 +28,4 @@ void take_losses(compare::run_digest& digest, trace_contents& trace);
 void take_advice(compare::run_digest& digest, trace_contents& trace,
                  roofline_reading const& counters, std::string const& step);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

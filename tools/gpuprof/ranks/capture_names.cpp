@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 /// Finds the capture that a user names.
@@ -76,4 +76,4 @@ result<std::vector<std::string>> named_captures(std::span<std::string const> nam
   return all;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 inline constexpr char capture_names_help[] =
     "Captures, made by gpuprof profile: files, folders, or patterns in quotes; several are taken "
@@ -20,4 +20,4 @@ inline constexpr char capture_names_help[] =
 /// it is: who opens it says so. An error for a folder or pattern without captures.
 result<std::vector<std::string>> named_captures(std::span<std::string const> names);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

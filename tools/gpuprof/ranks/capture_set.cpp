@@ -10,7 +10,7 @@
 #include <map>
 #include <set>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 constexpr std::size_t max_files_named = 8;
@@ -207,4 +207,4 @@ result<capture_set> read_capture_set(std::span<std::string const> paths) {
   return set;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

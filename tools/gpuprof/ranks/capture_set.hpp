@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 /// What a capture says about the process that it is of.
 struct ranked_capture {
@@ -45,4 +45,4 @@ capture_set capture_set_of(std::vector<ranked_capture> captures);
 /// is all of them.
 result<capture_set> read_capture_set(std::span<std::string const> paths);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

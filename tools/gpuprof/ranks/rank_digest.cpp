@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <type_traits>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 class digest_pass {
@@ -232,4 +232,4 @@ job_collectives collectives_of(std::span<ranked_capture const> captures,
   return all;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

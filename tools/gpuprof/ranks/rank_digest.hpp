@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 struct rank_digest {
   struct amount {
@@ -64,4 +64,4 @@ struct job_collectives {
 job_collectives collectives_of(std::span<ranked_capture const> captures,
                                std::span<rank_digest const> digests, kernel_name_style style);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

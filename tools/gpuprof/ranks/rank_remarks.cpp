@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
-using amounts = std::vector<report::overview::amount>;
+using amounts = std::vector<text::overview::amount>;
 
 void add_amounts(amounts& to, amounts const& from) {
   for (auto const& more : from) {
@@ -23,7 +23,7 @@ void add_amounts(amounts& to, amounts const& from) {
 
 }  // namespace
 
-void joined_heading::add(report::overview const& one, ranked_capture const& capture) {
+void joined_heading::add(text::overview const& one, ranked_capture const& capture) {
   ++ranks_;
   if (all_.program.empty()) all_.program = one.program;
   gpus_.insert(capture.gpus.begin(), capture.gpus.end());
@@ -47,4 +47,4 @@ std::vector<std::string> joined_heading::lines() const {
   return overview_lines(about);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 /// "0, 3 and 5"; of many the first ones.
 inline std::string listed_words(std::vector<std::string> const& words) {
@@ -53,14 +53,14 @@ class rank_remarks {
 /// that of the longest.
 class joined_heading {
  public:
-  void add(report::overview const& one, ranked_capture const& capture);
+  void add(text::overview const& one, ranked_capture const& capture);
   std::vector<std::string> lines() const;
 
  private:
-  report::overview all_;
+  text::overview all_;
   std::map<std::string, std::string> gpus_;  // several ranks may see one
   rank_remarks losses_, remarks_;
   std::size_t ranks_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

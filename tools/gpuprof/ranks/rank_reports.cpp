@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 std::string name_of(host_clock const& clock) {
@@ -88,7 +88,7 @@ class rank_reports {
   finished_report finish(chosen_report const& report) const;
 
  private:
-  report::table ranks_table() const;
+  text::table ranks_table() const;
   std::vector<report::line_over_ranks> kernel_lines(kernel_name_style style) const;
   std::vector<report::line_over_ranks> range_lines() const;
   finished_report collectives(kernel_name_style style) const;
@@ -100,7 +100,7 @@ class rank_reports {
   std::vector<std::string> labels_;
 };
 
-report::table rank_reports::ranks_table() const {
+text::table rank_reports::ranks_table() const {
   std::vector<report::rank_line> lines;
   for (std::size_t i = 0; i < digests_.size(); ++i) {
     auto const& of = digests_[i];
@@ -206,4 +206,4 @@ finished_report report_over_ranks(chosen_report const& report,
   return rank_reports(captures, digests).finish(report);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

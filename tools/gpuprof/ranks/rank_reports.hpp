@@ -8,11 +8,11 @@
 
 #include <span>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 /// A digest of each capture, in the same order, with what the report wants.
 finished_report report_over_ranks(chosen_report const& report,
                                   std::span<ranked_capture const> captures,
                                   std::span<rank_digest const> digests);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

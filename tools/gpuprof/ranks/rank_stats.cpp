@@ -12,27 +12,27 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 constexpr std::size_t not_there = ~std::size_t{0};
 
-std::size_t place_of(std::string const& name, std::vector<report::column> const& columns) {
+std::size_t place_of(std::string const& name, std::vector<text::column> const& columns) {
   for (std::size_t i = 0; i < columns.size(); ++i)
     if (columns[i].name == name) return i;
   return not_there;
 }
 
 /// Hands on the lines of a rank, in the columns of all.
-void take_lines(report::table const& from, std::string_view rank,
-                std::vector<report::column> const& columns,
-                std::function<void(report::row const&)> const& take) {
+void take_lines(text::table const& from, std::string_view rank,
+                std::vector<text::column> const& columns,
+                std::function<void(text::row const&)> const& take) {
   std::vector<std::size_t> places;
   for (auto const& column : columns) places.push_back(place_of(column.name, from.columns));
-  from.each_row([&](report::row const& cells) {
-    report::row line = {rank};
+  from.each_row([&](text::row const& cells) {
+    text::row line = {rank};
     for (auto const place : places)
-      line.push_back(place != not_there ? cells[place] : report::cell());
+      line.push_back(place != not_there ? cells[place] : text::cell());
     take(line);
   });
 }
@@ -40,16 +40,16 @@ void take_lines(report::table const& from, std::string_view rank,
 /// A report that cannot be added up: the lines of each rank one after the other.
 ///
 /// Some reports have columns only where a capture has something for them.
-void add_columns(std::vector<report::column>& to, std::vector<report::column> const& more) {
+void add_columns(std::vector<text::column>& to, std::vector<text::column> const& more) {
   for (auto const& column : more)
     if (place_of(column.name, to) == not_there) to.push_back(column);
 }
 
 /// Name, title and columns are those of `like`. The captures are read again whenever rows are
 /// wanted, so that no more than one is in memory.
-report::table lines_of_each(report::table const& like, capture_set const& set,
-                            chosen_report const& report, rank_stats_inputs const& inputs) {
-  report::table table{like.name, like.title, {{"Rank", report::column_kind::text}}, {}};
+text::table lines_of_each(text::table const& like, capture_set const& set,
+                          chosen_report const& report, rank_stats_inputs const& inputs) {
+  text::table table{like.name, like.title, {{"Rank", text::column_kind::text}}, {}};
   table.columns.insert(table.columns.end(), like.columns.begin(), like.columns.end());
   table.each_row = [captures = set.captures, columns = like.columns, report,
                     inputs](auto const& take) {
@@ -82,7 +82,7 @@ class maker {
  private:
   struct joined_report {
     report::summed_table sums;
-    report::table like;  // of a report that is not added up
+    text::table like;  // of a report that is not added up
     finished_report alone;
     rank_remarks missing, notes;
     bool is_there = false, is_summed = false;
@@ -100,7 +100,7 @@ class maker {
   digest_wants wants_;
   bool wants_digests_ = false;
   joined_heading heading_;
-  report::overview last_overview_;
+  text::overview last_overview_;
   std::vector<ranked_capture> used_;
   std::vector<std::string> labels_;  // of those used
   std::vector<rank_digest> digests_;
@@ -207,4 +207,4 @@ rank_stats_outcome make_rank_stats(capture_set const& set, rank_stats_inputs con
   return maker(set, inputs).make();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

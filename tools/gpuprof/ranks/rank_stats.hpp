@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 struct rank_stats_inputs {
   std::vector<chosen_report> reports;
@@ -30,4 +30,4 @@ struct rank_stats_outcome {
 };
 rank_stats_outcome make_rank_stats(capture_set const& set, rank_stats_inputs const& inputs);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 std::string table_document(finished_report const& report, std::size_t max_rows) {
   json_members members;
@@ -15,12 +15,11 @@ std::string table_document(finished_report const& report, std::size_t max_rows) 
   }
   auto const left_out = std::make_shared<std::size_t>(0);
   auto& rows = members.add("rows");
-  report::write_json(report::first_rows(report.table, max_rows, left_out),
-                     report::time_unit::nanoseconds,
-                     [&rows](std::string_view text) { rows += text; });
+  text::write_json(text::first_rows(report.table, max_rows, left_out), text::time_unit::nanoseconds,
+                   [&rows](std::string_view text) { rows += text; });
   members.add("left_out") += std::to_string(*left_out);
   members.add_texts("notes", report.notes);
   return std::move(members).take();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

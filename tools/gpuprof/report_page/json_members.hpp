@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 class json_members {
  public:
@@ -44,4 +44,4 @@ class json_members {
 /// {"title", "rows": [...], "left_out", "notes": [...]} or {"title", "missing": "why"}.
 std::string table_document(finished_report const& report, std::size_t max_rows);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

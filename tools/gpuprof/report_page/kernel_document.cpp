@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 using report::append_json_array;
@@ -124,8 +124,8 @@ void append_durations(json_object& o, page::line_details const& line, std::uint6
   o.member("points", [&](std::string& to) { append_points(to, line.over_time, origin); });
 }
 
-void append_neighbours(std::string& out, std::vector<page::neighbour> const& list) {
-  append_json_array(out, list, [](std::string& to, page::neighbour const& one) {
+void append_neighbors(std::string& out, std::vector<page::neighbor> const& list) {
+  append_json_array(out, list, [](std::string& to, page::neighbor const& one) {
     append_numbers(to, std::initializer_list<std::uint64_t>{one.kernel, one.times});
   });
 }
@@ -141,7 +141,7 @@ void append_course(std::string& out, page::sample_course const& course) {
       if (course.samples[i] > 0) mean = course.sum[i] / static_cast<double>(course.samples[i]);
       if (i > 0) to += ',';
       if (mean)
-        report::append_cell(to, report::number_cell(mean), report::column_kind::number, {});
+        text::append_cell(to, text::number_cell(mean), text::column_kind::number, {});
       else
         to += "null";
     }
@@ -189,8 +189,8 @@ class document_writer {
         append_json_array(list, details_.samples().of(static_cast<std::uint32_t>(at)),
                           append_course);
       });
-      o.member("before", [&](std::string& list) { append_neighbours(list, around[at].before); });
-      o.member("after", [&](std::string& list) { append_neighbours(list, around[at].after); });
+      o.member("before", [&](std::string& list) { append_neighbors(list, around[at].before); });
+      o.member("after", [&](std::string& list) { append_neighbors(list, around[at].after); });
       o.end();
       ++at;
     });
@@ -237,23 +237,23 @@ class document_writer {
 
 class named_cells {
  public:
-  explicit named_cells(report::table const& table) : columns_(table.columns) {}
-  std::string_view text(report::row const& row, std::string_view column) const {
+  explicit named_cells(text::table const& table) : columns_(table.columns) {}
+  std::string_view text(text::row const& row, std::string_view column) const {
     auto const* const cell = std::get_if<std::string_view>(find(row, column));
     return cell == nullptr ? std::string_view() : *cell;
   }
-  std::uint64_t whole(report::row const& row, std::string_view column) const {
+  std::uint64_t whole(text::row const& row, std::string_view column) const {
     auto const* const cell = std::get_if<std::int64_t>(find(row, column));
     return cell == nullptr || *cell < 0 ? 0 : static_cast<std::uint64_t>(*cell);
   }
 
  private:
-  report::cell const* find(report::row const& row, std::string_view column) const {
+  text::cell const* find(text::row const& row, std::string_view column) const {
     for (std::size_t i = 0; i < columns_.size() && i < row.size(); ++i)
       if (columns_[i].name == column) return &row[i];
     return nullptr;
   }
-  std::vector<report::column> const& columns_;
+  std::vector<text::column> const& columns_;
 };
 
 /// "264    1    1".
@@ -265,11 +265,11 @@ std::optional<captured_extent> extent_of(std::string_view text) {
 }
 
 /// Returns how many lines are not among them.
-std::size_t take_lines(report::table const& table, bool with_extents, std::size_t max_lines,
+std::size_t take_lines(text::table const& table, bool with_extents, std::size_t max_lines,
                        std::vector<page::watched_line>& lines) {
   named_cells const cells(table);
   std::size_t more = 0;
-  table.each_row([&](report::row const& row) {
+  table.each_row([&](text::row const& row) {
     if (lines.size() == max_lines) {
       ++more;
       return;
@@ -323,4 +323,4 @@ watched_kernels kernels_to_watch(std::vector<finished_report> const& reports,
   return watched;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

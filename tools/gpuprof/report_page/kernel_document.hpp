@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 /// Which kernels a page has details of: those with most time, as `gpuprof stats` lists them.
 struct watched_kernels {
@@ -48,4 +48,4 @@ void note_undisturbed(summed_kernels& kernels, undisturbed_lengths& to);
 std::string kernel_document(watched_kernels const& watched, page::kernel_details const& details,
                             trace_contents& trace);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

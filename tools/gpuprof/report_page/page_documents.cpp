@@ -26,7 +26,7 @@
 #include <string_view>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 constexpr std::array<std::string_view, 7> tables{
@@ -308,4 +308,4 @@ result<capture_parts> read_parts(parts_inputs const& inputs) try {
   return error{what.what()};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

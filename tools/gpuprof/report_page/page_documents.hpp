@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 struct parts_inputs {
   std::string capture;
@@ -35,4 +35,4 @@ result<capture_parts> read_parts(parts_inputs const& inputs);
 /// where it is not wanted.
 result<std::string> advice_document(advice_inputs const& inputs, report::ledger* time);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

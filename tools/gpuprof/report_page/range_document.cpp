@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 /// What was reached in each place, by its number.
@@ -116,4 +116,4 @@ std::string range_places::document(report::ledger const& time, counted_ranges co
   return text;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

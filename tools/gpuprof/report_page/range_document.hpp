@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 /// Its figures are from one roofline, which was read with ranges; null: nothing was counted.
 struct counted_ranges {
@@ -49,4 +49,4 @@ class range_places {
   range_paths paths_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

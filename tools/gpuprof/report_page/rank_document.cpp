@@ -15,7 +15,7 @@
 #include <numeric>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 // A heat map of more is as wide as no screen, and slow to draw.
@@ -143,4 +143,4 @@ std::vector<std::vector<std::uint64_t>> rank_reading::waits() const {
   return waits;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

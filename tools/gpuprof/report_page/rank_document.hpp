@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 /// The steps of each rank, rank by rank; as many as a page can draw.
 class rank_steps {
@@ -66,4 +66,4 @@ class rank_reading {
 result<std::string> rank_document(capture_set const& set, std::string const& step_name,
                                   rank_reading const& read, rank_steps const& steps);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

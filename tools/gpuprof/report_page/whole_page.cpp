@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 /// What a page says of two sides: what `gpuprof compare` says.
@@ -188,4 +188,4 @@ result<page::page_contents> read_page(page_inputs const& inputs) {
   return inputs.captures.size() > 1 ? page_of_ranks(inputs) : page_of_one(inputs);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 struct page_inputs {
   std::vector<std::string> captures;
@@ -24,4 +24,4 @@ struct page_inputs {
 /// Blocks of several captures begin with "capture-N-"; "captures" says what each is.
 result<page::page_contents> read_page(page_inputs const& inputs);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -14,7 +14,7 @@
 #include <span>
 #include <unordered_map>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 using fields = std::vector<std::pair<std::string, std::string>>;
@@ -36,7 +36,7 @@ void collect(nlohmann::json const& value, std::string const& name, std::size_t d
 
 std::string number_text(double value) {
   std::string text;
-  report::append_cell(text, report::number_cell(value), report::column_kind::number, {});
+  text::append_cell(text, text::number_cell(value), text::column_kind::number, {});
   return text;
 }
 
@@ -170,4 +170,4 @@ result<range_groups> groups_by_payload(trace_contents& trace,
   return out;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

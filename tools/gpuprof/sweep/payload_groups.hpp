@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 /// Ranges of a capture, divided.
 struct range_groups {
@@ -31,4 +31,4 @@ result<range_groups> groups_by_payload(trace_contents& trace,
                                        std::optional<range_expression> const& ranges,
                                        std::string const& field);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -17,7 +17,7 @@
 #include <cstdio>
 #include <memory>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 struct sweep_options {
@@ -64,7 +64,7 @@ void write_table(output_file const& out, report::sweep const& of, bool wide) {
   for (auto const& note : facts.notes) put_line(out.stream(), "note: " + note);
   auto const table = report::sweep_table(of);
   out.put("\n ** " + table.title + ":\n\n");
-  report::write_columns(
+  text::write_columns(
       table, {}, [&](std::string_view text) { out.put(text); }, page_of(out.stream(), wide));
   out.put("\n");
   for (auto const& line : report::findings_in_words(of)) put_line(out.stream(), line);
@@ -81,10 +81,10 @@ int write(sweep_options const& options, sweep_format format, report::sweep const
       write_table(*out, of, options.wide);
       break;
     case sweep_format::csv:
-      report::write_csv(report::sweep_csv_table(of), {}, sink);
+      text::write_csv(report::sweep_csv_table(of), {}, sink);
       break;
     case sweep_format::tsv:
-      report::write_tsv(report::sweep_csv_table(of), {}, sink);
+      text::write_tsv(report::sweep_csv_table(of), {}, sink);
       break;
     case sweep_format::json:
       report::write_sweep_json(of, sink);
@@ -184,4 +184,4 @@ void add_sweep(CLI::App& app, int& exit_code) {
   });
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

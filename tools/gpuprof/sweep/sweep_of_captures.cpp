@@ -9,7 +9,7 @@
 #include <map>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 constexpr std::size_t max_sizes_named = 4, max_left_out_named = 6;
@@ -68,7 +68,7 @@ class collection {
     say_several(out, devices_, "different GPUs, the roofs are of the first");
     say_equal_sizes(out, points);
     if (!has_sizes(points)) say_categories(out, points);
-    for (auto& note : out) note = report::on_one_line(note);
+    for (auto& note : out) note = text::on_one_line(note);
     return out;
   }
 
@@ -160,4 +160,4 @@ std::variant<report::sweep, sweep_failure> sweep_of_captures(std::span<std::stri
   return out;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

@@ -9,11 +9,11 @@
 #include <string>
 #include <variant>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 /// Captures that say nothing to the question are named in the notes; a failure when all of them do.
 std::variant<report::sweep, sweep_failure> sweep_of_captures(std::span<std::string const> paths,
                                                              sweep_question const& question,
                                                              std::string const& over);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

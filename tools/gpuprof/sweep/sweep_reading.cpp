@@ -11,7 +11,7 @@
 #include <sstream>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 namespace {
 
 /// Group 0 is line 1: a key of nothing is of the ranges that no group has.
@@ -191,4 +191,4 @@ swept_result read_sweep(std::string const& path, sweep_question const& question)
   return out;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

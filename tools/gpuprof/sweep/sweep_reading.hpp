@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host::command {
 
 struct sweep_question {
   bool by_payload = false;
@@ -43,4 +43,4 @@ using swept_result = std::variant<swept_capture, sweep_failure>;
 
 swept_result read_sweep(std::string const& path, sweep_question const& question);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host::command

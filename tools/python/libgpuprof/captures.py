@@ -10,7 +10,7 @@ from ._arrow import Column
 
 _names = {  # attribute of Run: table of the capture
     "kernels": "kernel", "graphs": "graph", "copies": "copy", "fills": "memset", "calls": "api", "ranges": "range", "marks": "mark",
-    "waits": "sync", "allocations": "memory", "readings": "launch_metric", "samples": "metric_sample", "chip_states": "chip_state",
+    "waits": "sync", "allocations": "memory", "readings": "reading_value", "samples": "sample", "chip_states": "chip_state",
     "peaks": "peak", "facts": "fact", "devices": "device", "threads": "thread", "windows": "window", "counters": "counter"}
 
 

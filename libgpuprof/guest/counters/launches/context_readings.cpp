@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 // Each cycle takes a start and a stop of 17 ms together: with 8 ranges a launch that is read costs
@@ -158,4 +158,4 @@ void context_readings::abandon() noexcept {
   release();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

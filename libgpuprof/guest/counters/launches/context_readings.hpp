@@ -14,7 +14,7 @@
 #include <optional>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// What was counted in a cycle, not evaluated yet.
 struct reading_batch {
@@ -113,4 +113,4 @@ class context_readings {
   device_turn turn_;  // among the processes that have this library
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 /// The stream this thread used last: most calls use the same one again.
@@ -134,4 +134,4 @@ bool context_streams::may_wait_for(CUstream stream) noexcept {
          status == CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -10,7 +10,7 @@
 #include <mutex>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Streams become known by the calls that put work on them. Asking them waits for nothing.
 class context_streams {
@@ -64,4 +64,4 @@ class context_streams {
   std::vector<used_stream> streams_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -11,7 +11,7 @@
 #include <cmath>
 #include <cstdlib>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 /// Ranges are called by their numbers.
@@ -159,4 +159,4 @@ device_counters::evaluated device_counters::evaluate(reading_batch const& batch)
   return all;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

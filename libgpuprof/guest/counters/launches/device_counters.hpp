@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 struct device_options {
   std::vector<std::string> words;  // sets and metrics by name; empty: the set roofline
@@ -67,4 +67,4 @@ class device_counters {
   std::optional<unsigned> tensor_group_;  // counts operations of the tensor path
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

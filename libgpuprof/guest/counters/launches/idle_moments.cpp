@@ -8,7 +8,7 @@
 #include <chrono>
 #include <thread>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr std::uint64_t max_wait_for_answer_ns = 1 * ns_per_ms;
@@ -82,4 +82,4 @@ bool idle_moments::reach_before_impatience(context_streams& streams) noexcept {
   }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

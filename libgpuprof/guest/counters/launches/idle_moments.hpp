@@ -14,7 +14,7 @@
 #include <functional>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// One per gate. Three ways lead to such a moment: it is there already; it comes by itself, where
 /// the program has waited for the GPU; or calls are slowed down until the GPU has worked off what
@@ -100,4 +100,4 @@ class idle_moments {
                                          // keeper's alone
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -12,7 +12,7 @@
 #include <new>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 // A context that goes is given so long until its counters are released, and until the worker is
@@ -357,4 +357,4 @@ bool launch_reader::is_in_midst() const noexcept {
   return any_context([](auto const& context) { return context.has_readings(); });
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

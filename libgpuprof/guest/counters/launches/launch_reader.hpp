@@ -31,7 +31,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 struct reading_options {
   bool every_launch = false;       // one pass around each launch, instead of each signature once
@@ -298,4 +298,4 @@ class launch_reader final : public launch_gate {
   std::vector<std::string> warnings_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

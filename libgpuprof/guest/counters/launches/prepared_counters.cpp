@@ -9,7 +9,7 @@
 #include <array>
 #include <optional>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr std::size_t max_passes = 63;  // of a cycle: each costs milliseconds
@@ -152,4 +152,4 @@ result<prepared_counters> prepare_counters(cupti_api const& api, host_profiler c
   return as_planned(api, chip, wanted, warnings);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

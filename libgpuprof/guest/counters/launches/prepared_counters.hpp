@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Metrics that one range profiler counts, from the same launches of a signature, one for each
 /// pass.
@@ -36,4 +36,4 @@ result<prepared_counters> prepare_counters(cupti_api const& api, host_profiler c
                                            counters_to_prepare const& wanted,
                                            std::vector<std::string>& warnings);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -6,7 +6,7 @@
 
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 result<std::unique_ptr<range_profiler>> range_profiler::open(cupti_api const& api,
                                                              CUcontext context) {
@@ -196,4 +196,4 @@ result<counted_ranges> range_profiler::decode() {
   return counted_ranges{std::exchange(image_, {}), std::move(*names), *dropped};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// What a range profiler counts together, and an empty image for the results. Made once.
 struct range_setup {
@@ -83,4 +83,4 @@ class range_profiler {
   bool started_ = false;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr unsigned max_failures = 3;
@@ -59,7 +59,7 @@ bool reading_cycle::make_room(std::size_t range) noexcept {
 }
 
 void reading_cycle::add(std::size_t range, launch_signature& signature, bool kept,
-                        sampled_launch_record const& launch, std::uint64_t now_ns) noexcept {
+                        read_launch_record const& launch, std::uint64_t now_ns) noexcept {
   // One that is not kept has its place all the same: names count ranges.
   if (range >= ranges_.size()) {
     ranges_.resize(range + 1);  // reserved, as are the launches
@@ -125,4 +125,4 @@ std::vector<reading> reading_cycle::finish() {
   return std::exchange(ranges_, {});
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

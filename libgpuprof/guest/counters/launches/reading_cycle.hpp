@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// A group of metrics, read from one launch for each of its passes.
 struct cycle_group {
@@ -22,10 +22,10 @@ struct cycle_group {
 
 /// One launch of a signature for each pass of a group.
 struct reading {
-  launch_signature* signature = nullptr;        // null: not to be kept
-  std::vector<sampled_launch_record> launches;  // each with its group, pass by pass
-  unsigned opened = 0;                          // the last pass it was in, counted from 1
-  unsigned last_pass = 0;                       // in which it was kept, counted from 1
+  launch_signature* signature = nullptr;     // null: not to be kept
+  std::vector<read_launch_record> launches;  // each with its group, pass by pass
+  unsigned opened = 0;                       // the last pass it was in, counted from 1
+  unsigned last_pass = 0;                    // in which it was kept, counted from 1
 };
 
 /// Pure. A reading has the same range in all passes, told by its number; which ones there are is
@@ -56,7 +56,7 @@ class reading_cycle {
   bool make_room(std::size_t range) noexcept;
   /// It was read, in a range that room was made for; `kept`: nothing else ran in it, and it ended.
   void add(std::size_t range, launch_signature& signature, bool kept,
-           sampled_launch_record const& launch, std::uint64_t now_ns) noexcept;
+           read_launch_record const& launch, std::uint64_t now_ns) noexcept;
 
   /// This pass has all that it can get. `wanted`: signatures in all that have something to be read.
   bool pass_is_over(std::size_t wanted, std::uint64_t now_ns) const noexcept;
@@ -82,7 +82,7 @@ class reading_cycle {
   std::size_t kept_ = 0;     // in all passes
   std::uint64_t last_kept_ns_ = 0;
   std::vector<reading> ranges_;
-  std::vector<sampled_launch_record> for_next_;  // launches of the next range, reserved
+  std::vector<read_launch_record> for_next_;  // launches of the next range, reserved
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -11,7 +11,7 @@
 #include <map>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr std::uint64_t patience_with_rewriting = 4;  // readings
@@ -202,4 +202,4 @@ bool launch_reader::wants_turn() noexcept {
   return options_.every_launch || is_worth_it();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

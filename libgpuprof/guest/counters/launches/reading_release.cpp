@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 // For so long an idle moment is hoped for that comes by itself; then calls are slowed down.
@@ -67,4 +67,4 @@ void launch_reader::end_contexts() noexcept {
   futex_wake(to_be_released_);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

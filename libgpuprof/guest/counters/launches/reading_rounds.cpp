@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 // For so long an idle moment is hoped for that comes by itself, as after a wait of the program,
@@ -374,4 +374,4 @@ void launch_reader::work(turn_kind how, std::vector<metric_record>& metrics,
   evaluate_all(launches);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 using groups = launch_signature::groups;
@@ -95,4 +95,4 @@ reading_targets::outlook reading_targets::choose(launch_signatures const& all,
   return found;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <functional>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// The worker's thread.
 class reading_targets {
@@ -51,4 +51,4 @@ class reading_targets {
                  std::uint64_t now_ns);
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

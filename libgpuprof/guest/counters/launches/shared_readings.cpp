@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr char const* extension = ".readings";
@@ -172,4 +172,4 @@ void shared_readings::end() noexcept {
   file_ = -1;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

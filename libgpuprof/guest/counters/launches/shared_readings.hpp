@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 struct shared_reading {
   std::uint64_t signature = 0;  // the same in every process, see launch_signature::identity()
@@ -78,4 +78,4 @@ class shared_readings {
   int file_ = -1;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Any thread. While a stream is being captured nothing may wait for the GPU.
 class stream_captures {
@@ -47,4 +47,4 @@ class stream_captures {
   bool lost_count_ = false;  // for want of memory
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

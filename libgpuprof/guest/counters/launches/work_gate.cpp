@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 // Readings tell of shorter ones.
@@ -241,4 +241,4 @@ void work_gate::forget_calls() noexcept {
   inside_.store(0);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

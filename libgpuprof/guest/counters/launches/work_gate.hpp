@@ -17,7 +17,7 @@
 #include <optional>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 class context_readings;
 class launch_signature;
@@ -155,4 +155,4 @@ class work_gate {
   std::uint64_t held_since_ = 0, held_ns_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 // Another tool has the counters: it may be done some time.
@@ -127,4 +127,4 @@ pm_sampler::device_list::iterator pm_sampler::lose(device_list::iterator at,
   return devices_.erase(at);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

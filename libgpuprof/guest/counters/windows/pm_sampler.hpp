@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Any thread reads them.
 struct sampling_counts {
@@ -78,4 +78,4 @@ class pm_sampler {
   std::vector<std::string> warnings_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

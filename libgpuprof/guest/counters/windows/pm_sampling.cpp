@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 CUpti_PmSampling_Stop_Params stop_params(CUpti_PmSampling_Object* object) noexcept {
@@ -152,7 +152,7 @@ result<void> pm_sampling::read_sample(host_profiler const& evaluator, std::size_
   return {};
 }
 
-// Every round begins with a copy of the blank image: initialising one again takes far longer.
+// Every round begins with a copy of the blank image: initializing one again takes far longer.
 result<decoded_samples> pm_sampling::decode(host_profiler const& evaluator) {
   image_ = blank_image_;
   CUpti_PmSampling_DecodeData_Params params{
@@ -175,4 +175,4 @@ result<decoded_samples> pm_sampling::decode(host_profiler const& evaluator) {
   return decoded;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 struct sampling_setup {
   counter_configuration configuration;  // of one pass
@@ -80,4 +80,4 @@ class pm_sampling {
   bool started_ = false;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

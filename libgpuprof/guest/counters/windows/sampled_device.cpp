@@ -10,7 +10,7 @@
 #include <cmath>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 // A window has some 2500 samples, of which the decoder takes these at once.
@@ -249,4 +249,4 @@ void sampled_device::cut_window(sampling_results& to) {
   to.windows.push_back(window_);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 struct sampling_options {
   std::vector<std::string> words;  // sets and metrics by name; empty: the set roofline
@@ -98,4 +98,4 @@ class sampled_device {
   double busy_share_ = 1;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -2,7 +2,7 @@
 // Tells libgpuprof_preload.so where the program's calls of CUPTI are to go.
 #pragma once
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Both libraries come from one build; where they do not, the preloaded one changes nothing.
 inline constexpr unsigned preload_interface_version = 1;
@@ -18,7 +18,7 @@ struct preload_interface {
   void (*sees_all_clients)() noexcept;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest
 
 /// The only symbol of libgpuprof.so beside its C API and its injection points.
-extern "C" gpuprof::preload_interface const* libgpuprof_for_preload(void);
+extern "C" gpuprof::guest::preload_interface const* libgpuprof_for_preload(void);

@@ -16,7 +16,7 @@
 #include <dlfcn.h>
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 // GPUPROF_SHARE_CUPTI, read when the library is loaded: later, on whichever thread, it would be a
@@ -72,11 +72,11 @@ std::string file_of(void const* address) noexcept {
 constexpr auto program = cupti_client::program;
 
 }  // namespace
-}  // namespace gpuprof
+}  // namespace gpuprof::guest
 
-using gpuprof::program;
-using gpuprof::shared_cupti;
-using gpuprof::through;
+using gpuprof::guest::program;
+using gpuprof::guest::shared_cupti;
+using gpuprof::guest::through;
 
 #define GPUPROF_HIDDEN __attribute__((visibility("hidden")))
 
@@ -84,7 +84,7 @@ extern "C" {
 
 GPUPROF_HIDDEN CUptiResult shared_cuptiSubscribe(CUpti_SubscriberHandle* handle,
                                                  CUpti_CallbackFunc function, void* data) {
-  return through<&gpuprof::cupti_api::cuptiSubscribe>(
+  return through<&gpuprof::guest::cupti_api::cuptiSubscribe>(
       [&](shared_cupti& s) { return s.subscribe(program, handle, function, data, nullptr); },
       handle, function, data);
 }
@@ -92,13 +92,13 @@ GPUPROF_HIDDEN CUptiResult shared_cuptiSubscribe(CUpti_SubscriberHandle* handle,
 GPUPROF_HIDDEN CUptiResult shared_cuptiSubscribe_v2(CUpti_SubscriberHandle* handle,
                                                     CUpti_CallbackFunc function, void* data,
                                                     CUpti_SubscriberParams* named) {
-  return through<&gpuprof::cupti_api::cuptiSubscribe_v2>(
+  return through<&gpuprof::guest::cupti_api::cuptiSubscribe_v2>(
       [&](shared_cupti& s) { return s.subscribe(program, handle, function, data, named); }, handle,
       function, data, named);
 }
 
 GPUPROF_HIDDEN CUptiResult shared_cuptiUnsubscribe(CUpti_SubscriberHandle handle) {
-  return through<&gpuprof::cupti_api::cuptiUnsubscribe>(
+  return through<&gpuprof::guest::cupti_api::cuptiUnsubscribe>(
       [&](shared_cupti& s) { return s.unsubscribe(program, handle); }, handle);
 }
 
@@ -106,21 +106,21 @@ GPUPROF_HIDDEN CUptiResult shared_cuptiEnableCallback(std::uint32_t on,
                                                       CUpti_SubscriberHandle handle,
                                                       CUpti_CallbackDomain domain,
                                                       CUpti_CallbackId id) {
-  return through<&gpuprof::cupti_api::cuptiEnableCallback>(
+  return through<&gpuprof::guest::cupti_api::cuptiEnableCallback>(
       [&](shared_cupti& s) { return s.enable_callback(program, on, handle, domain, id); }, on,
       handle, domain, id);
 }
 
 GPUPROF_HIDDEN CUptiResult shared_cuptiEnableDomain(std::uint32_t on, CUpti_SubscriberHandle handle,
                                                     CUpti_CallbackDomain domain) {
-  return through<&gpuprof::cupti_api::cuptiEnableDomain>(
+  return through<&gpuprof::guest::cupti_api::cuptiEnableDomain>(
       [&](shared_cupti& s) { return s.enable_domain(program, on, handle, domain); }, on, handle,
       domain);
 }
 
 GPUPROF_HIDDEN CUptiResult shared_cuptiEnableAllDomains(std::uint32_t on,
                                                         CUpti_SubscriberHandle handle) {
-  return through<&gpuprof::cupti_api::cuptiEnableAllDomains>(
+  return through<&gpuprof::guest::cupti_api::cuptiEnableAllDomains>(
       [&](shared_cupti& s) { return s.enable_all_domains(program, on, handle); }, on, handle);
 }
 
@@ -128,14 +128,14 @@ GPUPROF_HIDDEN CUptiResult shared_cuptiGetCallbackState(std::uint32_t* on,
                                                         CUpti_SubscriberHandle handle,
                                                         CUpti_CallbackDomain domain,
                                                         CUpti_CallbackId id) {
-  return through<&gpuprof::cupti_api::cuptiGetCallbackState>(
+  return through<&gpuprof::guest::cupti_api::cuptiGetCallbackState>(
       [&](shared_cupti& s) { return s.callback_state(program, on, handle, domain, id); }, on,
       handle, domain, id);
 }
 
 GPUPROF_HIDDEN CUptiResult shared_cuptiActivityRegisterCallbacks(
     CUpti_BuffersCallbackRequestFunc request, CUpti_BuffersCallbackCompleteFunc complete) {
-  return through<&gpuprof::cupti_api::cuptiActivityRegisterCallbacks>(
+  return through<&gpuprof::guest::cupti_api::cuptiActivityRegisterCallbacks>(
       [&](shared_cupti& s) {
         return s.register_buffers(program, {request, complete});
       },
@@ -144,41 +144,45 @@ GPUPROF_HIDDEN CUptiResult shared_cuptiActivityRegisterCallbacks(
 
 GPUPROF_HIDDEN CUptiResult shared_cuptiActivityEnable(CUpti_ActivityKind kind) {
   auto const* const caller = __builtin_return_address(0);
-  return through<&gpuprof::cupti_api::cuptiActivityEnable>(
-      [&](shared_cupti& s) { return s.enable_kind(program, kind, gpuprof::file_of(caller)); },
+  return through<&gpuprof::guest::cupti_api::cuptiActivityEnable>(
+      [&](shared_cupti& s) {
+        return s.enable_kind(program, kind, gpuprof::guest::file_of(caller));
+      },
       kind);
 }
 
 GPUPROF_HIDDEN CUptiResult shared_cuptiActivityDisable(CUpti_ActivityKind kind) {
-  return through<&gpuprof::cupti_api::cuptiActivityDisable>(
+  return through<&gpuprof::guest::cupti_api::cuptiActivityDisable>(
       [&](shared_cupti& s) { return s.disable_kind(program, kind); }, kind);
 }
 
 GPUPROF_HIDDEN CUptiResult shared_cuptiActivityEnableContext(CUcontext context,
                                                              CUpti_ActivityKind kind) {
   auto const* const caller = __builtin_return_address(0);
-  return through<&gpuprof::cupti_api::cuptiActivityEnableContext>(
-      [&](shared_cupti& s) { return s.enable_kind_in(context, kind, gpuprof::file_of(caller)); },
+  return through<&gpuprof::guest::cupti_api::cuptiActivityEnableContext>(
+      [&](shared_cupti& s) {
+        return s.enable_kind_in(context, kind, gpuprof::guest::file_of(caller));
+      },
       context, kind);
 }
 
 GPUPROF_HIDDEN CUptiResult shared_cuptiActivityDisableContext(CUcontext context,
                                                               CUpti_ActivityKind kind) {
-  return through<&gpuprof::cupti_api::cuptiActivityDisableContext>(
+  return through<&gpuprof::guest::cupti_api::cuptiActivityDisableContext>(
       [&](shared_cupti& s) { return s.disable_kind_in(context, kind); }, context, kind);
 }
 
 GPUPROF_HIDDEN CUptiResult shared_cuptiActivityFlushAll(std::uint32_t flag) {
-  return through<&gpuprof::cupti_api::cuptiActivityFlushAll>(
+  return through<&gpuprof::guest::cupti_api::cuptiActivityFlushAll>(
       [&](shared_cupti& s) { return s.flush(program, flag); }, flag);
 }
 
 GPUPROF_HIDDEN CUptiResult shared_cuptiActivityEnableRuntimeApi(CUpti_CallbackId id,
                                                                 std::uint8_t on) {
   auto const* const caller = __builtin_return_address(0);
-  return through<&gpuprof::cupti_api::cuptiActivityEnableRuntimeApi>(
+  return through<&gpuprof::guest::cupti_api::cuptiActivityEnableRuntimeApi>(
       [&](shared_cupti& s) {
-        return s.enable_call(CUPTI_ACTIVITY_KIND_RUNTIME, id, on, gpuprof::file_of(caller));
+        return s.enable_call(CUPTI_ACTIVITY_KIND_RUNTIME, id, on, gpuprof::guest::file_of(caller));
       },
       id, on);
 }
@@ -186,32 +190,32 @@ GPUPROF_HIDDEN CUptiResult shared_cuptiActivityEnableRuntimeApi(CUpti_CallbackId
 GPUPROF_HIDDEN CUptiResult shared_cuptiActivityEnableDriverApi(CUpti_CallbackId id,
                                                                std::uint8_t on) {
   auto const* const caller = __builtin_return_address(0);
-  return through<&gpuprof::cupti_api::cuptiActivityEnableDriverApi>(
+  return through<&gpuprof::guest::cupti_api::cuptiActivityEnableDriverApi>(
       [&](shared_cupti& s) {
-        return s.enable_call(CUPTI_ACTIVITY_KIND_DRIVER, id, on, gpuprof::file_of(caller));
+        return s.enable_call(CUPTI_ACTIVITY_KIND_DRIVER, id, on, gpuprof::guest::file_of(caller));
       },
       id, on);
 }
 
 GPUPROF_HIDDEN CUptiResult shared_cuptiActivityFlushPeriod(std::uint32_t ms) {
-  return through<&gpuprof::cupti_api::cuptiActivityFlushPeriod>(
+  return through<&gpuprof::guest::cupti_api::cuptiActivityFlushPeriod>(
       [&](shared_cupti& s) { return s.flush_every(ms); }, ms);
 }
 
 GPUPROF_HIDDEN CUptiResult
 shared_cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc clock) {
-  return through<&gpuprof::cupti_api::cuptiActivityRegisterTimestampCallback>(
+  return through<&gpuprof::guest::cupti_api::cuptiActivityRegisterTimestampCallback>(
       [&](shared_cupti& s) { return s.register_clock(clock); }, clock);
 }
 
 GPUPROF_HIDDEN CUptiResult shared_cuptiFinalize(void) {
-  return through<&gpuprof::cupti_api::cuptiFinalize>(
+  return through<&gpuprof::guest::cupti_api::cuptiFinalize>(
       [](shared_cupti& s) { return s.finalize(program); });
 }
 
 }  // extern "C"
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 bool is_query(char const* name) noexcept {
@@ -279,9 +283,9 @@ constexpr preload_interface interface {
 };
 
 }  // namespace
-}  // namespace gpuprof
+}  // namespace gpuprof::guest
 
-extern "C" __attribute__((visibility("default"))) gpuprof::preload_interface const*
+extern "C" __attribute__((visibility("default"))) gpuprof::guest::preload_interface const*
 libgpuprof_for_preload(void) {
-  return &gpuprof::interface;
+  return &gpuprof::guest::interface;
 }

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Any thread, without lock.
 class enabled_callbacks {
@@ -288,4 +288,4 @@ class own_subscribers {
   std::array<std::atomic<CUpti_SubscriberHandle>, 16> all_{};
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

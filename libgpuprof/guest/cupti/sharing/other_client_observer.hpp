@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Told on the program's thread, before the call goes to CUPTI: be quick.
 class other_client_observer {
@@ -15,4 +15,4 @@ class other_client_observer {
   virtual void other_client_ends() noexcept = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

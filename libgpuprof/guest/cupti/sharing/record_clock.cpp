@@ -9,7 +9,7 @@
 #include <link.h>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 std::uint64_t clock_map::theirs(std::uint64_t real) const noexcept {
   if (is_identity() || real == 0) return real;
@@ -101,4 +101,4 @@ clock_map record_clock::map() {
   return clock_map{pairs_};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -10,7 +10,7 @@
 #include <mutex>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// One moment on both clocks.
 struct clock_pair {
@@ -64,4 +64,4 @@ class record_clock {
   code_holder holder_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

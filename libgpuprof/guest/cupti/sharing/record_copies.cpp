@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 std::unique_ptr<started_buffer> start(buffer_functions const& client) {
@@ -109,4 +109,4 @@ bool record_copies::is_delivered_elsewhere() const noexcept {
   return deliveries_.load(std::memory_order_acquire) > deliveries_here;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

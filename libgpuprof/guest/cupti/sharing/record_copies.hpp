@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// What a client has registered for its records.
 struct buffer_functions {
@@ -72,4 +72,4 @@ class record_copies {
   std::atomic<int> deliveries_{0};  // under way; one begins while the lock is held
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

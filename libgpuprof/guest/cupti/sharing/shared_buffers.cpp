@@ -11,7 +11,7 @@
 #include <cstring>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 /// Replaces each time by what `replace` makes of it, the start first. By value: records are packed.
@@ -227,4 +227,4 @@ std::size_t shared_cupti::hand_out(CUcontext context, std::span<std::uint8_t> bu
   return kept;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -8,7 +8,7 @@
 #include <iterator>
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 // Of calls that this thread is in, one inside the other. Initial-exec: no call to find it.
@@ -240,4 +240,4 @@ void shared_cupti::call_ours(CUpti_CallbackDomain domain, CUpti_CallbackId id,
   kept->call = 0;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -8,7 +8,7 @@
 
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 // CUPTI's functions for buffers carry no user pointer. Set once, before they are registered.
@@ -281,4 +281,4 @@ void shared_cupti::forget_everything() noexcept {
   own_subscribers_.forget();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

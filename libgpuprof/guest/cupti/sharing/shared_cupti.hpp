@@ -17,7 +17,7 @@
 #include <span>
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 enum class cupti_client : std::uint8_t { gpuprof, program };
 
@@ -149,4 +149,4 @@ class shared_cupti {
   std::atomic<other_client_observer*> observer_{nullptr};
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

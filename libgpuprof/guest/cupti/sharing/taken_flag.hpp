@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 // For the other client, which is inside CUPTI on another thread and waits there for nobody of ours.
 inline constexpr int patience_ms = 30'000;
@@ -42,4 +42,4 @@ class taken_flag {
   bool const mine_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

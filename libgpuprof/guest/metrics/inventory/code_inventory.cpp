@@ -8,7 +8,7 @@
 
 #include <functional>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 std::uint64_t key_of(std::string_view name) noexcept {
@@ -62,4 +62,4 @@ std::optional<kernel_code> code_inventory::find(std::string_view mangled) const 
   return found->second;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

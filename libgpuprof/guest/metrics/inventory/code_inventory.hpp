@@ -14,7 +14,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// One per process, never destroyed. Any thread. The mutex is held for a look into a map; never
 /// while a module is read, nor while CUPTI is called.
@@ -70,4 +70,4 @@ class code_inventory {
   std::unordered_map<std::uint64_t, kernel_code> functions_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr std::string_view text_prefix = ".text.";
@@ -186,4 +186,4 @@ result<void> read_cubin(std::span<std::uint8_t const> image,
   return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

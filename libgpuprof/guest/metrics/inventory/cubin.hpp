@@ -11,7 +11,7 @@
 #include <span>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 struct cubin_facts {
   std::uint32_t sm = 0;        // 90 for sm_90 and sm_90a
@@ -29,4 +29,4 @@ result<cubin_facts> look_at_cubin(std::span<std::uint8_t const> image);
 result<void> read_cubin(std::span<std::uint8_t const> image,
                         std::function<void(std::string_view, kernel_code const&)> const& take);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr std::size_t header_bytes = 64, section_bytes = 64;
@@ -75,4 +75,4 @@ std::optional<elf_image::symbol> elf_image::symbol_at(section const& table,
                 number_at<std::uint16_t>(*symbols, at + 6)};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -9,7 +9,7 @@
 #include <span>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 class elf_image {
  public:
@@ -62,4 +62,4 @@ T number_at(std::span<std::uint8_t const> bytes, std::size_t offset) noexcept {
   return value;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

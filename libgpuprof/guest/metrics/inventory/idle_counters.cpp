@@ -3,7 +3,7 @@
 
 #include <initializer_list>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 using enum instruction_class;
@@ -67,4 +67,4 @@ bool leaves_idle(kernel_code const& code, std::string_view metric) noexcept {
   return false;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -6,11 +6,11 @@
 
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// `metric`: with or without suffix. True only where it counts arithmetic or operations of the
 /// tensor cores, and a kernel with this code has none of these. Constants that half-precision
 /// instructions move are none, though hardware counts them.
 bool leaves_idle(kernel_code const& code, std::string_view metric) noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <initializer_list>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 using enum instruction_class;
@@ -259,4 +259,4 @@ stretch_of_code instructions_in(std::uint32_t sm, std::span<std::uint8_t const> 
       {static_cast<std::uint32_t>(on_pipe), static_cast<std::uint32_t>(on_pipe >> 32), fp16_sum}};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Chips whose instructions are known, as 90 for sm_90 and sm_90a: checked against nvdisasm.
 bool knows_instructions_of(std::uint32_t sm) noexcept;
@@ -22,4 +22,4 @@ struct stretch_of_code {
 /// Constants moved by a half-precision multiply-add, as compilers do, are no arithmetic.
 stretch_of_code instructions_in(std::uint32_t sm, std::span<std::uint8_t const> code) noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr std::uint32_t symbol_table = 2;  // SHT_SYMTAB
@@ -102,4 +102,4 @@ bool launching_kernels::has(std::string_view mangled) const noexcept {
   return names_.find(mangled) != names_.end();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

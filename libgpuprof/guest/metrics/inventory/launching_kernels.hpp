@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Calls take(mangled name) for each kernel of the cubin that refers to a launch function of the
 /// device runtime. Nothing for an image that is no cubin, or damaged. Pure.
@@ -35,4 +35,4 @@ class launching_kernels {
   std::set<std::string, std::less<>> names_;  // at most max_names
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

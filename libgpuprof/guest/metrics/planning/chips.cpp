@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 result<std::string> chip_named(std::string_view name, std::span<std::string const> chips) {
   std::string upper(name);
@@ -35,4 +35,4 @@ std::string_view chip_of_compute_capability(int major, int minor) noexcept {
   return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// The chip of that name among `chips`, in whatever case it was written; else one line with the
 /// nearest name and all names.
@@ -18,4 +18,4 @@ result<std::string> chip_named(std::string_view name, std::span<std::string cons
 /// share one: then this is the largest of them. Empty: not known.
 std::string_view chip_of_compute_capability(int major, int minor) noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

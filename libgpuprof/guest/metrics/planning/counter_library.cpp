@@ -4,7 +4,7 @@
 #include "guest/cupti/chip_name.hpp"
 #include "guest/metrics/planning/chips.hpp"
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 result<counter_library> counter_library::open() {
   auto cupti = load_cupti(0);
@@ -21,4 +21,4 @@ std::string chip_of_gpu(int ordinal, unsigned driver_major, int compute_major, i
   return std::string(chip_of_compute_capability(compute_major, compute_minor));
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// libcupti, and libnvperf_host beside it. Needs no GPU. Must outlive all that was made from api().
 class counter_library {
@@ -28,4 +28,4 @@ class counter_library {
 /// must have run. `driver_major`: CUDA major version of the driver, as for load_cupti().
 std::string chip_of_gpu(int ordinal, unsigned driver_major, int compute_major, int compute_minor);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

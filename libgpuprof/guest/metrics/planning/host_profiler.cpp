@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 CUpti_ProfilerType profiler_type(counter_engine engine) noexcept {
@@ -269,4 +269,4 @@ result<std::vector<double>> host_profiler::evaluate(std::span<std::uint8_t const
   return values;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

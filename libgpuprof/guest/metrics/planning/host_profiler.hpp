@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Who reads the counters: the range profiler around a launch, or the PM sampler every few
 /// microseconds. They know different metrics.
@@ -80,4 +80,4 @@ class host_profiler {
   CUpti_Profiler_Host_Object* object_ = nullptr;  // for questions; configure() makes its own
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

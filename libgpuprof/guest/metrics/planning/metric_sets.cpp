@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 /// Chips with the same metrics are one family, a bit each.
@@ -312,4 +312,4 @@ result<std::vector<std::string>> chosen_metrics(std::span<std::string const> wor
   return chosen;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 enum class metric_set { basic, roofline, memory, full, explain };
 
@@ -41,4 +41,4 @@ bool tensor_pipe_runs_all(std::string_view chip) noexcept;
 result<std::vector<std::string>> chosen_metrics(std::span<std::string const> words,
                                                 std::string_view chip);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <optional>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 class planner {
@@ -55,12 +55,12 @@ class planner {
 
   void explain_unusable() {
     if (failure_ || plan_.unusable.empty()) return;
-    auto const catalogue = metric_catalogue::read(ranges_, sampling_);
-    if (!catalogue) {
-      failure_ = error{catalogue.message()};
+    auto const catalog = metric_catalog::read(ranges_, sampling_);
+    if (!catalog) {
+      failure_ = error{catalog.message()};
       return;
     }
-    for (auto& metric : plan_.unusable) metric = catalogue->explain(metric.name);
+    for (auto& metric : plan_.unusable) metric = catalog->explain(metric.name);
   }
 
   /// First fit. Metrics of one pass are packed as long as one pass holds them, so that each launch
@@ -158,4 +158,4 @@ result<pass_plan> plan_passes(cupti_api const& api, plan_inputs const& inputs) {
   return plan;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -3,7 +3,7 @@
 // sampling.
 #pragma once
 
-#include "guest/metrics/planning/metric_catalogue.hpp"
+#include "guest/metrics/planning/metric_catalog.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// CUPTI counts it by rewriting the kernel, which runs slower then.
 bool patches_kernel(std::string const& metric);
@@ -62,4 +62,4 @@ struct pass_plan {
 /// this libcupti, or an unknown chip. A metric that cannot be read is in the plan as unusable.
 result<pass_plan> plan_passes(cupti_api const& api, plan_inputs const& inputs);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

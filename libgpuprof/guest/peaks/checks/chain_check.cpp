@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 namespace {
 
 constexpr unsigned lanes_and_chains = 256;
@@ -100,4 +100,4 @@ std::string check_chains(chain_kind kind, std::span<std::byte const> bytes, std:
   return {};
 }
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

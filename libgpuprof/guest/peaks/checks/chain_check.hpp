@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 
 /// Of the chains of cuda_cores.cu.
 enum class chain_kind { fp32, fp32_pairs, fp64, fp16, bf16, int32, special };
@@ -17,4 +17,4 @@ enum class chain_kind { fp32, fp32_pairs, fp64, fp16, bf16, int32, special };
 std::string check_chains(chain_kind kind, std::span<std::byte const> bytes, std::uint32_t seed,
                          std::uint64_t steps);
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

@@ -3,7 +3,7 @@
 
 #include "guest/peaks/kernels/operands.cuh"
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 namespace {
 
 /// `of(t)` is what thread t adds up.
@@ -74,4 +74,4 @@ std::uint32_t shared_write_fold(std::uint32_t seed, std::uint64_t iterations) {
   });
 }
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 
 /// The random float at word `place` of a buffer that memory_fill filled, as bits.
 std::uint32_t filled_word(std::uint32_t seed, std::uint64_t place) noexcept;
@@ -21,4 +21,4 @@ std::vector<std::uint32_t> l2_read_folds(std::uint32_t seed, std::uint64_t bytes
 std::uint32_t local_read_fold(std::uint32_t seed, std::uint64_t iterations);
 std::uint32_t shared_write_fold(std::uint32_t seed, std::uint64_t iterations);
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 namespace {
 
 /// To the nearest number of `digits` binary digits, ties to even; none finer than `quantum`.
@@ -84,4 +84,4 @@ double element(operand_format format, std::uint32_t word, int i) {
   return 0;
 }
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 
 /// Sign, exponent and mantissa of a binary format without infinities, as a double.
 double decoded(std::uint32_t bits, int exponent_bits, int mantissa_bits);
@@ -23,4 +23,4 @@ double bfloat_fma(double x, double m, double b);
 int elements_per_word(operand_format format);
 double element(operand_format format, std::uint32_t word, int i);
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 
 /// Zero beyond the end.
 template <class T>
@@ -31,4 +31,4 @@ inline std::string mismatch(std::string const& where, double wanted, double foun
          std::to_string(found);
 }
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

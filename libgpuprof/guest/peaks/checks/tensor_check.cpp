@@ -8,7 +8,7 @@
 #include <cmath>
 #include <vector>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 namespace {
 
 constexpr std::uint32_t place_of_b = 0x100000;
@@ -189,4 +189,4 @@ std::string check_tensor(tensor_geometry const& g, std::span<std::byte const> by
   return mismatch(where, wanted_there, found_there);
 }
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

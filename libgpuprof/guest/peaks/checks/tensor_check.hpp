@@ -9,7 +9,7 @@
 #include <span>
 #include <string>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 
 /// How accumulators lie in what a kernel stores.
 enum class accumulator_layout {
@@ -39,4 +39,4 @@ std::string check_tensor(tensor_geometry const& g, std::span<std::byte const> by
 /// Bytes that the kernel stores for check_tensor.
 std::uint64_t stored_bytes(tensor_geometry const& g) noexcept;
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 namespace {
 
 constexpr std::uint64_t fill_bytes = 32u << 10;      // of one block of memory_fill
@@ -166,4 +166,4 @@ std::unique_ptr<experiment> make_cache_experiment(test_id test, lab& in) {
   return std::make_unique<local_experiment>(in, std::move(job), kind);
 }
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

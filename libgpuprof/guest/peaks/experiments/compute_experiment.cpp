@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 namespace {
 
 /// A kernel this chip has code for.
@@ -100,4 +100,4 @@ std::unique_ptr<experiment> make_compute_experiment(test_id test, lab& in) {
   return std::make_unique<compute_experiment>(in, std::move(found));
 }
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

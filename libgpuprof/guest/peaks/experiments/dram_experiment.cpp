@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 namespace {
 
 /// The driver's own copy within the device, from the first half of the arena to the second.
@@ -342,4 +342,4 @@ std::unique_ptr<experiment> make_dram_experiment(test_id test, lab& in) {
   return std::make_unique<better_copy>(std::move(made), in);
 }
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

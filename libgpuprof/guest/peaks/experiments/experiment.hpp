@@ -11,7 +11,7 @@
 #include <memory>
 #include <stdexcept>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 
 inline constexpr std::uint64_t mib = 1u << 20;
 
@@ -64,4 +64,4 @@ std::unique_ptr<experiment> make_latency_experiment(test_id test, lab& in);
 
 constexpr std::uint32_t operand_seed = 20260;
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

@@ -4,7 +4,7 @@
 
 #include "guest/peaks/experiments/workbench.hpp"
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 
 /// An event that knows its driver.
 class event {
@@ -52,4 +52,4 @@ class further_stream {
   CUstream stream_ = nullptr;
 };
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

@@ -3,7 +3,7 @@
 
 #include <array>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 namespace {
 
 constexpr unsigned chains = 8;  // of a thread, in cuda_cores.cu
@@ -163,4 +163,4 @@ std::span<compute_kernel const> compute_kernels() {
   return kernels();
 }
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <variant>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 
 struct chain_check {
   chain_kind kind;
@@ -38,4 +38,4 @@ struct compute_kernel {
 /// The best instructions first: a chip runs the first of a test that it has code for.
 std::span<compute_kernel const> compute_kernels();
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <vector>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 namespace {
 
 using steady = std::chrono::steady_clock;
@@ -192,4 +192,4 @@ std::unique_ptr<experiment> make_latency_experiment(test_id test, lab& in) {
   }
 }
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

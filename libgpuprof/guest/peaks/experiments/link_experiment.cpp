@@ -9,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 namespace {
 
 constexpr std::uint64_t pinned_bytes =
@@ -172,4 +172,4 @@ std::unique_ptr<experiment> make_link_experiment(test_id test, lab& in) {
   }
 }
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 
 struct measure_options {
   std::vector<test_id> tests;  // empty: all
@@ -21,4 +21,4 @@ struct measure_options {
   std::function<void(std::string_view test, std::size_t done, std::size_t all)> on_progress;
 };
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

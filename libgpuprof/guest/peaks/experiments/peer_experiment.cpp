@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 namespace {
 
 constexpr std::uint64_t bytes = 256ull * 1024 * 1024;
@@ -203,4 +203,4 @@ std::vector<peak_result> measure_peers(lab& in) {
   return results;
 }
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

@@ -5,7 +5,7 @@
 #include <limits>
 #include <map>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 namespace {
 
 /// When an SM was busy, by its own counter, and with how many blocks.
@@ -66,4 +66,4 @@ launch_rates rates_of(std::span<block_span const> blocks, double work) {
   return rates;
 }
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

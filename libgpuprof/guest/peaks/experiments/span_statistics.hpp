@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 
 /// One launch of a kernel whose blocks all do the same work and are all resident at once.
 struct launch_rates {
@@ -31,4 +31,4 @@ double median_of(std::vector<double> values);
 /// (greatest - least) / median; 0 of nothing.
 double spread_of(std::vector<double> const& values);
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <thread>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 namespace {
 
 constexpr double wanted_seconds = 1e-3;
@@ -141,4 +141,4 @@ peak_figure best_burst(peak_figure const& burst, peak_figure const& sustained) n
   return best;
 }
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 
 struct throughput_job {
   kernel_launch launch;       // iterations are chosen here
@@ -39,4 +39,4 @@ peak_figure sustain_throughput(lab& in, throughput_job const& job, std::uint64_t
 /// short ones, where power does not slow it down.
 peak_figure best_burst(peak_figure const& burst, peak_figure const& sustained) noexcept;
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

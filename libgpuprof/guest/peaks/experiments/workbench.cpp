@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 namespace {
 
 std::string line_of(cuda_compute const& cuda, CUresult code, char const* call) {
@@ -151,4 +151,4 @@ void workbench::copy_to_host(void* to, CUdeviceptr from, std::uint64_t bytes) co
   expect(cuda_.cuMemcpyDtoH_v2(to, from, bytes), "cuMemcpyDtoH");
 }
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

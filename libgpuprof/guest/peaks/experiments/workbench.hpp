@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 
 /// A call of the driver that failed. Stays inside peaks/: measure() makes lines of it.
 class cuda_failure : public std::runtime_error {
@@ -132,4 +132,4 @@ class current_context {
   workbench const& bench_;
 };
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

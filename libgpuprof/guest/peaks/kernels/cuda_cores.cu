@@ -9,7 +9,7 @@
 
 namespace {
 
-using namespace gpuprof::peaks;
+using namespace gpuprof::guest::peaks;
 
 constexpr int chains = 8;
 constexpr int threads = 256;

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 
 /// Written by one thread of a block around its measured loop. `clock` counts cycles of one SM and
 /// compares within that SM only; `time` is the GPU's nanosecond timer, the same for all SMs.
@@ -29,4 +29,4 @@ struct kernel_arguments {
   std::uint32_t never;  // 0 always; only the host knows, so nothing that depends on it is dropped
 };
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

@@ -30,7 +30,7 @@
 
 GPUPROF_KERNEL_FILES(GPUPROF_CARRY)
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 
 std::span<kernel_image const> kernel_images() noexcept {
 #define GPUPROF_IMAGE(name) \
@@ -52,4 +52,4 @@ std::string kernels_hash() {
   return text;
 }
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 
 struct kernel_image {
   std::string_view name;            // "cuda_cores"
@@ -20,4 +20,4 @@ std::span<kernel_image const> kernel_images() noexcept;
 /// Changes whenever a kernel does.
 std::string kernels_hash();
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

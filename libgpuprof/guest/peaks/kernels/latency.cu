@@ -2,7 +2,7 @@
 // Kernels for what launching costs: one that does nothing, one that says it has begun.
 #include "guest/peaks/kernels/kernel_arguments.hpp"
 
-using gpuprof::peaks::kernel_arguments;
+using gpuprof::guest::peaks::kernel_arguments;
 
 extern "C" __global__ void nothing(kernel_arguments) {}
 

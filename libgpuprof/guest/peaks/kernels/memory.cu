@@ -11,7 +11,7 @@
 
 namespace {
 
-using namespace gpuprof::peaks;
+using namespace gpuprof::guest::peaks;
 
 constexpr int threads = 512;
 constexpr int in_flight = 4;                          // accesses of a thread

@@ -14,11 +14,11 @@
 #define GPUPROF_BOTH inline
 #endif
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 
 enum class operand_format { f16, bf16, tf32, e4m3, e3m2, e2m1, s8 };
 
-/// Murmur3's finaliser over place and seed.
+/// Murmur3's finalizer over place and seed.
 GPUPROF_BOTH std::uint32_t scrambled(std::uint32_t seed, std::uint32_t index) {
   std::uint32_t h = index * 0x9E3779B9u + seed;
   h ^= h >> 16;
@@ -56,4 +56,4 @@ GPUPROF_BOTH std::uint64_t operand_f64(std::uint32_t seed, std::uint32_t index) 
   return ((high & 0x801FFFFFu) + 0x3FD00000u) << 32 | low;
 }
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

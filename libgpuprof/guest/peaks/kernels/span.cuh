@@ -8,7 +8,7 @@
 
 #include "guest/peaks/kernels/kernel_arguments.hpp"
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 
 __device__ __forceinline__ std::uint64_t nanosecond_timer() {
   std::uint64_t t;
@@ -57,4 +57,4 @@ class span_of_block {
   std::uint64_t start_time_, start_clock_;
 };
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

@@ -7,7 +7,7 @@
 
 #include "guest/peaks/kernels/span.cuh"
 
-namespace gpuprof::peaks::tcgen05 {
+namespace gpuprof::guest::peaks::tcgen05 {
 
 constexpr std::uint32_t all_columns = 512;  // of tensor memory: 128 lanes of 32 bits each
 
@@ -182,4 +182,4 @@ __device__ __forceinline__ void multiply(std::uint32_t d, std::uint64_t a, std::
 
 #undef GPUPROF_TCGEN05_MMA
 
-}  // namespace gpuprof::peaks::tcgen05
+}  // namespace gpuprof::guest::peaks::tcgen05

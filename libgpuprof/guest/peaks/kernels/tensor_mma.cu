@@ -13,7 +13,7 @@
 
 namespace {
 
-using namespace gpuprof::peaks;
+using namespace gpuprof::guest::peaks;
 
 constexpr int chains = 4;
 constexpr int rounds = 8;  // of all chains, in one iteration

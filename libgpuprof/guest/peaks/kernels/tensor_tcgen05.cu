@@ -28,7 +28,7 @@
 
 namespace {
 
-using namespace gpuprof::peaks;
+using namespace gpuprof::guest::peaks;
 using tcgen05::mma_kind;
 
 constexpr int threads = 128;

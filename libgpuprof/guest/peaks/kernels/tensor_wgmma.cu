@@ -9,7 +9,7 @@
 // A row of a stage is 128 bytes along K, whatever the type: four steps of 32 bytes.
 //
 // wait_group 0 closes every batch: accumulators that are looked at while in flight make ptxas
-// serialise all of them (C7514), at a quarter of the speed. The build fails on that message.
+// serialize all of them (C7514), at a quarter of the speed. The build fails on that message.
 #include "guest/peaks/kernels/operands.cuh"
 #include "guest/peaks/kernels/span.cuh"
 
@@ -18,7 +18,7 @@
 #if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
 namespace {
 
-using namespace gpuprof::peaks;
+using namespace gpuprof::guest::peaks;
 
 constexpr int threads = 256;
 constexpr int stages = 4, steps = 4;

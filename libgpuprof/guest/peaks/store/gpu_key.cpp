@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 namespace {
 
 /// Without NVML nobody tells the driver's own version; the CUDA version it supports says most of
@@ -50,4 +50,4 @@ chip_facts chip_facts_of(device_facts const& device, nvml_facts const& more) {
   return chip;
 }
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

@@ -9,7 +9,7 @@
 
 #include <string_view>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 
 /// `kernels`: the hash of the built-in kernels and methods. `more` is empty without NVML.
 peaks_key make_key(driver_facts const& driver, device_facts const& device, nvml_facts const& more,
@@ -17,4 +17,4 @@ peaks_key make_key(driver_facts const& driver, device_facts const& device, nvml_
 
 chip_facts chip_facts_of(device_facts const& device, nvml_facts const& more);
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

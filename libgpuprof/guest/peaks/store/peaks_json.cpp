@@ -8,7 +8,7 @@
 #include <limits>
 #include <utility>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 namespace {
 
 constexpr std::uint64_t newest_format = 1;
@@ -272,4 +272,4 @@ result<std::vector<gpu_peaks>> from_json(std::string_view text) {
   }
 }
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

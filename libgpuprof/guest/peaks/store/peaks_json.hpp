@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 
 /// {"format": 1, "gpus": [...]}, indented, with a line end. What is zero, empty or was not measured
 /// is left out; numbers read back as the same numbers.
@@ -20,4 +20,4 @@ std::string to_json(std::span<gpu_peaks const> gpus);
 /// follow its name: "is no valid JSON from byte 12 on".
 result<std::vector<gpu_peaks>> from_json(std::string_view text);
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

@@ -13,7 +13,7 @@
 #include <iterator>
 #include <system_error>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 namespace {
 
 std::string system_text(int number) {
@@ -139,4 +139,4 @@ result<std::vector<gpu_peaks>> read_peaks_file(std::string const& path) {
   return gpus;
 }
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 
 /// $GPUPROF_PEAKS_DIR, else $XDG_CACHE_HOME/gpuprof/peaks, else ~/.cache/gpuprof/peaks. Empty when
 /// none of these is known.
@@ -34,4 +34,4 @@ result<void> save_peaks(std::string const& folder, gpu_peaks const& peaks);
 /// Any file that holds peaks: a stored one, or what `gpuprof peaks --json` printed.
 result<std::vector<gpu_peaks>> read_peaks_file(std::string const& path);
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

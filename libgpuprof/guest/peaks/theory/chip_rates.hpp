@@ -7,7 +7,7 @@
 #include <array>
 #include <cstddef>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 
 constexpr double no_units = 0, unknown_rate = -1;
 
@@ -67,4 +67,4 @@ constexpr chip_rates const* rates_of_chip(int major, int minor) noexcept {
   return nullptr;
 }
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 namespace {
 
 constexpr std::array tests = {
@@ -47,7 +47,7 @@ constexpr std::array tests = {
     test_info{test_id::launch_throughput, "launch_throughput", "latency",
               "Launch: one of many in a row", "s"},
     test_info{test_id::graph_node, "graph_node", "latency", "Graph: one kernel node of many", "s"},
-    test_info{test_id::synchronize, "synchronize", "latency", "Launch and synchronise, round trip",
+    test_info{test_id::synchronize, "synchronize", "latency", "Launch and synchronize, round trip",
               "s"},
 };
 
@@ -125,4 +125,4 @@ result<std::vector<test_id>> select_tests(std::string_view names) {
   return chosen;
 }
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

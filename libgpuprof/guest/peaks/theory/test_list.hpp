@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 
 enum class test_id {
   fp64,
@@ -67,4 +67,4 @@ std::vector<std::string> test_and_group_names();
 /// name is an error that lists the known ones and names the nearest.
 result<std::vector<test_id>> select_tests(std::string_view names);
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <initializer_list>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 namespace {
 
 constexpr double million = 1e6;
@@ -153,4 +153,4 @@ bool is_above(double measured, double theory) noexcept {
   return theory > 0 && measured > theory * 1.005;
 }
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

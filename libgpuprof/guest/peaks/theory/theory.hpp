@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 
 /// Facts of a GPU that the theory rests on. 0: not known.
 struct chip_facts {
@@ -42,4 +42,4 @@ theory fitted_to(theory const& given, test_id test, chip_facts const& chip,
 /// the clocks.
 bool is_above(double measured, double theory) noexcept;
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

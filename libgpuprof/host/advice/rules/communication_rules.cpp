@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 namespace {
 
 constexpr double min_exposed = 0.02;  // of the window
@@ -128,7 +128,7 @@ void look_at_ranks(run_facts const& facts, std::vector<finding>& found) {
                    {"late steps", static_cast<double>(rank.late_steps), "", "traced"},
                    {"steps", static_cast<double>(rank.steps), "", "traced"}};
     one.to_do =
-        "Analyse the capture of that rank alone: more work than the others (uneven "
+        "Analyze the capture of that rank alone: more work than the others (uneven "
         "batches, sequence lengths), a slower GPU (clocks, heat), a slower data loader, "
         "work that only one rank does (logging, saving).";
     one.arithmetic = "the sum of its start - the median start of the ranks, where it was last";
@@ -175,4 +175,4 @@ std::span<rule const> communication_rules() noexcept {
   return communication_table;
 }
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

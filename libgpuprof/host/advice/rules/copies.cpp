@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 namespace {
 
 constexpr double slow_rate = 0.6;     // of the measured one
@@ -43,7 +43,7 @@ double share_alone(copy_facts const& copy) {
 
 /// Behind calls that copy and wait, of more than the few bytes of a read result.
 bool is_behind_copy(gap_facts const& gap) {
-  return gap.cause == time_bucket::synchronisation && gap.kind == call_kind::blocking_copy &&
+  return gap.cause == time_bucket::synchronization && gap.kind == call_kind::blocking_copy &&
          !gap.reads_result;
 }
 
@@ -110,7 +110,7 @@ void look_at_pageable(run_facts const& facts, copy_facts const& copy, std::vecto
   auto const quick = copy.quick_ns > 0 ? std::min(copy.quick_ns, copy.total_ns) : copy.total_ns;
   auto const saved = share_alone(copy) * (quick - pinned / reached_rate);
   one.gain = {std::max(0.0, saved), copy.alone_ns + idle.high_ns};
-  one.further_buckets = {time_bucket::synchronisation};
+  one.further_buckets = {time_bucket::synchronization};
   one.to_do = is_from_host(copy)
                   ? "Pin the source and copy beside other work: DataLoader(pin_memory=True) and "
                     ".to(device, non_blocking=True), or cudaMallocHost and cudaMemcpyAsync."
@@ -198,7 +198,7 @@ void look_at_synchronous_copies(run_facts const& facts, std::vector<finding>& fo
   one.call = majority(idle.by_call);
   one.range = majority(idle.by_range);
   one.instances = idle.count;
-  one.bucket = time_bucket::synchronisation;
+  one.bucket = time_bucket::synchronization;
   one.gain = bound_of(facts).gain(idle.idle_ns, idle.sure_ns);
   one.removed_wait_ns = one.gain.high_ns;
   one.because = {
@@ -238,7 +238,7 @@ void look_at_round_trips(run_facts const& facts, std::vector<finding>& found) {
       one.because = {{"bytes each way", static_cast<double>(there.bytes), "B", "traced"},
                      {"copies each way", static_cast<double>(there.count), "", "traced"}};
       one.gain = {0, there.alone_ns + back.alone_ns + idle.idle_ns};
-      one.further_buckets = {time_bucket::synchronisation};
+      one.further_buckets = {time_bucket::synchronization};
       one.to_do =
           "Keep the data on the GPU: do the work between the two copies there (no .cpu(), "
           ".numpy() and .to(device) on the way).";
@@ -248,4 +248,4 @@ void look_at_round_trips(run_facts const& facts, std::vector<finding>& found) {
     }
 }
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

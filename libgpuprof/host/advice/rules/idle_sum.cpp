@@ -3,7 +3,7 @@
 
 #include "host/advice/wording.hpp"
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 
 std::string majority(std::map<std::string, double> const& times) {
   double all = 0;
@@ -40,4 +40,4 @@ finding behind_calls(steady_calls const& calls, idle_sum const& idle, time_bucke
   return one;
 }
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 
 struct idle_sum {
   std::uint64_t count = 0;
@@ -47,4 +47,4 @@ steady_calls calls_of(run_facts const& facts, call_kind kind);
 /// A finding on them and the idle time behind them, without gain, `what` and `to_do`.
 finding behind_calls(steady_calls const& calls, idle_sum const& idle, time_bucket bucket);
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

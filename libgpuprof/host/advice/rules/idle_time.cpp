@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <array>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 namespace {
 
 constexpr double long_load_ns = 1e6;
@@ -24,7 +24,7 @@ constexpr std::array<advice_on_idle, 4> words = {{
     {time_bucket::cpu_work, "the GPU idles while the CPU does something else than CUDA calls",
      "Mark the parts of the step with NVTX ranges to see which it is. Then move it to another "
      "thread or process, do it while the GPU is busy, or do it less often (logging, metrics, "
-     "checkpoints, tokenising)."},
+     "checkpoints, tokenizing)."},
     {time_bucket::host_unknown, "the GPU idles for the host, of which no calls were recorded",
      "Record the calls (--trace cuda-api) and mark the parts of a step with NVTX ranges: then this "
      "time gets a cause."},
@@ -100,4 +100,4 @@ void look_at_other_idle_time(run_facts const& facts, std::vector<finding>& found
   for (auto const& of : words) look_at_cause(facts, of, found);
 }
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 namespace {
 
 constexpr double slow_share = 0.05;  // of the steps
@@ -83,7 +83,7 @@ void look_at_evenness(run_facts const& facts, std::vector<finding>& found) {
   one.because = {{"longest step", longest, "ns", "traced"},
                  {"median step", slow.median_ns, "ns", "traced"}};
   one.to_do =
-      "Look at one of the slow steps in a timeline (gpuprof export) beside its neighbour. "
+      "Look at one of the slow steps in a timeline (gpuprof export) beside its neighbor. "
       "Usual reasons: batches of other shapes, a loader that falls behind, logging or "
       "saving each n steps, garbage collection (gc.freeze()), other jobs on the machine.";
   one.arithmetic = "the sum of step - median step of " + in_time(slow.median_ns) +
@@ -124,4 +124,4 @@ std::span<rule const> input_rules() noexcept {
   return input_table;
 }
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

@@ -3,7 +3,7 @@
 #include "host/advice/rule.hpp"
 #include "host/advice/rules/kernel/looks.hpp"
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 namespace {
 
 constexpr auto with_counters = data::kernels | data::counters | data::peaks;
@@ -192,7 +192,7 @@ constexpr rule kernel_table[] = {
      .group = rule_group::kernel,
      .needs = explained,
      .question = "What do warps wait for where no unit is busy?",
-     .fires_at = "issue slots below 0.6 used, no roof and no tensor core at 0.4 (warp-specialised "
+     .fires_at = "issue slots below 0.6 used, no roof and no tensor core at 0.4 (warp-specialized "
                  "kernels wait by design), one reason above 0.3 of the waiting, no cause found",
      .gain = "high: time x min(1 - issue use, share of the reason), at most the distance to the "
              "roof; low: 0",
@@ -230,7 +230,7 @@ constexpr rule kernel_table[] = {
      .question = "Which kernels are as fast as DRAM?",
      .fires_at = "0.8 of the measured DRAM rate: such kernels need fewer bytes, not more speed",
      .gain = "none in time",
-     .ignores = "which neighbours could be fused",
+     .ignores = "which neighbors could be fused",
      .next = "gpuprof roofline",
      .look = look_at_full_dram},
     {.name = "small_batch",
@@ -251,4 +251,4 @@ std::span<rule const> kernel_rules() noexcept {
   return kernel_table;
 }
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

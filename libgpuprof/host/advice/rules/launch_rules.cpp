@@ -2,7 +2,7 @@
 #include "host/advice/rule.hpp"
 #include "host/advice/rules/looks.hpp"
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 namespace {
 
 constexpr rule launch_table[] = {
@@ -84,4 +84,4 @@ std::span<rule const> launch_rules() noexcept {
   return launch_table;
 }
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

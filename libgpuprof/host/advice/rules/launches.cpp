@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 namespace {
 
 constexpr std::size_t min_sequence = 5;
@@ -106,7 +106,7 @@ void look_at_tiny_kernels(run_facts const& facts, std::vector<finding>& found) {
                       {"median kernel", run.kernel_length, "ns", "traced"}});
   one.to_do =
       "Launch fewer, longer kernels: fuse elementwise operations (torch.compile, jax.jit), "
-      "use foreach or fused optimisers (fused=True), a greater batch.";
+      "use foreach or fused optimizers (fused=True), a greater batch.";
   one.arithmetic = "the GPU waits " + in_time(idle.idle_ns) + " for launches; half of the " +
                    in_count(bound.items) + " launches would free the thread for " + in_time(freed) +
                    ", without the " + in_time(own) + " that this profiler adds";
@@ -135,7 +135,7 @@ void look_at_launch_delay(run_facts const& facts, std::vector<finding>& found) {
                  {"gaps", static_cast<double>(idle.count), "", "traced"}};
   one.gain = {0, std::min(idle.idle_ns, static_cast<double>(idle.count) * (delay - normal))};
   one.bucket = time_bucket::launch_bound;
-  one.further_buckets = {time_bucket::synchronisation, time_bucket::cpu_work,
+  one.further_buckets = {time_bucket::synchronization, time_bucket::cpu_work,
                          time_bucket::host_unknown};
   one.to_do =
       "Look for what delays the CPU: other processes on its cores, power saving (set the "
@@ -146,4 +146,4 @@ void look_at_launch_delay(run_facts const& facts, std::vector<finding>& found) {
   found.push_back(std::move(one));
 }
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

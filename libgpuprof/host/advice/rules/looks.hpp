@@ -7,7 +7,7 @@
 
 #include <vector>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 
 // The rules on launches.
 void look_at_sequences(run_facts const& facts, std::vector<finding>& found);
@@ -26,4 +26,4 @@ void look_at_round_trips(run_facts const& facts, std::vector<finding>& found);
 void look_at_allocations(run_facts const& facts, std::vector<finding>& found);
 void look_at_migrations(run_facts const& facts, std::vector<finding>& found);
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

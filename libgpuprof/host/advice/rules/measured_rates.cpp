@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/advice/rules/measured_rates.hpp"
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 namespace {
 
 std::optional<double> of_device(device_facts const& device, std::string_view test) {
@@ -35,4 +35,4 @@ double ns_at(double bytes, double bytes_a_second) noexcept {
   return bytes_a_second > 0 ? bytes / bytes_a_second * 1e9 : 0;
 }
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 
 /// In the unit of the test, as the first GPU has it; nothing: not measured.
 std::optional<double> measured(run_facts const& facts, std::string_view test);
@@ -17,4 +17,4 @@ double rate_of(double bytes, double ns) noexcept;            // bytes a second; 
 double ns_at(double bytes, double bytes_a_second) noexcept;  // how long bytes take; 0 of no rate
 double share_of_window(run_facts const& facts, double ns) noexcept;  // of all GPUs
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

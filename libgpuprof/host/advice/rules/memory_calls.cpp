@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 namespace {
 
 constexpr std::uint64_t min_calls = 10;  // without steps
@@ -29,7 +29,7 @@ void look_at_allocations(run_facts const& facts, std::vector<finding>& found) {
   one.gain = bound_of(facts).gain(calls.total_ns + idle.idle_ns, idle.sure_ns,
                                   {.host_ns = calls.total_ns});
   // A call that waits makes the launches behind it late, too.
-  one.further_buckets = {time_bucket::launch_bound, time_bucket::synchronisation,
+  one.further_buckets = {time_bucket::launch_bound, time_bucket::synchronization,
                          time_bucket::cpu_work, time_bucket::between_steps};
   one.to_do =
       "Allocate once before the loop and use the buffers again, or use cudaMallocAsync and "
@@ -65,4 +65,4 @@ void look_at_migrations(run_facts const& facts, std::vector<finding>& found) {
   found.push_back(std::move(one));
 }
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

@@ -2,7 +2,7 @@
 #include "host/advice/rule.hpp"
 #include "host/advice/rules/looks.hpp"
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 namespace {
 
 constexpr rule memory_table[] = {
@@ -93,4 +93,4 @@ std::span<rule const> memory_rules() noexcept {
   return memory_table;
 }
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

@@ -7,14 +7,14 @@
 
 #include <algorithm>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 namespace {
 
-constexpr double min_serialised = 0.02;  // of the window
+constexpr double min_serialized = 0.02;  // of the window
 
 /// A wait inside a copy is one of the rules on memory, unless it reads a few bytes.
 bool is_wait(gap_facts const& gap) {
-  return gap.cause == time_bucket::synchronisation && gap.count > 0 && !gap.call.empty() &&
+  return gap.cause == time_bucket::synchronization && gap.count > 0 && !gap.call.empty() &&
          (gap.kind != call_kind::blocking_copy || gap.reads_result);
 }
 
@@ -91,9 +91,9 @@ void look_at_device_waits(run_facts const& facts, std::vector<finding>& found) {
   }
 }
 
-void look_at_serialised(run_facts const& facts, std::vector<finding>& found) {
-  for (auto const& line : facts.serialised) {
-    if (share_of_window(facts, line.overlap_ns) < min_serialised) continue;
+void look_at_serialized(run_facts const& facts, std::vector<finding>& found) {
+  for (auto const& line : facts.serialized) {
+    if (share_of_window(facts, line.overlap_ns) < min_serialized) continue;
     finding one;
     one.what = "work of one stream waits for another, with the default stream between them";
     one.device = line.device;
@@ -127,7 +127,7 @@ constexpr std::string_view gain_of_waits =
 
 constexpr rule wait_table[] = {
     {.name = "sync_point",
-     .group = rule_group::synchronisation,
+     .group = rule_group::synchronization,
      .needs = data::kernels | data::blocking_calls,
      .question = "Does the GPU idle behind waits of the program?",
      .fires_at = "the idle time behind one call, not the call itself: a wait while the GPU has "
@@ -137,7 +137,7 @@ constexpr rule wait_table[] = {
      .next = "NVTX ranges around the parts of a step name the place",
      .look = look_at_waits},
     {.name = "device_wide_sync",
-     .group = rule_group::synchronisation,
+     .group = rule_group::synchronization,
      .needs = data::kernels | data::blocking_calls,
      .question = "Does the GPU idle behind waits for all of its streams?",
      .fires_at = "the idle time behind one call, not the call itself: a wait while the GPU has "
@@ -146,8 +146,8 @@ constexpr rule wait_table[] = {
      .ignores = "code that needs all results at once",
      .next = "NVTX ranges around the parts of a step name the place",
      .look = look_at_device_waits},
-    {.name = "serialised_streams",
-     .group = rule_group::synchronisation,
+    {.name = "serialized_streams",
+     .group = rule_group::synchronization,
      .needs = data::kernels | data::streams,
      .question = "Does the default stream keep apart what could run side by side?",
      .fires_at = "pairs that both fit onto the SMs would save 2 % of the window: two kernels that "
@@ -157,7 +157,7 @@ constexpr rule wait_table[] = {
          "and two pauses of the GPU",
      .ignores = "memory rate that both need; data that one passes to the other",
      .next = "a timeline (gpuprof export) shows the streams",
-     .look = look_at_serialised},
+     .look = look_at_serialized},
 };
 
 }  // namespace
@@ -166,4 +166,4 @@ std::span<rule const> wait_rules() noexcept {
   return wait_table;
 }
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-namespace gpuprof::nsys_rules {
+namespace gpuprof::host::nsys_rules {
 
 /// Keeps the longest of any number of rows in memory for twice as many as are wanted.
 ///
@@ -77,4 +77,4 @@ class gpu_gaps {
   longest_rows<gap_row> found_;
 };
 
-}  // namespace gpuprof::nsys_rules
+}  // namespace gpuprof::host::nsys_rules

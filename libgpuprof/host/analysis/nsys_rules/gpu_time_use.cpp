@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace gpuprof::nsys_rules {
+namespace gpuprof::host::nsys_rules {
 
 void gpu_time_use::find_extent(gpu_work const& work) {
   of_device const first{work.start, work.end, work.context, 0, {}};
@@ -66,4 +66,4 @@ std::vector<use_row> gpu_time_use::below(double percent) const {
   return rows;
 }
 
-}  // namespace gpuprof::nsys_rules
+}  // namespace gpuprof::host::nsys_rules

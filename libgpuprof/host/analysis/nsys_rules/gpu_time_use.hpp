@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-namespace gpuprof::nsys_rules {
+namespace gpuprof::host::nsys_rules {
 
 /// Feed all work to find_extent(), then all again to add(); in any order. Work that runs at once
 /// adds up past 100 %.
@@ -17,7 +17,7 @@ class gpu_time_use {
 
   void find_extent(gpu_work const& work);
   void add(gpu_work const& work);
-  /// Neighbours below the threshold are one row, with their mean; least used first.
+  /// Neighbors below the threshold are one row, with their mean; least used first.
   std::vector<use_row> below(double percent) const;
 
  private:
@@ -34,4 +34,4 @@ class gpu_time_use {
   std::map<device_id, of_device> devices_;
 };
 
-}  // namespace gpuprof::nsys_rules
+}  // namespace gpuprof::host::nsys_rules

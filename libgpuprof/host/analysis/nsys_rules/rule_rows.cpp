@@ -5,7 +5,7 @@
 #include <cctype>
 #include <string>
 
-namespace gpuprof::nsys_rules {
+namespace gpuprof::host::nsys_rules {
 namespace {
 
 /// SQL's LIKE: whatever the case.
@@ -47,4 +47,4 @@ bool is_wait_call(std::string_view name, api_domain domain) noexcept {
   return begins(name, "cudadevicesynchronize") || begins(name, "cudastreamsynchronize");
 }
 
-}  // namespace gpuprof::nsys_rules
+}  // namespace gpuprof::host::nsys_rules

@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-namespace gpuprof::nsys_rules {
+namespace gpuprof::host::nsys_rules {
 
 /// cuda_memcpy_async, cuda_memcpy_sync, cuda_memset_sync.
 struct memory_row {
@@ -89,4 +89,4 @@ inline bool is_of_host_memory(memset_record const& fill) noexcept {
   return fill.kind == memory_kind::pinned || fill.kind == memory_kind::managed;
 }
 
-}  // namespace gpuprof::nsys_rules
+}  // namespace gpuprof::host::nsys_rules

@@ -10,7 +10,7 @@
 #include <map>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 class busy_time {
  public:
@@ -44,4 +44,4 @@ class busy_time {
   std::map<device_id, stretch> of_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 // Between the readings of a pair of clocks a thread may have waited for its turn.
@@ -100,4 +100,4 @@ clock_offsets offsets_of(std::span<rank_timeline const> ranks) {
   return offsets;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// When the kernels of a collective ran on one rank, by name.
 struct occurrence {
@@ -54,4 +54,4 @@ bool ends_together(std::string_view kernel);
 /// ran equally often on a rank of either.
 clock_offsets offsets_of(std::span<rank_timeline const> ranks);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

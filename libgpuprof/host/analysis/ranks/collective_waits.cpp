@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 /// The occurrences of one name on one rank, of which those before `at` have been looked at.
@@ -44,7 +44,7 @@ class matching {
       take(last->rank, last->start());
     }
     for (auto const& s : series_) row_.unmatched += s.occurrences.size() - s.at;
-    if (row_.matched > 0) summarise();
+    if (row_.matched > 0) summarize();
     return std::move(row_);
   }
 
@@ -96,7 +96,7 @@ class matching {
     spread_.add(static_cast<std::uint64_t>(last_start - first_start));
   }
 
-  void summarise() {
+  void summarize() {
     auto const& last =
         *std::max_element(series_.begin(), series_.end(),
                           [](auto const& a, auto const& b) { return a.times_last < b.times_last; });
@@ -107,7 +107,7 @@ class matching {
           return a.wait_ns < b.wait_ns;
         })->rank;
     for (auto const& s : series_) row_.wait_ns += s.wait_ns;
-    row_.start_spread = spread_.summarise();
+    row_.start_spread = spread_.summarize();
   }
 
   std::vector<rank_series> series_;
@@ -198,4 +198,4 @@ std::vector<waits_of_rank> waits_by_step(std::span<collective_occurrences const*
   return waits;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

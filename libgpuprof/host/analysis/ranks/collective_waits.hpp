@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 struct collective_row {
   std::string name;
@@ -71,4 +71,4 @@ struct waits_of_rank {
 std::vector<waits_of_rank> waits_by_step(std::span<collective_occurrences const* const> ranks,
                                          clock_offsets const& clocks, std::uint64_t tolerance_ns);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 rank_spread spread_of(std::span<rank_value const> values) {
   rank_spread spread;
@@ -27,4 +27,4 @@ rank_spread spread_of(std::span<rank_value const> values) {
   return spread;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

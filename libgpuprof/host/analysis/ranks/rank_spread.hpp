@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <span>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 struct rank_value {
   std::size_t rank = 0;  // as the caller counts them
@@ -24,4 +24,4 @@ struct rank_spread {
 /// All zero for no value.
 rank_spread spread_of(std::span<rank_value const> values);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

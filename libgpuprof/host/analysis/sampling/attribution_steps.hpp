@@ -8,7 +8,7 @@
 
 #include <optional>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Launches that last at least so many intervals hold at least one of them wholly.
 inline constexpr double intervals_of_long_launch = 2;
@@ -32,4 +32,4 @@ void attribute_lone_samples(sample_series const& samples, device_work const& wor
 /// sampled.
 std::optional<double> unseen_activity(sample_series const& samples, device_work const& work);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 constexpr double usual_noise_ns = 58;  // 100 / sqrt(3)
@@ -90,4 +90,4 @@ void clock_blur::add_times(work_part const& part, std::vector<double> const& sol
               });
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

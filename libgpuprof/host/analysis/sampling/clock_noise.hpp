@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// One deviation of an end, in ns. Where the same two kinds of launches follow each other at once
 /// again and again, as in CUDA graphs, the gap between them varies by what two ends are off, if not
@@ -60,4 +60,4 @@ class clock_blur {
   std::vector<double> noise_, products_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <tuple>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 std::uint32_t device_work::kind_of(work_kind const& like) {
   auto const next = static_cast<std::uint32_t>(kinds_.size());
@@ -137,4 +137,4 @@ void device_work::find_shared_time() {
   }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Executions that are expected to count alike: of one workload and of similar length, or copies of
 /// one direction.
@@ -67,4 +67,4 @@ class device_work {
   std::unordered_map<std::uint32_t, std::uint32_t> graph_items_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

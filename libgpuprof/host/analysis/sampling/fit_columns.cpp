@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 // Shorter launches are fitted whatever else is known of them: their ends are much of them.
@@ -196,4 +196,4 @@ std::vector<std::pair<std::uint32_t, double>> const& fit_columns::row(
   return row_;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Whether anything is known. Clocks are, of everything: they do not count.
 bool has_figure(sample_series const& samples,
@@ -132,4 +132,4 @@ class fit_columns {
   std::vector<std::uint32_t> place_;  // in row_, by column
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 /// At the edges a launch starts up or runs out, at another rate than next to them: by about so
@@ -253,4 +253,4 @@ void attribute_by_overlap(sample_series const& samples, device_work const& work,
   attribution.put(figures);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 // Launches that differ by less than this, one deviation, are taken to count alike.
@@ -87,4 +87,4 @@ std::optional<sampled_figure> put_together(std::span<class_figure const> classes
   return all;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

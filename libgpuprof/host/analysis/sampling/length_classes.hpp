@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Lengths below the first limit are of the first class, and so on; those at or above the last are
 /// of the last. Empty where all are alike: one class.
@@ -26,4 +26,4 @@ struct class_figure {
 /// without one.
 std::optional<sampled_figure> put_together(std::span<class_figure const> classes, summing how);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 // Of launches shorter than a sample so many are needed: one of them is little of what it holds.
@@ -234,4 +234,4 @@ void attribute_lone_samples(sample_series const& samples, device_work const& wor
   lone.put(figures);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

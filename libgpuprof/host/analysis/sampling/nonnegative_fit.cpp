@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 using matrix = Eigen::MatrixXd;
@@ -169,4 +169,4 @@ std::vector<std::vector<double>> nonnegative_fit::solve() {
   return solutions;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

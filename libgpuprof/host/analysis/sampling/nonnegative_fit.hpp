@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// A row of a sparse matrix: the columns that are not zero, each once.
 using sparse_row = std::span<std::pair<std::uint32_t, double> const>;
@@ -69,4 +69,4 @@ class nonnegative_fit {
   std::vector<double> inverse_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

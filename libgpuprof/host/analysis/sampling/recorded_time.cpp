@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 void recorded_time::add_capture(timestamp_ns start, timestamp_ns end) {
   if (is_all_time_) captures_.clear();
@@ -41,4 +41,4 @@ bool recorded_time::holds(sample_interval const& interval) const {
   return unsure == 0 || interval.end + unsure <= last_;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

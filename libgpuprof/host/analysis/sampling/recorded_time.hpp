@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Samples go on after a capture has ended, and programs are killed. What runs then is recorded
 /// nowhere; taken for idle time, or given to what ran just before, it would spoil both.
@@ -37,4 +37,4 @@ class recorded_time {
   duration_ns unsure_end_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 /// A mean weighted by time, and how far values lie from it.
@@ -95,7 +95,7 @@ void sample_attribution::add(sampling_window_record const& window) {
   facts_.overflows += window.overflows;
 }
 
-void sample_attribution::add(metric_sample_record const& sample) {
+void sample_attribution::add(sample_record const& sample) {
   auto const found = places_.find(sample.metric);
   if (found == places_.end()) return;
   auto& series = found->second.of->samples;
@@ -202,4 +202,4 @@ void sample_attribution::keep(device const& of, figure_grid const& figures,
   }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -12,7 +12,7 @@
 #include <set>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// What there was to go by.
 struct sampling_facts {
@@ -40,7 +40,7 @@ class sample_attribution {
   /// Ignores metrics that are read around launches.
   void define(metric_record const& metric, std::string_view name);
   void add(sampling_window_record const& window);
-  void add(metric_sample_record const& sample);
+  void add(sample_record const& sample);
   void end_samples();
 
   /// As the launches are counted elsewhere: see workload_times.
@@ -90,4 +90,4 @@ class sample_attribution {
   sampling_facts facts_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

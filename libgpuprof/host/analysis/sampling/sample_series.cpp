@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 constexpr float nothing = std::numeric_limits<float>::quiet_NaN();
@@ -157,4 +157,4 @@ bool sample_series::touches(std::uint64_t start, std::uint64_t end) const noexce
   return ends_later != intervals_.end() && ends_later->start < end;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

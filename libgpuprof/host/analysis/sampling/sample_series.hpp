@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 struct sample_interval {
   std::uint64_t start = 0, end = 0;  // ns
@@ -91,4 +91,4 @@ class sample_series {
   double typical_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

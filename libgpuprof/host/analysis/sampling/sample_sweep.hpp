@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// A piece of work in a sample.
 struct work_part {
@@ -54,4 +54,4 @@ void sweep_samples(sample_series const& samples, device_work const& work, Take t
   }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// As a share. Kernels are never alike to the last count, and the ends of records are off by as
 /// much as work may overlap: so much of a figure is not sure, however many samples there are.
@@ -30,4 +30,4 @@ constexpr bool says_something(double mean, double error, double usual) noexcept 
 /// By kind of work and column of the samples.
 using figure_grid = std::vector<std::vector<std::optional<sampled_figure>>>;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 double chance_of(sampled_figure const& figure) {
@@ -71,4 +71,4 @@ bool sampled_figures::is_shared(workload_id const& workload) const {
   return known != by_workload_.end() && known->second.shared_ns > known->second.ns / 2;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

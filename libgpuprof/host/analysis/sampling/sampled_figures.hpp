@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 class sampled_figures {
  public:
@@ -46,4 +46,4 @@ class sampled_figures {
   std::map<workload_id, of_workload> by_workload_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

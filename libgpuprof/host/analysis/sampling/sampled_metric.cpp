@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/analysis/sampling/sampled_metric.hpp"
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 bool contains(std::string_view text, std::string_view part) noexcept {
@@ -33,4 +33,4 @@ sampled_metric sampled_metric_of(std::string_view name) noexcept {
   return {summing_of(name), contains(name, "cycles_elapsed"), contains(name, "pipe_tensor")};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 enum class summing : std::uint8_t {
   never,               // ratios, extremes: what holds of an interval holds of no part of it
@@ -25,4 +25,4 @@ struct sampled_metric {
 /// Of CUPTI's names: "dram__bytes_read.sum", "sm__cycles_elapsed.avg.per_second".
 sampled_metric sampled_metric_of(std::string_view name) noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

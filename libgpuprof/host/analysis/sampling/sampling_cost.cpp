@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 constexpr std::uint64_t enough_launches = 10;
@@ -64,4 +64,4 @@ std::optional<sampling_price> sampling_cost::price() const {
   return sampling_price{middle->ratio, ratios.size()};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 struct sampling_price {
   double ratio = 0;  // time inside windows to time outside, of the workload in the middle of all
@@ -45,4 +45,4 @@ class sampling_cost {
   std::vector<compared> workloads_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

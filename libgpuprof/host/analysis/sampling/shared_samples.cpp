@@ -12,7 +12,7 @@
 #include <numeric>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 // What tells kinds apart has to be well above what ends of records that are off make of the rows,
@@ -105,7 +105,7 @@ class sample_fit {
     return true;
   }
 
-  /// What is known needs no fit: the neighbours of such a kernel have what seems to be its own.
+  /// What is known needs no fit: the neighbors of such a kernel have what seems to be its own.
   void hold_what_has_no_tensor_code() {
     for (auto const& metric : metrics_) {
       if (!samples_.metric(metric.column).of_tensor_cores) continue;
@@ -362,4 +362,4 @@ std::vector<no_figure> tell_apart(sample_series const& samples, device_work cons
   return without;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

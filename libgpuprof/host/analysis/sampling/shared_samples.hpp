@@ -5,7 +5,7 @@
 #include "host/analysis/sampling/device_work.hpp"
 #include "host/analysis/sampling/sampled_figure.hpp"
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Why a kind of launches has no figure; of several reasons the last.
 enum class no_figure : std::uint8_t {
@@ -24,4 +24,4 @@ std::vector<no_figure> tell_apart(sample_series const& samples, device_work cons
                                   figure_grid& figures, std::size_t max_unknowns,
                                   std::vector<bool> const& without_tensor = {});
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

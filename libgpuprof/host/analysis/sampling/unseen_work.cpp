@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 constexpr std::size_t fewest_samples = 50;
@@ -46,4 +46,4 @@ std::optional<double> unseen_activity(sample_series const& samples, device_work 
   return active / elapsed;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

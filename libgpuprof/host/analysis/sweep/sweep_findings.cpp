@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 bool is_compute(sweep_point const& point) noexcept {
@@ -101,4 +101,4 @@ sweep_findings find_in(std::span<sweep_point const> points) {
   return found;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

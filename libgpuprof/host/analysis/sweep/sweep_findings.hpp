@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Values so near to the greatest are on the plateau.
 inline constexpr double plateau_width = 0.05;
@@ -44,7 +44,7 @@ struct sweep_findings {
   /// The fastest is the greatest size, and alone: a greater one may be faster.
   bool still_rises = false;
   struct turn {
-    std::size_t from = 0, to = 0;  // neighbours, but for points that neither bounds
+    std::size_t from = 0, to = 0;  // neighbors, but for points that neither bounds
     bool to_compute = true;        // else from compute to memory
   };
   std::vector<turn> turns;  // one: the knee
@@ -53,4 +53,4 @@ struct sweep_findings {
 /// Of points that are in order.
 sweep_findings find_in(std::span<sweep_point const> points);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

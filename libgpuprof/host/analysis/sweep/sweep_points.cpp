@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 /// Of the points that have a figure.
@@ -140,4 +140,4 @@ std::vector<sweep_point> in_order(std::span<sweep_point const> points) {
   return out;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 enum class byte_source : std::uint8_t { not_measured, counted, declared };
 std::string_view name_of(byte_source source) noexcept;
@@ -48,4 +48,4 @@ std::vector<sweep_point> in_order(std::span<sweep_point const> points);
 /// Whether every label is a number.
 bool has_sizes(std::span<sweep_point const> points) noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// In which some work ran.
 struct busy_stretch {
@@ -147,4 +147,4 @@ class device_sweep {
   bool any_ended_ = false;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

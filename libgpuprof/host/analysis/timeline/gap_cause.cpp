@@ -5,7 +5,7 @@
 #include <array>
 #include <optional>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 /// A thread that pauses for longer between two launches than so many usual distances is doing
@@ -161,7 +161,7 @@ gap_cause cause_of_gap(timestamp_ns begin, timestamp_ns end, gpu_item const& aft
   if (host.last_wait != nullptr && wait_emptied_the_queue(host, after)) {
     auto const wait = between(host.waited_from, host.last_wait->end);
     auto const own = not_sure_of_turnaround(*host.last_wait, begin, after, run);
-    return blamed(time_bucket::synchronisation, *host.last_wait,
+    return blamed(time_bucket::synchronization, *host.last_wait,
                   std::max(0.0, std::min(sure - own, wait)));
   }
   auto const distance = between(thread.previous_launch, after.launched);
@@ -173,4 +173,4 @@ gap_cause cause_of_gap(timestamp_ns begin, timestamp_ns end, gpu_item const& aft
   return {.bucket = thread.calls_recorded ? time_bucket::cpu_work : time_bucket::host_unknown};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

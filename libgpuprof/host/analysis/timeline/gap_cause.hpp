@@ -8,7 +8,7 @@
 #include "host/analysis/timeline/launch_pace.hpp"
 #include "host/analysis/timeline/time_bucket.hpp"
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// What is known of the thread that launched the work which ended a gap.
 struct launching_thread {
@@ -32,4 +32,4 @@ struct gap_cause {
 gap_cause cause_of_gap(timestamp_ns begin, timestamp_ns end, gpu_item const& after,
                        launching_thread const& thread, pace const& run);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

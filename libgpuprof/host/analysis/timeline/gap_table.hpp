@@ -12,7 +12,7 @@
 #include <optional>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 struct gap_key {
   time_bucket cause{};
@@ -67,4 +67,4 @@ class gap_table {
   std::pair<gap_key const, gap_sum>* last_ = nullptr;  // gaps of one cause come in a row
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -4,7 +4,7 @@
 
 #include "model/records.hpp"
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 enum class item_kind : std::uint8_t { compute, communication, transfer };
 
@@ -27,4 +27,4 @@ inline std::uint64_t nanoseconds_of(gpu_item const& item) noexcept {
   return item.end > item.start ? static_cast<std::uint64_t>((item.end - item.start).value) : 0;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

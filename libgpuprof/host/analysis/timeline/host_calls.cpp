@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/analysis/timeline/host_calls.hpp"
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 /// "ModuleLaunchKernel", "ExtLaunchKernel", "HostMalloc": CUDA's names lack the first word.
@@ -40,7 +40,7 @@ call_kind kind_of_call(std::string_view full_name) noexcept {
   if (begins(name, {"Launch", "GraphLaunch"}) && !has(name, "HostFunc")) return call_kind::launch;
   if (begins(name, {"DeviceSynchronize", "ThreadSynchronize", "StreamSynchronize",
                     "EventSynchronize", "CtxSynchronize"}))
-    return call_kind::synchronise;
+    return call_kind::synchronize;
   if (begins(name, {"Malloc", "Free", "HostAlloc", "HostRegister", "HostUnregister", "MemAlloc",
                     "MemFree", "MemHostAlloc", "MemHostRegister", "MemHostUnregister", "MemCreate",
                     "MemMap", "MemUnmap", "MemRelease", "MemSetAccess", "MemAddressReserve",
@@ -63,4 +63,4 @@ bool waits_for_whole_device(std::string_view full_name) noexcept {
                 {"DeviceSynchronize", "ThreadSynchronize", "CtxSynchronize"});
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -10,12 +10,12 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 enum class call_kind : std::uint8_t {
   other,
   launch,         // kernels, asynchronous copies and fills, graphs
-  synchronise,    // waits for a stream, an event, a context
+  synchronize,    // waits for a stream, an event, a context
   blocking_copy,  // returns when the copy is done
   allocate,       // and frees, registers
   load_module,
@@ -27,7 +27,7 @@ inline constexpr std::size_t call_kind_count = static_cast<std::size_t>(call_kin
 call_kind kind_of_call(std::string_view name) noexcept;
 /// The program waits for the GPU inside.
 inline bool is_wait(call_kind kind) noexcept {
-  return kind == call_kind::synchronise || kind == call_kind::blocking_copy;
+  return kind == call_kind::synchronize || kind == call_kind::blocking_copy;
 }
 /// Copies or fills memory.
 bool copies_memory(std::string_view name) noexcept;
@@ -79,4 +79,4 @@ class recent_calls {
   std::deque<host_call> none_;  // of a thread without calls
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 constexpr std::int64_t clear_gap_ns = 20'000;  // the GPU had nothing to do
@@ -75,4 +75,4 @@ pace launch_pace::measured(double peak_delay) const {
   return found;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -9,7 +9,7 @@
 #include <map>
 #include <unordered_map>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Nanoseconds. Taken from the run itself: clocks of CPU and GPU differ by some microseconds, and
 /// machines by much more.
@@ -47,4 +47,4 @@ class launch_pace {
   log_histogram delays_, graph_delays_, pauses_, copy_pauses_, distances_, lengths_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 constexpr std::size_t shortest = 5;  // launches: below, a graph saves nothing
@@ -141,4 +141,4 @@ std::vector<launch_sequence> launch_sequences::found() const {
   return all;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 struct launch_sequence {
   std::vector<std::uint32_t> first_subjects;  // shapes of its first launches, at most eight
@@ -43,4 +43,4 @@ class launch_sequences {
   std::unordered_map<std::uint64_t, launches> streams_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Sixteen classes for each power of two of nanoseconds.
 class log_histogram {
@@ -49,4 +49,4 @@ class log_histogram {
   std::uint64_t total_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 step_ranges number_steps(range_tree const& tree, text_of_name const& text, std::string_view name) {
   auto steps = name.empty() ? find_steps(tree, text) : steps_named(tree, text, name);
@@ -20,4 +20,4 @@ step_ranges number_steps(range_tree const& tree, text_of_name const& text, std::
   return found;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 inline constexpr std::uint32_t no_step = 0xffff'ffff;
 
@@ -23,4 +23,4 @@ struct step_ranges {
 /// `name`: as the user says; empty: found.
 step_ranges number_steps(range_tree const& tree, text_of_name const& text, std::string_view name);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 thread_ranges::thread_ranges(range_tree const& tree, thread_index main_thread)
     : tree_(&tree), main_thread_(main_thread) {
@@ -38,4 +38,4 @@ std::uint32_t thread_ranges::innermost_of(thread_index thread, timestamp_ns mome
   return range;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

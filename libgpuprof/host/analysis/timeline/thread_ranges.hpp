@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 class thread_ranges {
  public:
@@ -30,4 +30,4 @@ class thread_ranges {
   std::unordered_map<thread_index, of_thread> threads_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/analysis/timeline/time_bucket.hpp"
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 struct bucket_words {
@@ -16,7 +16,7 @@ constexpr std::array<bucket_words, time_bucket_count> words_of_buckets = {{
     {"idle: back to back", "the GPU's own pause between two pieces of work that were both queued"},
     {"idle: dependency",
      "the next work was queued and waited for an event, another stream or another device"},
-    {"idle: synchronisation", "the program waited for the GPU, and issued more only after that"},
+    {"idle: synchronization", "the program waited for the GPU, and issued more only after that"},
     {"idle: allocation", "the program was inside a call that allocates or frees memory"},
     {"idle: module load", "the program was inside a call that loads kernels"},
     {"idle: graph build", "the program was inside a call that makes a CUDA graph ready"},
@@ -40,4 +40,4 @@ std::string_view meaning_of(time_bucket bucket) noexcept {
   return words_of_buckets[static_cast<std::size_t>(bucket)].meaning;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 enum class time_bucket : std::uint8_t {
   compute,
@@ -16,7 +16,7 @@ enum class time_bucket : std::uint8_t {
   transfer,                   // copies and fills alone
   back_to_back,               // the GPU's own pause between two kernels that were both queued
   dependency,       // the work was queued and waited: for an event, another stream, a copy
-  synchronisation,  // the program waited for the GPU, and then issued more
+  synchronization,  // the program waited for the GPU, and then issued more
   allocation,
   module_load,
   graph_build,
@@ -66,4 +66,4 @@ class bucket_times {
   std::array<double, time_bucket_count> ns_{};
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

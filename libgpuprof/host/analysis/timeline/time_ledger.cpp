@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 time_ledger::time_ledger(range_tree const& ranges, std::span<std::uint32_t const> step_of_range)
     : ranges_(ranges), step_of_range_(step_of_range), key_of_range_(ranges.size()) {
@@ -58,4 +58,4 @@ bucket_times time_ledger::total() const noexcept {
   return sum;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

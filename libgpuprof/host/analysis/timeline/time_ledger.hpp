@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Time belongs to the range that launched what ran, or that launched what ended the gap; each
 /// nanosecond to one range, and to those that enclose it.
@@ -49,4 +49,4 @@ class time_ledger {
   std::vector<std::uint32_t> seen_;  // while one addition is made
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

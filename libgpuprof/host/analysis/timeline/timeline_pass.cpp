@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 /// Opening a reading waits for an idle GPU, and closing it takes a while as well.
@@ -50,7 +50,7 @@ timeline_pass::timeline_pass(timeline_inputs inputs)
     : in_(std::move(inputs)),
       thread_ranges_(*in_.ranges, in_.main_thread),
       ledger_(*in_.ranges, in_.steps->step_of_range),
-      serialised_(in_.fits_beside) {
+      serialized_(in_.fits_beside) {
   if (in_.steps->instances.size() > 1) warm_until_ = (*in_.ranges)[in_.steps->instances[1]].begin;
 }
 
@@ -105,7 +105,7 @@ void timeline_pass::add_kernel(gpu_item const& kernel) {
   sequences_.add(kernel, comes_after_hold(kernel));
   last_on_stream_.erase(stream_key(kernel));
   if (kernel.kind == item_kind::compute)
-    serialised_.add(kernel, key_of_range(kernel.range), in_.run);
+    serialized_.add(kernel, key_of_range(kernel.range), in_.run);
 }
 
 /// The thread was held since it launched the kernel before this one into the stream. By the launch,
@@ -379,7 +379,7 @@ bool timeline_pass::is_among_steps(timestamp_ns moment) const {
 }
 
 bool timeline_pass::reads_result(gpu_item const& after, gap_cause const& cause) const {
-  if (cause.bucket != time_bucket::synchronisation) return false;
+  if (cause.bucket != time_bucket::synchronization) return false;
   auto const known = threads_.find(after.thread);
   if (known == threads_.end() || known->second.last_small_read.value == 0) return false;
   for (auto const& call : recent_.of(after.thread)) {
@@ -421,4 +421,4 @@ std::optional<range_key> timeline_pass::key_of_range(std::uint32_t range) const 
   return key_of((*in_.ranges)[range]);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

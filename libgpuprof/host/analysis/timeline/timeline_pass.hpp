@@ -6,7 +6,7 @@
 #include "host/analysis/selection.hpp"
 #include "host/analysis/timeline/gap_table.hpp"
 #include "host/analysis/timeline/launch_sequences.hpp"
-#include "host/analysis/timeline/serialised_streams.hpp"
+#include "host/analysis/timeline/serialized_streams.hpp"
 #include "host/analysis/timeline/step_ranges.hpp"
 #include "host/analysis/timeline/thread_ranges.hpp"
 #include "host/analysis/timeline/time_ledger.hpp"
@@ -14,7 +14,7 @@
 
 #include <functional>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Hears of each stretch in which a GPU did nothing or was held by this profiler, just as the
 /// ledger counts it; of each GPU in order of time.
@@ -30,7 +30,7 @@ struct timeline_inputs {
   /// When a tenth of the kernels had been launched; 0: not known.
   timestamp_ns tenth_launched{};
   std::function<bool(range_key const&)> loads_data;  // is it a range that loads data
-  serialised_streams::fits fits_beside;              // two kernels have room on a GPU at once
+  serialized_streams::fits fits_beside;              // two kernels have room on a GPU at once
   idle_listener on_idle;                             // may be empty
 };
 
@@ -82,8 +82,8 @@ class timeline_pass {
     return calls_;
   }
   std::vector<launch_sequence> sequences() const { return sequences_.found(); }
-  std::map<device_id, serialised_sum> const& serialised() const noexcept {
-    return serialised_.sums();
+  std::map<device_id, serialized_sum> const& serialized() const noexcept {
+    return serialized_.sums();
   }
   /// Time of migrations, and of that: while no kernel ran.
   double migration_ns() const noexcept { return migration_ns_; }
@@ -163,11 +163,11 @@ class timeline_pass {
   std::deque<time_stretch> profiler_holds_;                           // the recent ones
   std::vector<time_stretch> profiler_times_;                          // of one gap
   std::vector<gap_part> parts_;                                       // of one gap
-  serialised_streams serialised_;
+  serialized_streams serialized_;
   std::vector<std::pair<timestamp_ns, timestamp_ns>> migrations_;  // that kernels may run beside
   double migration_ns_ = 0, migration_beside_ns_ = 0;
   step_sum steps_;
   std::uint64_t items_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Nanoseconds by range; the one with most of them stands for all.
 class time_by_range {
@@ -63,4 +63,4 @@ struct transfer_times {
   log_histogram ns_of_mib;  // what a MiB took, copy by copy
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

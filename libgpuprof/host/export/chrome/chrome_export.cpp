@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 using namespace chrome;
@@ -89,4 +89,4 @@ result<export_notes> write_chrome(export_job& job, std::string const& path, bool
   return notes_on(events, gpu, job.trace.calls());
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -6,7 +6,7 @@
 #include <map>
 #include <unordered_map>
 
-namespace gpuprof::chrome {
+namespace gpuprof::host::chrome {
 namespace {
 
 struct sampled_metric {
@@ -19,7 +19,7 @@ struct sampled_metric {
 
 void write_samples(export_job& job, event_writer& to) {
   auto& file = job.trace.file();
-  if (file.row_count<metric_sample_record>() == 0) return;
+  if (file.row_count<sample_record>() == 0) return;
   std::unordered_map<metric_id, sampled_metric> metrics;
   file.for_each<metric_record>([&](std::span<metric_record const> rows) {
     for (auto const& metric : rows)
@@ -28,7 +28,7 @@ void write_samples(export_job& job, event_writer& to) {
   auto const end_of = [&](sampled_metric const& metric) {
     if (metric.until.value != 0) to.counter(metric.name, raw(metric.device), metric.until, 0);
   };
-  file.for_each<metric_sample_record>([&](std::span<metric_sample_record const> rows) {
+  file.for_each<sample_record>([&](std::span<sample_record const> rows) {
     for (auto const& sample : rows) {
       auto& metric = metrics[sample.metric];
       if (metric.until != sample.start) end_of(metric);
@@ -71,4 +71,4 @@ void write_memory(export_job& job, event_writer& to) {
   }
 }
 
-}  // namespace gpuprof::chrome
+}  // namespace gpuprof::host::chrome

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace gpuprof::chrome {
+namespace gpuprof::host::chrome {
 namespace {
 
 /// What ranges and marks have in common.
@@ -139,4 +139,4 @@ void write_threads(export_job& job, event_writer& to, quoted_names& names, cpu_r
   threads.end_all();
 }
 
-}  // namespace gpuprof::chrome
+}  // namespace gpuprof::host::chrome

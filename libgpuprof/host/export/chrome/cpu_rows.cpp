@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace gpuprof::chrome {
+namespace gpuprof::host::chrome {
 namespace {
 
 // Linux counts processes and threads to 2^22.
@@ -131,4 +131,4 @@ call_rows::interval call_rows::open_at(std::uint32_t os_thread, timestamp_ns mom
   return open.empty() ? interval{} : interval{open.back().start, open.back().end};
 }
 
-}  // namespace gpuprof::chrome
+}  // namespace gpuprof::host::chrome

@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace gpuprof::chrome {
+namespace gpuprof::host::chrome {
 
 /// What further rows of a thread are for: slices that do not nest with those of its own row.
 enum class further_use : std::uint8_t { calls, ranges, launches, readings };
@@ -109,4 +109,4 @@ class call_rows {
   of_thread* last_ = nullptr;  // calls of a thread follow each other
 };
 
-}  // namespace gpuprof::chrome
+}  // namespace gpuprof::host::chrome

@@ -9,7 +9,7 @@
 #include <libdeflate.h>
 #include <new>
 
-namespace gpuprof::chrome {
+namespace gpuprof::host::chrome {
 namespace {
 
 // Higher levels take twice the time for a file that is a sixth smaller.
@@ -222,4 +222,4 @@ void event_writer::thread(track of, std::string_view name, std::uint64_t sort_in
   one("thread_sort_index", "sort_index", std::to_string(sort_index));
 }
 
-}  // namespace gpuprof::chrome
+}  // namespace gpuprof::host::chrome

@@ -21,7 +21,7 @@
 
 struct libdeflate_compressor;
 
-namespace gpuprof::chrome {
+namespace gpuprof::host::chrome {
 
 using text_buffer = fmt::basic_memory_buffer<char, 1>;
 
@@ -179,4 +179,4 @@ class event_writer {
   std::uint64_t events_ = 0;
 };
 
-}  // namespace gpuprof::chrome
+}  // namespace gpuprof::host::chrome

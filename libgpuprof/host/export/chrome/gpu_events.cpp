@@ -5,7 +5,7 @@
 #include "host/analysis/samples.hpp"
 #include "host/reading/time_merge.hpp"
 
-namespace gpuprof::chrome {
+namespace gpuprof::host::chrome {
 namespace {
 
 // Work may seem to begin before the call that launched it: clocks of GPU and host differ by
@@ -267,4 +267,4 @@ device_id gpu_events::device_of(context_id context) const {
   return known != devices_.end() ? known->second : device_id{};
 }
 
-}  // namespace gpuprof::chrome
+}  // namespace gpuprof::host::chrome

@@ -12,7 +12,7 @@
 
 #include <optional>
 
-namespace gpuprof::chrome {
+namespace gpuprof::host::chrome {
 
 class gpu_events {
  public:
@@ -72,4 +72,4 @@ class gpu_events {
   std::string facts_;  // of the event that is written, for reuse
 };
 
-}  // namespace gpuprof::chrome
+}  // namespace gpuprof::host::chrome

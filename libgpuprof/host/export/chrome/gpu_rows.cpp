@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace gpuprof::chrome {
+namespace gpuprof::host::chrome {
 namespace {
 
 constexpr std::uint64_t first_of_waits = 1'000'000, first_of_others = 2'000'000;
@@ -137,4 +137,4 @@ void gpu_annotations::write(event_writer& to, quoted_names& names, gpu_rows& row
   }
 }
 
-}  // namespace gpuprof::chrome
+}  // namespace gpuprof::host::chrome

@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace gpuprof::chrome {
+namespace gpuprof::host::chrome {
 
 enum class row_use : std::uint8_t { ranges, work, waits };
 
@@ -98,4 +98,4 @@ class gpu_annotations {
   std::unordered_map<std::uint64_t, extent> extents_;  // by range and number of the row
 };
 
-}  // namespace gpuprof::chrome
+}  // namespace gpuprof::host::chrome

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace gpuprof::chrome {
+namespace gpuprof::host::chrome {
 namespace {
 
 // As HolisticTraceAnalysis matches them.
@@ -24,12 +24,12 @@ launch_readings::launch_readings(export_job& job, event_writer& to, quoted_names
                                  cpu_rows& rows)
     : job_(job), to_(to), names_(names), rows_(rows) {
   auto& file = job.trace.file();
-  if (file.row_count<launch_metric_record>() == 0) return;
+  if (file.row_count<reading_value_record>() == 0) return;
   auto& metrics = metrics_.emplace();
   each<metric_record>(file,
                       [&](auto const& row) { metrics.define(row, job.names.text(row.name)); });
-  each<sampled_launch_record>(file, [&](auto const& row) { metrics.add(row); });
-  each<launch_metric_record>(file, [&](auto const& row) { metrics.add(row); });
+  each<read_launch_record>(file, [&](auto const& row) { metrics.add(row); });
+  each<reading_value_record>(file, [&](auto const& row) { metrics.add(row); });
   auto const see = [&](auto const& row) { metrics.see(row); };
   each<kernel_record>(file, see);
   each<graph_record>(file, see);
@@ -87,4 +87,4 @@ void launch_readings::write(launch_calls::call const& call, std::string_view ope
   to_.end_slice();
 }
 
-}  // namespace gpuprof::chrome
+}  // namespace gpuprof::host::chrome

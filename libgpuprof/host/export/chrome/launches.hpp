@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof::chrome {
+namespace gpuprof::host::chrome {
 
 /// Finds the call that launched something by their correlation. Correlations are counted up, and a
 /// GPU is never a million calls behind: one slot for each number modulo a million, whatever the
@@ -96,4 +96,4 @@ class launch_readings {
   std::unordered_map<name_id, bool> is_launch_;
 };
 
-}  // namespace gpuprof::chrome
+}  // namespace gpuprof::host::chrome

@@ -9,7 +9,7 @@
 #include <map>
 #include <utility>
 
-namespace gpuprof::chrome {
+namespace gpuprof::host::chrome {
 namespace {
 
 constexpr int warp_size = 32;
@@ -114,14 +114,13 @@ void append_peaks(export_job& job, text_buffer& out) {
 void append_readings(export_job& job, text_buffer& out, timestamp_ns base) {
   append(out, "[");
   bool is_first = true;
-  job.trace.file().for_each<sampled_launch_record>(
-      [&](std::span<sampled_launch_record const> rows) {
-        for (auto const& row : rows)
-          fmt::format_to(std::back_inserter(out), FMT_COMPILE("{}[{},{},{},{},{},{},{},{}]"),
-                         std::exchange(is_first, false) ? "" : ",", raw(row.correlation),
-                         raw(row.device), raw(row.context), row.group, (row.opened - base).value,
-                         (row.closed - base).value, row.reading, row.whole_graph ? 1 : 0);
-      });
+  job.trace.file().for_each<read_launch_record>([&](std::span<read_launch_record const> rows) {
+    for (auto const& row : rows)
+      fmt::format_to(std::back_inserter(out), FMT_COMPILE("{}[{},{},{},{},{},{},{},{}]"),
+                     std::exchange(is_first, false) ? "" : ",", raw(row.correlation),
+                     raw(row.device), raw(row.context), row.group, (row.opened - base).value,
+                     (row.closed - base).value, row.reading, row.whole_graph ? 1 : 0);
+  });
   append(out, "]");
 }
 
@@ -147,7 +146,7 @@ void append_own_facts(export_job& job, text_buffer& out, timestamp_ns base) {
     values.named("peaks");
     append_peaks(job, out);
   }
-  if (file.row_count<sampled_launch_record>() != 0) {
+  if (file.row_count<read_launch_record>() != 0) {
     values.named("readings");
     append_readings(job, out, base);
   }
@@ -214,8 +213,8 @@ timestamp_ns first_moment(trace_contents& trace) {
   look_for_earlier(file, &api_record::start, not_before, base);
   look_for_earlier(file, &range_begin::time, not_before, base);
   look_for_earlier(file, &mark_record::time, not_before, base);
-  look_for_earlier(file, &metric_sample_record::start, not_before, base);
+  look_for_earlier(file, &sample_record::start, not_before, base);
   return base.value == ~std::uint64_t{0} ? timestamp_ns{} : base;
 }
 
-}  // namespace gpuprof::chrome
+}  // namespace gpuprof::host::chrome

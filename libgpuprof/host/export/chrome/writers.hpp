@@ -7,7 +7,7 @@
 #include "host/export/chrome/event_writer.hpp"
 #include "host/export/export_job.hpp"
 
-namespace gpuprof::chrome {
+namespace gpuprof::host::chrome {
 
 /// The earliest time in a capture, from which the times of an export can count. It is not later
 /// than the start of the capture. Times of more than a day before are taken for damage: they would
@@ -31,4 +31,4 @@ void write_chip_states(export_job& job, event_writer& to);
 /// Bytes allocated since the capture began, so below 0 where older memory was released.
 void write_memory(export_job& job, event_writer& to);
 
-}  // namespace gpuprof::chrome
+}  // namespace gpuprof::host::chrome

@@ -15,7 +15,7 @@
 #include <tuple>
 #include <type_traits>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 /// A capture has one row, so a column is a value.
@@ -244,4 +244,4 @@ result<void> write_capture_tables(export_job& job, rank_folder& folder,
   return error{why.message};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// What the capture lacks: asked when all of it was read.
 using missing_lines = std::function<std::vector<std::string>()>;
@@ -17,4 +17,4 @@ using missing_lines = std::function<std::vector<std::string>()>;
 result<void> write_capture_tables(export_job& job, rank_folder& folder,
                                   missing_lines const& missing);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -10,7 +10,7 @@
 #include <sqlite3.h>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 struct close_database {
@@ -155,4 +155,4 @@ result<void> write_database_tables(std::string const& database, std::string cons
   return error{why.message};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

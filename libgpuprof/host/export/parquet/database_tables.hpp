@@ -8,10 +8,10 @@
 #include <functional>
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Into the folder, which is there, as TABLE.parquet. `advance` is called with rows that are done.
 result<void> write_database_tables(std::string const& database, std::string const& folder,
                                    std::function<void(std::uint64_t rows)> const& advance);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -9,7 +9,7 @@
 #include <map>
 #include <tuple>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 // A range that is never closed makes every later one a level deeper: from here on paths stay.
@@ -213,7 +213,7 @@ std::vector<table_column> range_columns(export_job& job, range_places const& ran
   add("range", rising, "", [](auto const& r) { return raw(r.begin.range); });
   add_optional("parent", [](auto const& r) { return or_null(raw(r.begin.parent)); });
   add_optional("category", [](auto const& r) { return or_null(r.begin.category); });
-  add_optional("colour", [](auto const& r) { return or_null(r.begin.colour); });
+  add_optional("color", [](auto const& r) { return or_null(r.begin.color); });
   auto const add_real = [&](char const* name, char const* unit, auto value) {
     made.push_back(real_column<whole_range>(name, unit, value));
   };
@@ -226,4 +226,4 @@ std::vector<table_column> range_columns(export_job& job, range_places const& ran
   return made;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Where each NVTX range of a capture stands, as texts and numbers to group by: its path, its step.
 /// A step is the outermost range around it that has "step" in its name, else the outermost of all;
@@ -78,4 +78,4 @@ std::vector<table_column> place_columns(range_places const& ranges) {
                                [](Row const& r) { return r.place.step; })};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -14,7 +14,7 @@
 #include <exception>
 #include <new>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 /// One line. False: the command is gone.
@@ -62,10 +62,10 @@ int run(plugin_order const& order) {
 }
 
 }  // namespace
-}  // namespace gpuprof
+}  // namespace gpuprof::host
 
 int main(int argc, char** argv) {
-  using namespace gpuprof;
+  using namespace gpuprof::host;
   std::signal(SIGPIPE, SIG_IGN);
   auto const order = plugin_order::from_words({argv + 1, argv + argc});
   if (!order) {

@@ -12,7 +12,7 @@
 #include <thread>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 namespace fs = std::filesystem;
@@ -75,4 +75,4 @@ result<export_notes> write_nsys_recipes(export_job& job, std::string const& path
   return notes;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

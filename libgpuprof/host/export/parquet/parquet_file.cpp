@@ -10,7 +10,7 @@
 #include <new>
 #include <parquet/arrow/writer.h>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 // What readers skip by statistics, and what one task of a cluster reads.
@@ -228,4 +228,4 @@ result<void> parquet_file::finish() {
                "; nothing is left of it, --type csv writes the same tables"};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

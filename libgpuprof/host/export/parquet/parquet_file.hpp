@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// What a file says about itself: "rank" -> "3".
 using parquet_facts = std::vector<std::pair<std::string, std::string>>;
@@ -46,4 +46,4 @@ struct table_failed {
   std::string message;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 /// A program that works for the command: its lines on stdout are read, its stderr is the command's.
@@ -184,4 +184,4 @@ result<void> run_parquet_program(export_job& job, plugin_order const& order) {
   return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

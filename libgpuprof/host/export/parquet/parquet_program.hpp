@@ -8,7 +8,7 @@
 
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Where the install tree has it, or beside the command in the build tree; else how to get it.
 result<std::string> parquet_program();
@@ -16,4 +16,4 @@ result<std::string> parquet_program();
 /// Until it ends. What it says of the capture comes into the job; an interruption ends it.
 result<void> run_parquet_program(export_job& job, plugin_order const& order);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

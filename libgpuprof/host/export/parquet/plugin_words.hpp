@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// First words of the lines that the program writes to stdout; a text follows.
 namespace plugin_words {
@@ -36,4 +36,4 @@ struct plugin_order {
   }
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 namespace fs = std::filesystem;
@@ -77,4 +77,4 @@ result<void> rank_folder::finish() {
   return folder_.add(additions, overwrite_);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Which part of the tables a capture is: "run=monday/rank=3".
 struct table_partition {
@@ -39,4 +39,4 @@ class rank_folder {
   bool overwrite_ = false;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

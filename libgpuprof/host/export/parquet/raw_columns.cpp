@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 using capture::value_type;
@@ -105,4 +105,4 @@ table_column raw_columns::column_at(std::size_t place) const {
   return made;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Made in two looks at the rows: a dictionary has to be whole before the first row is written.
 class raw_columns {
@@ -37,4 +37,4 @@ class raw_columns {
   std::vector<name_column> names_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

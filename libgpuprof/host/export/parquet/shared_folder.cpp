@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 namespace fs = std::filesystem;
 
@@ -82,4 +82,4 @@ error shared_folder::cannot_write(std::error_code const& why) const {
                "; nothing is left of it, choose another place with --output"};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 class shared_folder {
  public:
@@ -41,4 +41,4 @@ class shared_folder {
   bool is_new_;                      // made here, so removed when nothing came of it
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// All integers are signed and of 64 bits: SQL engines disagree about any other.
 enum class column_kind {
@@ -131,4 +131,4 @@ table_column text_column(std::string name, std::shared_ptr<text_list const> text
           }};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace gpuprof::perfetto {
+namespace gpuprof::host::perfetto {
 namespace {
 
 class api_calls {
@@ -85,4 +85,4 @@ void write_api_calls(packet_file& file, export_job& job, tracks& of,
   api_calls(file, job, of, launched).write();
 }
 
-}  // namespace gpuprof::perfetto
+}  // namespace gpuprof::host::perfetto

@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace gpuprof::perfetto {
+namespace gpuprof::host::perfetto {
 namespace {
 
 /// Of CUPTI's metric names: "dram__bytes_read.sum.per_second".
@@ -90,7 +90,7 @@ class counter_samples {
 
   void write() {
     row_progress progress(job_);
-    ordered_rows<metric_sample_record> rows(job_.trace.file());
+    ordered_rows<sample_record> rows(job_.trace.file());
     while (auto const* row = rows.next()) {
       if (row->start != start_) write_interval();
       start_ = row->start;
@@ -120,7 +120,7 @@ class counter_samples {
     metrics_[raw(row.metric)] = {row.device, counts};
   }
 
-  void take(metric_sample_record const& row) {
+  void take(sample_record const& row) {
     auto const known = metrics_.find(raw(row.metric));
     if (known == metrics_.end() || row.duration.value <= 0 || !std::isfinite(row.value)) return;
     auto const& metric = known->second;
@@ -167,7 +167,7 @@ counter_readings::counter_readings(packet_file& file, export_job& job) : file_(f
 
 void counter_readings::judge() {
   auto& file = job_.trace.file();
-  if (file.row_count<launch_metric_record>() == 0) return;
+  if (file.row_count<reading_value_record>() == 0) return;
   each<metric_record>(file, [&](auto const& metric) {
     auto const& name = job_.names.text(metric.name);
     joined_.define(metric, name);
@@ -175,11 +175,11 @@ void counter_readings::judge() {
     specs_.push_back({raw(metric.metric), name, group_compute});
     if (metric.patches_kernel) patching_.insert(metric.metric);
   });
-  each<sampled_launch_record>(file, [&](auto const& launch) {
+  each<read_launch_record>(file, [&](auto const& launch) {
     joined_.add(launch);
     opened_[raw(launch.correlation)] = launch.opened;
   });
-  each<launch_metric_record>(file, [&](auto const& value) {
+  each<reading_value_record>(file, [&](auto const& value) {
     joined_.add(value);
     values_.push_back(value);
   });
@@ -218,12 +218,12 @@ template void counter_readings::add_work(graph_record const&);
 
 void counter_readings::write(device_id device, timestamp_ns start, timestamp_ns end,
                              correlation_id correlation) {
-  auto const by_correlation = [](launch_metric_record const& a, launch_metric_record const& b) {
+  auto const by_correlation = [](reading_value_record const& a, reading_value_record const& b) {
     return raw(a.correlation) < raw(b.correlation);
   };
   auto const [first, last] =
       std::equal_range(values_.begin(), values_.end(),
-                       launch_metric_record{.correlation = correlation}, by_correlation);
+                       reading_value_record{.correlation = correlation}, by_correlation);
   // A rewritten kernel runs at other rates: only what it was rewritten to count holds for it.
   auto const slowed = joined_.sampling_of(correlation) == sampling::slowed;
   std::vector<counter_value> values;
@@ -265,4 +265,4 @@ void write_counter_samples(packet_file& file, export_job& job) {
   counter_samples(file, job).write();
 }
 
-}  // namespace gpuprof::perfetto
+}  // namespace gpuprof::host::perfetto

@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace gpuprof::perfetto {
+namespace gpuprof::host::perfetto {
 
 /// A counter as the file introduces it.
 struct counter_spec {
@@ -50,7 +50,7 @@ class counter_readings {
   export_job& job_;
   launch_metrics joined_;
   std::unordered_map<std::uint32_t, timestamp_ns> opened_;  // by correlation; not yet written
-  std::vector<launch_metric_record> values_;                // by correlation
+  std::vector<reading_value_record> values_;                // by correlation
   std::vector<counter_spec> specs_;
   std::set<metric_id> patching_;  // count by rewriting the kernel
   std::map<device_id, sequence> sequences_;
@@ -61,4 +61,4 @@ class counter_readings {
 /// with a name of their own: Perfetto's compute tabs are for what was counted around one kernel.
 void write_counter_samples(packet_file& file, export_job& job);
 
-}  // namespace gpuprof::perfetto
+}  // namespace gpuprof::host::perfetto

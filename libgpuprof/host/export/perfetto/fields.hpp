@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <protozero/pbf_builder.hpp>
 
-namespace gpuprof::perfetto {
+namespace gpuprof::host::perfetto {
 
 using field_number = protozero::pbf_tag_type;
 
@@ -144,4 +144,4 @@ enum class gpu_extra : field_number { key = 1, value = 2 };
 template <class Fields>
 using message = protozero::pbf_builder<Fields>;
 
-}  // namespace gpuprof::perfetto
+}  // namespace gpuprof::host::perfetto

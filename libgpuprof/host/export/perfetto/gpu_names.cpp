@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-namespace gpuprof::perfetto {
+namespace gpuprof::host::perfetto {
 namespace {
 
 // In the order of their numbers. Perfetto's compute tabs look for some of them.
@@ -187,4 +187,4 @@ void gpu_names::add_argument_names() {
   }
 }
 
-}  // namespace gpuprof::perfetto
+}  // namespace gpuprof::host::perfetto

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace gpuprof::perfetto {
+namespace gpuprof::host::perfetto {
 
 /// Numbers that a packet refers to: each was, or is going to be, explained on the sequence before.
 struct gpu_place {
@@ -100,4 +100,4 @@ void add_argument(message<Parent>& to, Field field, argument name, std::string_v
   one.add_string(compute_arg::string_value, value.data(), value.size());
 }
 
-}  // namespace gpuprof::perfetto
+}  // namespace gpuprof::host::perfetto

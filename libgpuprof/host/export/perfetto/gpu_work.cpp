@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace gpuprof::perfetto {
+namespace gpuprof::host::perfetto {
 namespace {
 
 /// A copy's or fill's own, beside where it ran.
@@ -155,4 +155,4 @@ void launch_marks::add(timestamp_ns at, track_id thread, std::uint64_t event) {
   });
 }
 
-}  // namespace gpuprof::perfetto
+}  // namespace gpuprof::host::perfetto

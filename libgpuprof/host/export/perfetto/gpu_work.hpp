@@ -15,7 +15,7 @@
 #include <memory>
 #include <unordered_map>
 
-namespace gpuprof::perfetto {
+namespace gpuprof::host::perfetto {
 
 /// Ids of GPU work: unique in the file, and known from the call that launched it. A call launches
 /// one thing, or, with a graph, several: its correlation, with 0, 1, 2, ... above.
@@ -100,4 +100,4 @@ class gpu_work {
   counter_readings readings_;
 };
 
-}  // namespace gpuprof::perfetto
+}  // namespace gpuprof::host::perfetto

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace gpuprof::perfetto {
+namespace gpuprof::host::perfetto {
 namespace {
 
 template <class Fill>
@@ -126,4 +126,4 @@ void write_machine_facts(packet_file& file, export_job& job) {
   write_clocks(file, job);
 }
 
-}  // namespace gpuprof::perfetto
+}  // namespace gpuprof::host::perfetto

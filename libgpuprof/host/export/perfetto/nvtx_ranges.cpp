@@ -16,7 +16,7 @@
 #include <unordered_set>
 #include <vector>
 
-namespace gpuprof::perfetto {
+namespace gpuprof::host::perfetto {
 namespace {
 
 /// Writes begins and ends as they come: neither lengths nor the tree of ranges are needed.
@@ -86,7 +86,7 @@ void add_event(sequence& to, timestamp_ns at, std::int32_t type, track_id track,
   });
 }
 
-std::string colour_text(std::uint32_t argb) {
+std::string color_text(std::uint32_t argb) {
   char text[16];
   std::snprintf(text, sizeof text, "#%08x", argb);
   return text;
@@ -214,7 +214,7 @@ void nvtx_ranges::describe(message<track_event>& event, Row const& row) {
     note.add_string(debug_annotation::string_value, value);
   };
   if (row.category != 0) add_text("category", category_name(row.domain, row.category));
-  if (row.colour != 0) add_text("colour", colour_text(row.colour));
+  if (row.color != 0) add_text("color", color_text(row.color));
   if constexpr (requires { row.declared_flops; }) {
     auto const add_number = [&](char const* name, double value) {
       if (value == 0) return;
@@ -267,4 +267,4 @@ void write_nvtx_ranges(packet_file& file, export_job& job, tracks& of, export_no
   ranges.add_notes(notes);
 }
 
-}  // namespace gpuprof::perfetto
+}  // namespace gpuprof::host::perfetto

@@ -6,7 +6,7 @@
 #include <libdeflate.h>
 #include <new>
 
-namespace gpuprof::perfetto {
+namespace gpuprof::host::perfetto {
 namespace {
 
 // Readers want less than 512 KB in one.
@@ -78,4 +78,4 @@ void sequence::begin() {
   file_->add(packet_);
 }
 
-}  // namespace gpuprof::perfetto
+}  // namespace gpuprof::host::perfetto

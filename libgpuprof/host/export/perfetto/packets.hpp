@@ -17,7 +17,7 @@
 
 struct libdeflate_compressor;
 
-namespace gpuprof::perfetto {
+namespace gpuprof::host::perfetto {
 
 /// A bundle is a packet that holds other packets, whole ones, as one zlib stream.
 class packet_file {
@@ -132,4 +132,4 @@ class event_names {
   std::uint64_t last_event_ = 0, last_category_ = 0, last_annotation_ = 0;
 };
 
-}  // namespace gpuprof::perfetto
+}  // namespace gpuprof::host::perfetto

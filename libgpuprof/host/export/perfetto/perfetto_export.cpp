@@ -4,7 +4,7 @@
 #include "host/export/perfetto/gpu_work.hpp"
 #include "host/export/perfetto/writers.hpp"
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 result<export_notes> write_perfetto(export_job& job, std::string const& path, bool overwrite) {
   using namespace perfetto;
@@ -24,10 +24,10 @@ result<export_notes> write_perfetto(export_job& job, std::string const& path, bo
   write_chip_states(file, job, tracks);
   write_allocations(file, job, tracks);
   write_unified_memory(file, job, tracks);
-  write_synchronisation(file, job, tracks);
+  write_synchronization(file, job, tracks);
   file.finish();
   if (auto const done = out->finish(); !done) return error{done.message()};
   return notes;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace gpuprof::perfetto {
+namespace gpuprof::host::perfetto {
 namespace {
 
 class allocations {
@@ -101,4 +101,4 @@ void write_chip_states(packet_file& file, export_job& job, tracks& of) {
   }
 }
 
-}  // namespace gpuprof::perfetto
+}  // namespace gpuprof::host::perfetto

@@ -8,7 +8,7 @@
 #include <iterator>
 #include <optional>
 
-namespace gpuprof::perfetto {
+namespace gpuprof::host::perfetto {
 namespace {
 
 /// As CUPTI numbers its counters of unified memory.
@@ -21,7 +21,7 @@ std::string_view name_of(unified_memory_record const& row) noexcept {
 }
 
 std::string_view name_of(sync_record const& row) noexcept {
-  constexpr std::string_view names[] = {"synchronisation", "event synchronize", "stream wait event",
+  constexpr std::string_view names[] = {"synchronization", "event synchronize", "stream wait event",
                                         "stream synchronize", "context synchronize"};
   return names[row.type < std::size(names) ? row.type : 0];
 }
@@ -78,8 +78,8 @@ void write_unified_memory(packet_file& file, export_job& job, tracks& of) {
       });
 }
 
-void write_synchronisation(packet_file& file, export_job& job, tracks& of) {
-  process_slices(file, of, "CUDA synchronisation", "cuda_sync")
+void write_synchronization(packet_file& file, export_job& job, tracks& of) {
+  process_slices(file, of, "CUDA synchronization", "cuda_sync")
       .write<sync_record>(job, [](auto const& row, auto add) {
         add("context", raw(row.context));
         add("stream", raw(row.stream));
@@ -114,4 +114,4 @@ void write_capture_windows(packet_file& file, export_job& job, tracks& of) {
   }
 }
 
-}  // namespace gpuprof::perfetto
+}  // namespace gpuprof::host::perfetto

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace gpuprof::perfetto {
+namespace gpuprof::host::perfetto {
 namespace {
 
 /// A packet with a description of a track, filled by `fill`.
@@ -143,4 +143,4 @@ track_id slice_lanes::lane_for(track_id track, std::string_view name, timestamp_
   return lanes.back().track;
 }
 
-}  // namespace gpuprof::perfetto
+}  // namespace gpuprof::host::perfetto

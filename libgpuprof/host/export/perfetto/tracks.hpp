@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace gpuprof::perfetto {
+namespace gpuprof::host::perfetto {
 
 /// What a track is known by in the file.
 enum class track_id : std::uint64_t {};
@@ -100,4 +100,4 @@ class slice_lanes {
   std::uint64_t begun_ = 0;
 };
 
-}  // namespace gpuprof::perfetto
+}  // namespace gpuprof::host::perfetto

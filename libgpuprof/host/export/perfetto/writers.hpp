@@ -5,7 +5,7 @@
 
 #include "host/export/perfetto/gpu_work.hpp"
 
-namespace gpuprof::perfetto {
+namespace gpuprof::host::perfetto {
 
 /// The identity of the trace, its clocks and GPUs.
 void write_machine_facts(packet_file& file, export_job& job);
@@ -21,7 +21,7 @@ void write_capture_windows(packet_file& file, export_job& job, tracks& of);
 /// Transfers, faults and other counters of unified memory, as slices of the process.
 void write_unified_memory(packet_file& file, export_job& job, tracks& of);
 /// Waits of the CPU for streams, events and contexts, as slices of the process.
-void write_synchronisation(packet_file& file, export_job& job, tracks& of);
+void write_synchronization(packet_file& file, export_job& job, tracks& of);
 
 /// A counter for each kind of memory and device: the bytes allocated since the capture began.
 void write_allocations(packet_file& file, export_job& job, tracks& of);
@@ -29,4 +29,4 @@ void write_allocations(packet_file& file, export_job& job, tracks& of);
 /// until the next.
 void write_chip_states(packet_file& file, export_job& job, tracks& of);
 
-}  // namespace gpuprof::perfetto
+}  // namespace gpuprof::host::perfetto

@@ -3,7 +3,7 @@
 #include "host/export/sqlite/sqlite_output.hpp"
 #include "host/reading/ordered_rows.hpp"
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 /// Of ENUM_CUDA_DEV_MEM_EVENT_OPER; the last is ours.
@@ -62,4 +62,4 @@ void write_calls(sqlite_output& to) {
   write_allocations(to);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 // What is given up, safety from a crash of the machine half way, the export has by its temporary
@@ -102,4 +102,4 @@ void insertion::add() {
   ++rows_;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

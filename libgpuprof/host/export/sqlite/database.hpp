@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Why SQLite could not go on. Ends an export; caught where it began.
 struct sqlite_failure {
@@ -96,4 +96,4 @@ std::optional<std::int64_t> unless_zero(Number number) noexcept {
   return number == Number{} ? std::nullopt : std::optional(static_cast<std::int64_t>(number));
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 struct enumerator {
@@ -113,4 +113,4 @@ void write_enumerations(sqlite_output& to) {
   }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -5,7 +5,7 @@
 
 #include <cassert>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 /// nsys counts launch types from 1: 0 is "unknown".
@@ -192,4 +192,4 @@ void write_graphs(sqlite_output& to) {
   progress.end();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -5,7 +5,7 @@
 #include "host/export/sqlite/sqlite_output.hpp"
 #include "host/reading/ordered_rows.hpp"
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 template <class Row, class Take>
@@ -37,12 +37,12 @@ void write_metrics(sqlite_output& to) {
 
 void write_readings(sqlite_output& to) {
   insertion readings(to.file, tables::readings), values(to.file, tables::reading_values);
-  each<sampled_launch_record>(to, [&](auto const& reading) {
+  each<read_launch_record>(to, [&](auto const& reading) {
     readings.row(raw(reading.correlation), raw(reading.device), raw(reading.context), reading.group,
                  to.terms.time(reading.opened), to.terms.time(reading.closed),
                  unless_zero(reading.reading), reading.whole_graph);
   });
-  each<launch_metric_record>(to, [&](auto const& value) {
+  each<reading_value_record>(to, [&](auto const& value) {
     values.row(raw(value.correlation), raw(value.metric), value.value);
   });
 }
@@ -54,7 +54,7 @@ void write_samples(sqlite_output& to) {
                 window.interval.value, window.samples, window.overflows);
   });
   row_progress progress(to.job);
-  ordered_rows<metric_sample_record> samples(to.job.trace.file());
+  ordered_rows<sample_record> samples(to.job.trace.file());
   while (auto const* const sample = samples.next()) {
     rows.row(to.terms.time(sample->start), to.terms.time(sample->start + sample->duration),
              raw(sample->metric), sample->value);
@@ -159,4 +159,4 @@ void write_roofline(sqlite_output& to) {
   }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 /// Of ENUM_NSYS_EVENT_TYPE.
@@ -23,7 +23,7 @@ enum class nvtx_event : std::uint8_t {
 
 /// The columns that few rows fill.
 struct row_rest {
-  std::optional<std::int64_t> end = {}, range = {}, category = {}, colour = {}, end_thread = {};
+  std::optional<std::int64_t> end = {}, range = {}, category = {}, color = {}, end_thread = {};
   payload_kind payload{};
   std::uint64_t payload_bits = 0;
 };
@@ -62,7 +62,7 @@ class nvtx_rows {
     row(++last_row_, to_.terms.time(mark.time), nvtx_event::mark, mark.name, thread(mark.thread),
         domain(mark.domain, mark.time, mark.thread),
         {.category = unless_zero(mark.category),
-         .colour = unless_zero(mark.colour),
+         .color = unless_zero(mark.color),
          .payload = mark.payload,
          .payload_bits = mark.payload_bits});
   }
@@ -113,7 +113,7 @@ class nvtx_rows {
         {.end = end,
          .range = static_cast<std::int64_t>(raw(begin.range)),
          .category = unless_zero(begin.category),
-         .colour = unless_zero(begin.colour),
+         .color = unless_zero(begin.color),
          .end_thread = elsewhere,
          .payload = begin.payload,
          .payload_bits = begin.payload_bits});
@@ -129,7 +129,7 @@ class nvtx_rows {
     rows_.bind(4, static_cast<int>(type));
     rows_.bind(5, rest.range);
     rows_.bind(6, rest.category);
-    rows_.bind(7, rest.colour);
+    rows_.bind(7, rest.color);
     rows_.bind(8, std::string_view(to_.job.names.text(text)));
     rows_.bind(9, global_thread);
     rows_.bind(10, rest.end_thread);
@@ -205,4 +205,4 @@ void write_ranges(sqlite_output& to) {
   events.add_domains();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

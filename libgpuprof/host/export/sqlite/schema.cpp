@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/export/sqlite/schema.hpp"
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace tables {
 
 // Columns that begin with "gpuprof" are ours; readers of nsys' files pass over them.
@@ -250,4 +250,4 @@ std::span<std::string_view const> sqlite_indexes() noexcept {
   return all;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 struct sqlite_table {
   std::string_view name;
@@ -39,4 +39,4 @@ std::span<sqlite_table const* const> all_sqlite_tables() noexcept;
 /// Statements that make the indexes of --index.
 std::span<std::string_view const> sqlite_indexes() noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -5,7 +5,7 @@
 #include "host/export/sqlite/sqlite_output.hpp"
 #include "host/export/unfinished_output.hpp"
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 /// Tables exist whether they have rows or not: nsys' reports ask for them, and are empty then.
@@ -151,4 +151,4 @@ device_id nsys_terms::device_of(context_id context) const {
   return known != devices_.end() ? known->second : device_id{};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

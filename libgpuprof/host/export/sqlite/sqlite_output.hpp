@@ -16,7 +16,7 @@
 #include <string>
 #include <unordered_map>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Texts that rows refer to by number, each in StringIds once.
 class string_ids {
@@ -126,4 +126,4 @@ void write_facts(sqlite_output& to);
 /// Last: only reading shows what is missing.
 void write_losses(sqlite_output& to);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -5,7 +5,7 @@
 
 #include <ctime>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 // Of nsys' numbers for what it knows of a system.
@@ -108,4 +108,4 @@ void write_target(sqlite_output& to) {
   write_origin(to);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 constexpr std::size_t first_buffer = 1 << 20;
@@ -210,4 +210,4 @@ void json_scanner::skip(token first) {
   }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Profilers write what no standard allows: NaN, bytes that are no UTF-8, control characters within
 /// strings. Tokens are therefore taken as they come, and only what cannot be told apart is an end.
@@ -60,4 +60,4 @@ constexpr bool is_over(json_scanner::token of) noexcept {
   return of == end || of == finished || of == damaged;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

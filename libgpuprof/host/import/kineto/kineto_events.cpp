@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 constexpr std::size_t max_categories = 100;
@@ -358,4 +358,4 @@ void kineto_events::finish() {
       to_.name_thread(os_thread_of(label.event), label.name);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -12,7 +12,7 @@
 #include <tuple>
 #include <unordered_map>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 class kineto_events {
  public:
@@ -77,4 +77,4 @@ class kineto_events {
   std::vector<thread_label> thread_labels_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -10,7 +10,7 @@
 #include <charconv>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 using token = json_scanner::token;
@@ -297,7 +297,7 @@ void kineto_reading::read_readings() {
         said[count++] = number_in<std::int64_t>(json_.text());
       json_.skip(next);
     }
-    sampled_launch_record one;
+    read_launch_record one;
     one.correlation = to_.correlation(said[0]);
     one.device = static_cast<device_id>(said[1]);
     one.context = to_.context(said[2]);
@@ -399,4 +399,4 @@ imported_processes read_kineto_trace(source_reading& reading) {
   return made;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

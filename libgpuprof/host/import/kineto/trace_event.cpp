@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 using token = json_scanner::token;
@@ -227,4 +227,4 @@ bool read_event(json_scanner& from, trace_event& event) {
   return next == token::end;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Of a number of microseconds with decimals, exactly.
 std::optional<std::int64_t> nanoseconds_in(std::string_view microseconds);
@@ -50,4 +50,4 @@ struct trace_event {
 /// After its `object`; false: the text ends inside.
 bool read_event(json_scanner& from, trace_event& event);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -9,7 +9,7 @@
 #include <utility>
 #include <zlib.h>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 constexpr std::size_t piece = 256 << 10;
@@ -85,4 +85,4 @@ std::uint64_t trace_text::newly_read() {
   return since;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

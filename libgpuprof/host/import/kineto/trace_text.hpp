@@ -12,7 +12,7 @@
 
 struct z_stream_s;
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Uses zlib's inflate() and not gzread(), which keeps back what it has unpacked before an error,
 /// such as a wrong check sum at the end of a whole file.
@@ -49,4 +49,4 @@ class trace_text {
   std::string failure_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -3,7 +3,7 @@
 #include "host/import/nsys/nsys_source.hpp"
 #include "host/import/source_values.hpp"
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 void read_nsys_calls(nsys_source& source) {
   source.each(
@@ -31,4 +31,4 @@ void read_nsys_calls(nsys_source& source) {
       });
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 /// The columns that all tables of work begin with.
@@ -265,4 +265,4 @@ void read_nsys_gpu_work(nsys_source& source) {
   read_allocations(source);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

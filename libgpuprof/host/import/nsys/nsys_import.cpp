@@ -3,7 +3,7 @@
 #include "base/readable.hpp"
 #include "host/import/nsys/nsys_source.hpp"
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 constexpr char const* tables_read[] = {
@@ -89,4 +89,4 @@ imported_processes read_nsys_database(source_reading& reading) {
   return made;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -6,7 +6,7 @@
 #include <bit>
 #include <unordered_map>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 // NVTX_EVENTS.eventType.
@@ -20,7 +20,7 @@ enum {
   end,
   type,
   category,
-  colour,
+  color,
   text,
   text_id,
   domain,
@@ -84,7 +84,7 @@ void take_common(nsys_source& source, nsys_process& process, sqlite_rows const& 
   record.name = name_of(source, process, row, text, text_id);
   record.domain = domain_of(process, row);
   record.category = static_cast<std::uint32_t>(row.integer(category));
-  record.colour = static_cast<std::uint32_t>(row.integer(colour));
+  record.color = static_cast<std::uint32_t>(row.integer(color));
   take_payload(source, process, row, record);
 }
 
@@ -175,4 +175,4 @@ void read_nsys_nvtx(nsys_source& source) {
               });
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 nsys_source::nsys_source(sqlite_reader& of, source_reading& for_reading)
     : file(of), reading(for_reading) {
@@ -72,4 +72,4 @@ void nsys_source::note_damage(std::string const& table, std::uint64_t rows,
                                   " (" + failure + "); export it once more");
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -12,7 +12,7 @@
 #include <string>
 #include <unordered_map>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// A process of the file, with what it needs while it is read.
 struct nsys_process {
@@ -79,4 +79,4 @@ void read_nsys_nvtx(nsys_source& source);
 /// What the file says of itself, its GPUs and its processes.
 void read_nsys_target(nsys_source& source);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 using facts = std::map<std::string, std::string>;
@@ -129,7 +129,7 @@ void read_readings(sqlite_reader& file, imported_process& process) {
       file.select("GPUPROF_READINGS", {"correlationId", "deviceId", "contextId", "passGroup",
                                        "opened", "closed", "reading", "wholeGraph"});
   while (rows.next()) {
-    sampled_launch_record one;
+    read_launch_record one;
     one.correlation = process.correlation(rows.integer(0));
     one.device = static_cast<device_id>(rows.integer(1));
     one.context = process.context(rows.integer(2));
@@ -229,4 +229,4 @@ void read_nsys_target(nsys_source& source) {
         " does not say when it was recorded: times count from the beginning of the recording");
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

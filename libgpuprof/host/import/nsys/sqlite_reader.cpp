@@ -5,7 +5,7 @@
 
 #include <sqlite3.h>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 void sqlite_rows::finalized::operator()(sqlite3_stmt* statement) const noexcept {
   sqlite3_finalize(statement);
@@ -130,4 +130,4 @@ std::uint64_t sqlite_reader::row_count(std::string const& table) {
   return rows.next() && rows.integer(0) > 0 ? static_cast<std::uint64_t>(rows.integer(0)) : 0;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -13,7 +13,7 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-namespace gpuprof {
+namespace gpuprof::host {
 
 /// Rows of a query. NULL reads as 0 and as the empty text.
 class sqlite_rows {
@@ -70,4 +70,4 @@ class sqlite_reader {
   std::vector<std::pair<std::string, std::set<std::string>>> tables_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -10,7 +10,7 @@ const comparison = (() => {
   const sumOf = (line, what) => line[what + (all.compare.step === null ? '_per_run' : '_per_step')];
   const lines = () => (all === null || all.missing ? [] : all.compare.lines);
 
-  // A mark and a word beside the colour: not all eyes tell colours apart.
+  // A mark and a word beside the color: not all eyes tell colors apart.
   function verdictCell(cell) {
     const verdict = cell.getValue() || '';
     const mark = {worse: '\u25b2 ', better: '\u25bc '}[verdict] || '';

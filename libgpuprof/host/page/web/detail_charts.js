@@ -10,7 +10,7 @@ const detailCharts = (() => {
     return {histogram, series, notes, both: element('div', {}, element('div', {class: 'two'}, histogram, series), notes)};
   }
 
-  const titled = (text, colour) => ({text, textStyle: {color: colour, fontSize: 13, fontWeight: 'normal'}, top: 0, left: 0});
+  const titled = (text, color) => ({text, textStyle: {color: color, fontSize: 13, fontWeight: 'normal'}, top: 0, left: 0});
 
   // A bar a bin, as wide as the bin: a series of their own shape, for the bars of ECharts are all of one width.
   function histogramOption(histogram) {
@@ -20,7 +20,7 @@ const detailCharts = (() => {
     const bar = (params, api) => {
       const [left, top] = api.coord([api.value(0), api.value(2)]);
       const [right, bottom] = api.coord([api.value(1), 0]);
-      return {type: 'rect', shape: {x: left, y: top, width: Math.max(1, right - left - 1), height: bottom - top}, style: {fill: theme.colour('accent')}};
+      return {type: 'rect', shape: {x: left, y: top, width: Math.max(1, right - left - 1), height: bottom - top}, style: {fill: theme.color('accent')}};
     };
     return {
       ...common, grid: {left: 58, right: 16, top: 30, bottom: 44},
@@ -51,10 +51,10 @@ const detailCharts = (() => {
   // Points where each is a launch; a line with a band from the shortest to the longest where they are joined.
   function seriesOption(line) {
     const {text, axis, common, tooltip} = theme.chart();
-    const points = pointsOf(line), joined = line.joined_within_ns > 0, colour = theme.colour('accent');
+    const points = pointsOf(line), joined = line.joined_within_ns > 0, color = theme.color('accent');
     const shape = (params, api) => {
       const [x, top] = api.coord([api.value(0), api.value(3)]), [, bottom] = api.coord([api.value(0), api.value(2)]);
-      return {type: 'line', shape: {x1: x, x2: x, y1: top, y2: bottom}, style: {stroke: colour, opacity: 0.4, lineWidth: 2}};
+      return {type: 'line', shape: {x1: x, x2: x, y1: top, y2: bottom}, style: {stroke: color, opacity: 0.4, lineWidth: 2}};
     };
     return {
       ...common, grid: {left: 66, right: 16, top: 30, bottom: 44},
@@ -65,7 +65,7 @@ const detailCharts = (() => {
       tooltip: {...tooltip, formatter: (at) => element('div', {}, pointText(at.value))},
       dataZoom: [{type: 'inside', filterMode: 'none'}],
       series: [...(joined ? [{type: 'custom', renderItem: shape, encode: {x: 0, y: [2, 3]}, data: points}] : []),
-        {type: 'scatter', symbolSize: joined ? 4 : 5, itemStyle: {color: colour}, data: points}]
+        {type: 'scatter', symbolSize: joined ? 4 : 5, itemStyle: {color: color}, data: points}]
     };
   }
 

@@ -15,7 +15,7 @@ const detailSamples = (() => {
       yAxis: {type: 'value', min: 0, ...axis, axisLabel: {...axis.axisLabel, formatter: axisNumber}},
       tooltip: {...tooltip, trigger: 'axis',
         formatter: ([at]) => element('div', {}, at.value[1] === null ? 'no sample' : axisNumber(at.value[1]) + ', the mean of ' + number(course.samples[at.dataIndex], 'sample'))},
-      series: [{type: 'line', symbolSize: 5, itemStyle: {color: theme.colour('accent')}, lineStyle: {color: theme.colour('accent')}, data: course.means.map((mean, at) => [100 * (at + 0.5) / places, mean])}]
+      series: [{type: 'line', symbolSize: 5, itemStyle: {color: theme.color('accent')}, lineStyle: {color: theme.color('accent')}, data: course.means.map((mean, at) => [100 * (at + 0.5) / places, mean])}]
     };
   }
 

@@ -28,7 +28,7 @@ const icicle = (() => {
     const room = byId('icicle').clientWidth;
     const made = element('button', {type: 'button', class: 'place' + (at === chosen ? ' chosen' : ''), title: textOf(at, whole), 'aria-label': textOf(at, whole), tabindex: '-1', 'data-place': at, 'data-depth': depth});
     made.textContent = width > 30 ? words.shortened(nameOf(places[at])) : '';
-    Object.assign(made.style, {left: 100 * left / room + '%', width: 'calc(' + 100 * width / room + '% - 1px)', top: depth * rowHeight + 'px', background: places[at].joined ? theme.colour('line') : hue(places[at].name), color: places[at].joined ? theme.colour('text') : theme.textOn(hue(places[at].name))});
+    Object.assign(made.style, {left: 100 * left / room + '%', width: 'calc(' + 100 * width / room + '% - 1px)', top: depth * rowHeight + 'px', background: places[at].joined ? theme.color('line') : hue(places[at].name), color: places[at].joined ? theme.color('text') : theme.textOn(hue(places[at].name))});
     return made;
   }
 

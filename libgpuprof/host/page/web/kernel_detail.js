@@ -85,8 +85,8 @@ const kernelDetail = (() => {
     return element('div', {}, element('h4', {}, title), items.length > 0 ? element('ol', {}, ...items) : element('p', {class: 'note'}, 'nothing'));
   }
 
-  function neighboursOf(line, {launches}) {
-    return part('Neighbours on its stream', element('div', {class: 'two'}, listOf('Just before it', line.before, launches), listOf('Just after it', line.after, launches)));
+  function neighborsOf(line, {launches}) {
+    return part('Neighbors on its stream', element('div', {class: 'two'}, listOf('Just before it', line.before, launches), listOf('Just after it', line.after, launches)));
   }
 
   const figure = (value) => (known(value) ? (Math.abs(value) >= 1000 ? count(value) : String(+value.toPrecision(4))) : '');
@@ -132,7 +132,7 @@ const kernelDetail = (() => {
     const charts = line === undefined ? null : detailCharts.places();
     if (charts) parts.push(part('Durations', charts.both));
     if (by === 'signatures' && whole) parts.push(element('p', {class: 'note'}, 'What follows is of all launches of this kernel, but for its geometry.'));
-    if (whole) parts.push(geometryOf(whole, row, by), detailSamples.part(whole), placesOf(kernel), neighboursOf(whole, kernel));
+    if (whole) parts.push(geometryOf(whole, row, by), detailSamples.part(whole), placesOf(kernel), neighborsOf(whole, kernel));
     if (isKernel) parts.push(readingsOf(row));
     box.replaceChildren(...parts.filter((one) => one !== ''));
     box.hidden = false;

@@ -86,7 +86,7 @@ const kernels = (() => {
     kernelDetail.focus();
   }
 
-  // From findings, charts, neighbours: the line of that kernel. `line`: of the roofline.
+  // From findings, charts, neighbors: the line of that kernel. `line`: of the roofline.
   async function show(name, newBy = 'kernels', line = null) {
     const row = of[newBy].find((one) => line !== null && one.counted === line) || of[newBy].find((one) => one.name === name);
     if (row !== undefined) await open(row, newBy);

@@ -1,4 +1,4 @@
-// Where time went, as a bar of parts and as a legend, in the colours of the time ledger.
+// Where time went, as a bar of parts and as a legend, in the colors of the time ledger.
 
 const ledger = (() => {
   const {element} = words;
@@ -9,7 +9,7 @@ const ledger = (() => {
     for (const {bucket, size, text} of parts) {
       const part = element('span', {title: text});
       part.style.flex = size + ' 0 0';
-      part.style.background = theme.bucketColour(bucket);
+      part.style.background = theme.bucketColor(bucket);
       made.append(part);
     }
     return made;
@@ -19,7 +19,7 @@ const ledger = (() => {
   function lines(parts) {
     return parts.map(({bucket, text}) => {
       const mark = element('i');
-      mark.style.background = theme.bucketColour(bucket);
+      mark.style.background = theme.bucketColor(bucket);
       return element('li', {'data-bucket': bucket}, mark, text);
     });
   }

@@ -1,4 +1,4 @@
-// On paper: the colours of the light theme, charts as wide as the paper, tables of the first rows in place of those that scroll.
+// On paper: the colors of the light theme, charts as wide as the paper, tables of the first rows in place of those that scroll.
 
 const print = (() => {
   const {element, count} = words;

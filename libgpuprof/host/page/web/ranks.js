@@ -52,7 +52,7 @@ const ranks = (() => {
     byId('ranks-value').append(...offered.map(([value, text]) => element('option', {value}, text)));
   }
 
-  // Colours begin at the smallest. One cell that is far beyond nearly all others must not make those look alike.
+  // Colors begin at the smallest. One cell that is far beyond nearly all others must not make those look alike.
   function scaleOf(values) {
     const sorted = [...values].sort((a, b) => a - b);
     const most = sorted[Math.floor(sorted.length * 0.98)] || 0, top = sorted[sorted.length - 1] || 1, least = sorted[0] || 0;

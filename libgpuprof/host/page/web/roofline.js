@@ -40,7 +40,7 @@ const roofline = (() => {
       const is = line === chosen;
       return {
         value: [x, line.flops], line, symbol: memory === 'l2' ? 'diamond' : 'circle', symbolSize: 6 + 40 * Math.sqrt(Math.max(0, line.time_share || 0)),
-        itemStyle: {color: line.flops_are_upper_limit ? 'transparent' : theme.colour(is ? 'mark' : 'accent'), opacity: is ? 1 : 0.75, borderColor: theme.colour(is ? 'mark' : 'text'), borderWidth: is ? 3 : 1,
+        itemStyle: {color: line.flops_are_upper_limit ? 'transparent' : theme.color(is ? 'mark' : 'accent'), opacity: is ? 1 : 0.75, borderColor: theme.color(is ? 'mark' : 'text'), borderWidth: is ? 3 : 1,
           borderType: line.flops_are_upper_limit ? 'dashed' : 'solid'}
       };
     });

@@ -17,7 +17,7 @@ const roofs = (() => {
 
   const slopeOf = {dram: (known) => known.dram_read || known.dram_copy, l2: (known) => known.l2_read};
 
-  // {name, kind, type, colour, points, figure}: from left to right of the chart.
+  // {name, kind, type, color, points, figure}: from left to right of the chart.
   function linesOf(known, lines, memories, left, right) {
     const made = [];
     const slopes = memories.map((memory) => [memory, slopeOf[memory](known)]).filter(([, roof]) => roof);
@@ -28,14 +28,14 @@ const roofs = (() => {
       slopes.forEach(([memory, roof], at) => {
         if (!roof[kind] || highest === 0) return;
         const end = Math.min(right, highest / roof[kind]);
-        made.push({name: memory.toUpperCase(), says, kind, type, colour: theme.series[(7 + at) % theme.series.length], figure: rate(roof[kind], 'B/s'),
+        made.push({name: memory.toUpperCase(), says, kind, type, color: theme.series[(7 + at) % theme.series.length], figure: rate(roof[kind], 'B/s'),
           points: [[left, left * roof[kind]], [end, end * roof[kind]]]});
       });
       ceilings.forEach(([name, roof], at) => {
         if (!roof[kind] || steepest === 0) return;
         const begin = Math.max(left, roof[kind] / steepest);
         if (begin < right)
-          made.push({name: precisionOf(name), says, kind, type, colour: theme.series[at % 7], figure: rate(roof[kind], 'FLOP/s'), points: [[begin, roof[kind]], [right, roof[kind]]]});
+          made.push({name: precisionOf(name), says, kind, type, color: theme.series[at % 7], figure: rate(roof[kind], 'FLOP/s'), points: [[begin, roof[kind]], [right, roof[kind]]]});
       });
     }
     return made;
@@ -44,7 +44,7 @@ const roofs = (() => {
   function seriesOf(lines) {
     return lines.map((line) => ({
       type: 'line', symbol: 'none', silent: true, animation: false, name: line.name + ' ' + line.says, z: 1,
-      lineStyle: {color: line.colour, width: line.kind === 'burst' ? 2 : 1.5, type: line.type}, data: line.points
+      lineStyle: {color: line.color, width: line.kind === 'burst' ? 2 : 1.5, type: line.type}, data: line.points
     }));
   }
 
@@ -54,7 +54,7 @@ const roofs = (() => {
     for (const line of lines) byName.set(line.name, [...(byName.get(line.name) || []), line]);
     return [...byName].map(([name, of]) => {
       const mark = words.element('i', {class: 'stroke'});
-      mark.style.background = of[0].colour;
+      mark.style.background = of[0].color;
       return words.element('li', {}, mark, name + ': ' + of.map((line) => line.figure + ' ' + line.says).join(', '));
     });
   }

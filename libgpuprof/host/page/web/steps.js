@@ -29,8 +29,8 @@ const steps = (() => {
         formatter: (at) => words.element('div', {}, 'step ' + at[0].value[0] + ': ' + time(lengths[at[0].value[0]]) + (slow.has(at[0].value[0]) ? ', slow' : ''))},
       dataZoom: [{type: 'inside', filterMode: 'none', ...zoomed}],
       series: [
-        {type: 'line', symbol: 'none', sampling: 'lttb', lineStyle: {color: theme.colour('accent'), width: 1.5}, data: lengths.map((ns, at) => [at, ns])},
-        {type: 'scatter', name: 'slow', z: 3, symbol: 'triangle', symbolSize: 9, itemStyle: {color: theme.colour('warn'), opacity: 1}, data: [...slow].map((at) => [at, Math.min(lengths[at], top)])}
+        {type: 'line', symbol: 'none', sampling: 'lttb', lineStyle: {color: theme.color('accent'), width: 1.5}, data: lengths.map((ns, at) => [at, ns])},
+        {type: 'scatter', name: 'slow', z: 3, symbol: 'triangle', symbolSize: 9, itemStyle: {color: theme.color('warn'), opacity: 1}, data: [...slow].map((at) => [at, Math.min(lengths[at], top)])}
       ]
     }, true);
   }

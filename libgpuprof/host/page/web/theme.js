@@ -1,4 +1,4 @@
-// Light or dark: as the system says, until the button is used. Charts take their colours from here.
+// Light or dark: as the system says, until the button is used. Charts take their colors from here.
 
 const theme = (() => {
   const listeners = [];
@@ -26,31 +26,31 @@ const theme = (() => {
     apply();
   }
 
-  const colour = (name) => getComputedStyle(root).getPropertyValue('--' + name).trim();
-  // Told apart also by people who do not tell red from green: Okabe and Ito's, and two greys.
+  const color = (name) => getComputedStyle(root).getPropertyValue('--' + name).trim();
+  // Told apart also by people who do not tell red from green: Okabe and Ito's, and two grays.
   const buckets = {
     compute: '#009e73', compute_and_communication: '#56b4e9', communication: '#0072b2', transfer: '#8fc7ee', back_to_back: '#c9cfd6',
-    dependency: '#cc79a7', synchronisation: '#d55e00', allocation: '#b23b3b', module_load: '#9467bd', graph_build: '#c5a3e0',
+    dependency: '#cc79a7', synchronization: '#d55e00', allocation: '#b23b3b', module_load: '#9467bd', graph_build: '#c5a3e0',
     launch_bound: '#e69f00', data_loading: '#f0e442', between_steps: '#d8b26e', cpu_work: '#b98a4e', host_unknown: '#a9a294',
     start_up: '#8b97a5', nothing_to_do: '#aeb6c0', profiler: '#444c56'
   };
   const names = {
     compute: 'compute', compute_and_communication: 'compute and communication', communication: 'communication alone',
     transfer: 'copy or fill alone', back_to_back: 'idle: back to back', dependency: 'idle: dependency',
-    synchronisation: 'idle: synchronisation', allocation: 'idle: allocation', module_load: 'idle: module load',
+    synchronization: 'idle: synchronization', allocation: 'idle: allocation', module_load: 'idle: module load',
     graph_build: 'idle: graph build', launch_bound: 'idle: launch-bound', data_loading: 'idle: data loading',
     between_steps: 'idle: between steps', cpu_work: 'idle: CPU work', host_unknown: 'idle: host', start_up: 'idle: start-up',
     nothing_to_do: 'idle: nothing to do', profiler: 'this profiler'
   };
   const series = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#9467bd', '#b98a4e', '#4c9f38', '#7f8fa3'];
 
-  // What all charts share: {text, line: colours; common, axis, tooltip: parts of the options of ECharts}.
+  // What all charts share: {text, line: colors; common, axis, tooltip: parts of the options of ECharts}.
   function chart() {
-    const text = colour('text'), line = colour('line');
+    const text = color('text'), line = color('line');
     return {
       text, line, common: {animation: false, backgroundColor: 'transparent'},
       axis: {axisLabel: {color: text, hideOverlap: true}, axisLine: {lineStyle: {color: text}}, splitLine: {lineStyle: {color: line}}, nameTextStyle: {color: text}},
-      tooltip: {confine: true, backgroundColor: colour('panel'), borderColor: line, textStyle: {color: text, fontSize: 12}}
+      tooltip: {confine: true, backgroundColor: color('panel'), borderColor: line, textStyle: {color: text, fontSize: 12}}
     };
   }
 
@@ -68,20 +68,20 @@ const theme = (() => {
   }
 
   return {
-    colour, series, chart, chartIn, hueOf, forPaper,
+    color, series, chart, chartIn, hueOf, forPaper,
     // Until `signal`, an AbortSignal, is aborted; without one, always.
     onChange(listener, signal) {
       listeners.push(listener);
       if (signal) signal.addEventListener('abort', () => listeners.splice(listeners.indexOf(listener), 1));
     },
-    // Black or white, whichever is told better from this colour.
-    textOn(colour) {
-      const [red, green, blue] = [1, 3, 5].map((at) => Math.pow(parseInt(colour.slice(at, at + 2), 16) / 255, 2.2));
+    // Black or white, whichever is told better from this color.
+    textOn(color) {
+      const [red, green, blue] = [1, 3, 5].map((at) => Math.pow(parseInt(color.slice(at, at + 2), 16) / 255, 2.2));
       return 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.18 ? '#fff' : '#000';
     },
     // From nothing to much, for a heat map; the brightness alone tells, too.
     heat: () => (isDark() ? ['#1d232c', '#23527f', '#6cb2ff', '#fff3b0'] : ['#eef4fb', '#7fb2e6', '#0b62c4', '#3a0f5e']),
-    bucketColour: (bucket) => buckets[bucket] || '#888888',
+    bucketColor: (bucket) => buckets[bucket] || '#888888',
     bucketName: (bucket) => names[bucket] || bucket
   };
 })();

@@ -120,7 +120,7 @@ const timeline = (() => {
     byId('timeline').scrollIntoView();
   }
 
-  // Colours of the causes in order of their time.
+  // Colors of the causes in order of their time.
   function showLegend() {
     const sums = new Map();
     for (const lane of known.idle) sums.set(lane.cause, (sums.get(lane.cause) || 0) + lane.busy.reduce((sum, ns) => sum + ns, 0));
@@ -132,14 +132,14 @@ const timeline = (() => {
     const {head, steps} = known;
     const downTo = (ns) => (ns > 0 ? ', down to ' + time(ns) : '');
     const note = (text) => words.note('timeline-notes', text);
-    if (head.joined_below_ns > 0) note('Summarised: pieces of work shorter than ' + time(head.joined_below_ns) + ' that stand within such a stretch of one row are one bar. It says how many they are, and has the name of the longest, by which it is found.');
+    if (head.joined_below_ns > 0) note('Summarized: pieces of work shorter than ' + time(head.joined_below_ns) + ' that stand within such a stretch of one row are one bar. It says how many they are, and has the name of the longest, by which it is found.');
     if (head.finer.length > 0) {
       const where = steps.count === 0 ? 'In the middle of the capture' : head.finer.length === 1 ? 'In the slowest step' : 'In the slowest steps and in one of median length, ' + count(head.finer.length) + ' stretches of time,';
       note(where + ' each piece is a bar of its own' + downTo(head.finer_joined_below_ns) + '.');
     }
-    if (head.idle_joined_below_ns > 0) note('Summarised: gaps of one cause that stand within ' + time(head.idle_joined_below_ns) + ' are one; their time is as it was.' + (head.idle_is_finer ? ' In the slowest steps each stands alone' + downTo(head.idle_finer_joined_below_ns) + '.' : ''));
+    if (head.idle_joined_below_ns > 0) note('Summarized: gaps of one cause that stand within ' + time(head.idle_joined_below_ns) + ' are one; their time is as it was.' + (head.idle_is_finer ? ' In the slowest steps each stands alone' + downTo(head.idle_finer_joined_below_ns) + '.' : ''));
     for (const of of known.counters) {
-      if (of.joined_below_ns > 0) note('Summarised: ' + (of.from === 'nvml' ? 'power and clocks' : 'samples') + ' of GPU ' + of.device + ' that lie within ' + time(of.joined_below_ns) + ' are one value with mean, least and greatest.');
+      if (of.joined_below_ns > 0) note('Summarized: ' + (of.from === 'nvml' ? 'power and clocks' : 'samples') + ' of GPU ' + of.device + ' that lie within ' + time(of.joined_below_ns) + ' are one value with mean, least and greatest.');
       if (of.left_out > 0) note(count(of.left_out) + ' more counters of GPU ' + of.device + ' are left out.');
     }
     if (head.lanes_left_out > 0) note(count(head.lanes_left_out) + ' more streams and threads are left out.');

@@ -8,7 +8,7 @@ const timelineDraw = (() => {
   let names = [];
 
   const hues = [];
-  const colourOf = (name) => hues[name] || (hues[name] = theme.hueOf(names[name]));
+  const colorOf = (name) => hues[name] || (hues[name] = theme.hueOf(names[name]));
   const textOf = (lane, i) => (lane.count[i] > 1 ? count(lane.count[i]) + ' x ' : '') + names[lane.name[i]];
 
   // Those of one pixel are one: the longest of them, or of those that a search has found.
@@ -27,7 +27,7 @@ const timelineDraw = (() => {
       if (next > i + 1) right = labels + (lane.end[next - 1] - from) * scale;
       right = Math.min(end, Math.max(right, left + 1));
       pen.globalAlpha = isHit ? 1 : 0.15;
-      pen.fillStyle = colourOf(lane.name[best]);
+      pen.fillStyle = colorOf(lane.name[best]);
       pen.fillRect(left, y + 1, right - left, height - 2);
       if (right - left > 34) label(pen, textOf(lane, best), left, right, y);
       if (marks.hit !== null && marks.hit.lane === lane && marks.hit.i >= i && marks.hit.i < next) outline(pen, left, y, right - left, height);
@@ -45,7 +45,7 @@ const timelineDraw = (() => {
 
   function outline(pen, left, y, width, height) {
     pen.globalAlpha = 1;
-    pen.strokeStyle = theme.colour('text');
+    pen.strokeStyle = theme.color('text');
     pen.lineWidth = 2;
     pen.strokeRect(left - 1, y + 1, width + 2, height - 2);
     pen.lineWidth = 1;
@@ -74,7 +74,7 @@ const timelineDraw = (() => {
     const columns = Math.ceil(state.width), below = new Float64Array(columns + 1), tall = row.height - 2;
     for (const lane of row.causes) {
       const shares = sharesOf(lane);
-      pen.fillStyle = theme.bucketColour(lane.cause);
+      pen.fillStyle = theme.bucketColor(lane.cause);
       for (let x = 0; x < columns;) {
         const share = shares[x], base = below[x];
         let end = x + 1;
@@ -111,7 +111,7 @@ const timelineDraw = (() => {
     const {columns, least, greatest, sum, weight} = columnsOf(track);
     const bottom = Math.min(0, track.least), tall = height - 4, top = topOf(track);
     const yOf = (value) => y + 2 + tall * (1 - (value - bottom) / (top - bottom));
-    pen.fillStyle = theme.colour('accent');
+    pen.fillStyle = theme.color('accent');
     for (const [alpha, low, high] of [[0.45, () => bottom, (x) => sum[x] / weight[x]], [0.3, (x) => least[x], (x) => greatest[x]], [1, (x) => sum[x] / weight[x], null]]) {
       pen.globalAlpha = alpha;
       for (let x = 0; x < columns; ++x) {
@@ -129,8 +129,8 @@ const timelineDraw = (() => {
     const power = Math.pow(10, Math.floor(Math.log10(wanted)));
     const step = power * [1, 2, 5, 10].find((factor) => factor * power >= wanted);
     const [unit, size] = step >= 1e9 ? ['s', 1e9] : step >= 1e6 ? ['ms', 1e6] : step >= 1e3 ? ['us', 1e3] : ['ns', 1];
-    pen.strokeStyle = theme.colour('line');
-    pen.fillStyle = theme.colour('faint');
+    pen.strokeStyle = theme.color('line');
+    pen.fillStyle = theme.color('faint');
     pen.beginPath();
     for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
       pen.moveTo(xOf(at), height === null ? 0 : 14);
@@ -151,16 +151,16 @@ const timelineDraw = (() => {
     const {from, to, labels, width} = state, right = labels + width;
     if (stepWidth(steps) < 3) {  // too many to be told apart
       const left = Math.max(labels, xOf(steps.begin[0]));
-      pen.fillStyle = theme.colour('line');
+      pen.fillStyle = theme.color('line');
       pen.fillRect(left, y, Math.min(right, xOf(steps.end[steps.count - 1])) - left, 16);
       return;
     }
     for (let i = Math.max(0, stepAt(steps, from)); i < steps.count && steps.begin[i] < to; ++i) {
       const left = Math.max(labels, xOf(steps.begin[i])), end = Math.min(right, xOf(steps.end[i]));
       if (end <= left) continue;
-      pen.fillStyle = i === current ? theme.colour('mark') : theme.colour(i % 2 === 0 ? 'line' : 'panel');
+      pen.fillStyle = i === current ? theme.color('mark') : theme.color(i % 2 === 0 ? 'line' : 'panel');
       pen.fillRect(left, y, end - left, 16);
-      pen.fillStyle = i === current ? '#10151b' : theme.colour('text');
+      pen.fillStyle = i === current ? '#10151b' : theme.color('text');
       const text = end - left > 90 ? steps.name + ' ' + i : String(i);
       if (end - left > 7 * text.length + 4) pen.fillText(text, left + 3, y + 12);
     }
@@ -168,7 +168,7 @@ const timelineDraw = (() => {
 
   function stepLines(pen, steps, height) {
     if (stepWidth(steps) < 8) return;
-    pen.strokeStyle = theme.colour('faint');
+    pen.strokeStyle = theme.color('faint');
     pen.setLineDash([2, 3]);
     pen.beginPath();
     for (let i = Math.max(0, stepAt(steps, state.from)); i < steps.count && steps.begin[i] < state.to; ++i) {
@@ -183,7 +183,7 @@ const timelineDraw = (() => {
 
   function rowLabel(pen, row, y) {
     const letters = Math.floor((state.labels - 14) / 6.2);
-    pen.fillStyle = theme.colour('faint');
+    pen.fillStyle = theme.color('faint');
     pen.fillText(row.label.length > letters ? row.label.slice(0, letters - 1) + '\u2026' : row.label, 12, y + 14);
     if (row.kind === 'counter') pen.fillText('to ' + timelineTips.valueText(row.track, topOf(row.track)), 12, y + 29);
   }
@@ -216,12 +216,12 @@ const timelineDraw = (() => {
     }
     if (known.steps.count > 0) stepLines(pen, known.steps, height);
     if (marks.selected !== null) {
-      pen.fillStyle = theme.colour('accent');
+      pen.fillStyle = theme.color('accent');
       pen.globalAlpha = 0.2;
       pen.fillRect(xOf(marks.selected[0]), 0, xOf(marks.selected[1]) - xOf(marks.selected[0]), height);
       pen.globalAlpha = 1;
     }
-    pen.fillStyle = theme.colour('page');
+    pen.fillStyle = theme.color('page');
     pen.fillRect(0, 0, state.labels - 2, height);
     for (const row of rows) rowLabel(pen, row, row.y - top);
   }

@@ -168,7 +168,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned, unsigned
     auto const* const found = gpu.find_function(function);
     auto* const on = gpu.stream_of(stream);
     if (found == nullptr || on == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-    gpuprof::peaks::kernel_arguments arguments{};
+    gpuprof::guest::peaks::kernel_arguments arguments{};
     std::memcpy(&arguments, parameters[0], sizeof arguments);
     return gpu.launch(*found, blocks, threads, shared_bytes, on, arguments);
   });

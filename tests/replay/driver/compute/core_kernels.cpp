@@ -12,11 +12,12 @@
 #include <string>
 
 namespace gpuprof::replay {
+using namespace guest;
 namespace {
 
-using gpuprof::peaks::operand_f64;
-using gpuprof::peaks::operand_format;
-using gpuprof::peaks::operand_word;
+using gpuprof::guest::peaks::operand_f64;
+using gpuprof::guest::peaks::operand_format;
+using gpuprof::guest::peaks::operand_word;
 
 constexpr unsigned chains = 256, addend = 256;  // lanes times eight; where the addend's place is
 

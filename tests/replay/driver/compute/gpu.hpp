@@ -22,6 +22,7 @@
 #include <vector>
 
 namespace gpuprof::replay {
+using namespace guest;
 
 /// With what a test asks for put over what was recorded.
 fake_device const& computing_device(int ordinal);

@@ -13,6 +13,7 @@
 #include <vector>
 
 namespace gpuprof::replay {
+using namespace guest;
 namespace {
 
 using peaks::block_span;

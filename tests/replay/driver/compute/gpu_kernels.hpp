@@ -10,6 +10,7 @@
 #include <vector>
 
 namespace gpuprof::replay {
+using namespace guest;
 
 /// Whether a compiled image has this kernel for the chip (90 of 9.0).
 bool chip_has_kernel(std::string_view kernel, unsigned chip) noexcept;

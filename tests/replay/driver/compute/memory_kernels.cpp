@@ -10,6 +10,7 @@
 #include <vector>
 
 namespace gpuprof::replay {
+using namespace guest;
 namespace {
 
 using peaks::kernel_arguments;

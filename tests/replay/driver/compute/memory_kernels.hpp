@@ -9,6 +9,7 @@
 #include <string_view>
 
 namespace gpuprof::replay {
+using namespace guest;
 
 bool is_memory_kernel(std::string_view kernel) noexcept;
 

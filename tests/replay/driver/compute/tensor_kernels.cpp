@@ -11,11 +11,12 @@
 #include <string>
 
 namespace gpuprof::replay {
+using namespace guest;
 namespace {
 
-using gpuprof::peaks::operand_f64;
-using gpuprof::peaks::operand_format;
-using gpuprof::peaks::operand_word;
+using gpuprof::guest::peaks::operand_f64;
+using gpuprof::guest::peaks::operand_format;
+using gpuprof::guest::peaks::operand_word;
 
 enum class unit { warp, warpgroup, tensor_memory };
 enum class sum_type { f32, f16, s32, f64 };

@@ -31,6 +31,7 @@
 namespace {
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 using namespace gpuprof::replay;
 
 std::string variable(char const* name, char const* otherwise = "") {

@@ -86,13 +86,13 @@ bool make_config(CUcontext context) {
   availability.pCounterAvailabilityImage = available.data();
   if (!WORKS(cuptiProfilerGetCounterAvailability, availability)) return false;
 
-  auto initialise = PARAMS(CUpti_Profiler_Host_Initialize_Params);
-  initialise.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
-  initialise.pChipName = "GH100";
-  initialise.pCounterAvailabilityImage = available.data();
-  if (!WORKS(cuptiProfilerHostInitialize, initialise)) return false;
+  auto initialize = PARAMS(CUpti_Profiler_Host_Initialize_Params);
+  initialize.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
+  initialize.pChipName = "GH100";
+  initialize.pCounterAvailabilityImage = available.data();
+  if (!WORKS(cuptiProfilerHostInitialize, initialize)) return false;
   std::atexit(finish);  // before the destructors of the library that has just been opened
-  host = initialise.pHostObject;
+  host = initialize.pHostObject;
   auto add = PARAMS(CUpti_Profiler_Host_ConfigAddMetrics_Params);
   add.pHostObject = host;
   add.ppMetricNames = names.data();
@@ -164,9 +164,9 @@ void wait_for_gpu() {
 void start(CUcontext context) {
   tried = true;
   wait_for_gpu();
-  auto initialise = PARAMS(CUpti_Profiler_Initialize_Params);
-  if (misuse_is("wrong size")) --initialise.structSize;
-  if (!misuse_is("not initialised") && !WORKS(cuptiProfilerInitialize, initialise)) return;
+  auto initialize = PARAMS(CUpti_Profiler_Initialize_Params);
+  if (misuse_is("wrong size")) --initialize.structSize;
+  if (!misuse_is("not initialized") && !WORKS(cuptiProfilerInitialize, initialize)) return;
   if (!make_config(context)) return;
   auto enable = PARAMS(CUpti_RangeProfiler_Enable_Params);
   enable.ctx = context;
@@ -184,7 +184,7 @@ void start(CUcontext context) {
   image.pRangeProfilerObject = profiler;
   image.counterDataSize = data.size();
   image.pCounterData = data.data();
-  if (!misuse_is("image not initialised") &&
+  if (!misuse_is("image not initialized") &&
       !WORKS(cuptiRangeProfilerCounterDataImageInitialize, image))
     return;
   if (misuse_is("push without start")) call_push("0");
@@ -295,7 +295,7 @@ void finish() {
     if (misuse_is("use after disable")) call_start();
     auto end = PARAMS(CUpti_Profiler_DeInitialize_Params);
     WORKS(cuptiProfilerDeInitialize, end);
-    if (misuse_is("deinitialise twice")) WORKS(cuptiProfilerDeInitialize, end);
+    if (misuse_is("deinitialize twice")) WORKS(cuptiProfilerDeInitialize, end);
   }
   if (host != nullptr) {
     auto release = PARAMS(CUpti_Profiler_Host_Deinitialize_Params);
@@ -311,11 +311,11 @@ void change_metrics() {
   set.passIndex = 0;
   auto image = PARAMS(CUpti_Profiler_Host_GetConfigImage_Params);
   char const* others[] = {"lts__t_bytes.sum"};
-  auto initialise = PARAMS(CUpti_Profiler_Host_Initialize_Params);
-  initialise.pChipName = "GH100";
-  WORKS(cuptiProfilerHostInitialize, initialise);
+  auto initialize = PARAMS(CUpti_Profiler_Host_Initialize_Params);
+  initialize.pChipName = "GH100";
+  WORKS(cuptiProfilerHostInitialize, initialize);
   auto add = PARAMS(CUpti_Profiler_Host_ConfigAddMetrics_Params);
-  add.pHostObject = image.pHostObject = initialise.pHostObject;
+  add.pHostObject = image.pHostObject = initialize.pHostObject;
   add.ppMetricNames = others;
   add.numMetrics = 1;
   WORKS(cuptiProfilerHostConfigAddMetrics, add);
@@ -324,7 +324,7 @@ void change_metrics() {
   image.configImageSize = other.size();
   WORKS(cuptiProfilerHostGetConfigImage, image);
   auto size = PARAMS(CUpti_Profiler_Host_GetConfigImageSize_Params);
-  size.pHostObject = initialise.pHostObject;
+  size.pHostObject = initialize.pHostObject;
   WORKS(cuptiProfilerHostGetConfigImageSize, size);
   set.pConfig = other.data();
   set.configSize = size.configImageSize;

@@ -95,12 +95,12 @@ std::uint64_t number(char const* name, char const* otherwise) {
 
 bool configure(configuration& made, CUpti_ProfilerType engine, std::uint8_t const* available,
                std::vector<char const*> const& wanted) {
-  auto initialise = PARAMS(CUpti_Profiler_Host_Initialize_Params);
-  initialise.profilerType = engine;
-  initialise.pChipName = "GH100";
-  initialise.pCounterAvailabilityImage = available;
-  if (!WORKS(cuptiProfilerHostInitialize, initialise)) return false;
-  made.host = initialise.pHostObject;
+  auto initialize = PARAMS(CUpti_Profiler_Host_Initialize_Params);
+  initialize.profilerType = engine;
+  initialize.pChipName = "GH100";
+  initialize.pCounterAvailabilityImage = available;
+  if (!WORKS(cuptiProfilerHostInitialize, initialize)) return false;
+  made.host = initialize.pHostObject;
   auto add = PARAMS(CUpti_Profiler_Host_ConfigAddMetrics_Params);
   add.pHostObject = made.host;
   add.ppMetricNames = const_cast<char const**>(wanted.data());
@@ -193,12 +193,12 @@ std::size_t size_of_image() {
 
 bool make_images() {
   blank.resize(size_of_image());
-  auto initialise = SAMPLER_PARAMS(CUpti_PmSampling_CounterDataImage_Initialize_Params);
-  initialise.counterDataSize = blank.size();
-  initialise.pCounterData = blank.data();
-  if (misuse_is("small image")) initialise.counterDataSize = 64;
-  if (!misuse_is("image not initialised") &&
-      !WORKS(cuptiPmSamplingCounterDataImageInitialize, initialise))
+  auto initialize = SAMPLER_PARAMS(CUpti_PmSampling_CounterDataImage_Initialize_Params);
+  initialize.counterDataSize = blank.size();
+  initialize.pCounterData = blank.data();
+  if (misuse_is("small image")) initialize.counterDataSize = 64;
+  if (!misuse_is("image not initialized") &&
+      !WORKS(cuptiPmSamplingCounterDataImageInitialize, initialize))
     return false;
   image = blank;
   return true;
@@ -242,7 +242,7 @@ bool decode() {
   std::fprintf(output, "decode %d %d\n", decode.decodeStopReason, decode.overflow);
   if (!worked) return false;
   print_samples();
-  // A copy of a blank image is an initialised one.
+  // A copy of a blank image is an initialized one.
   if (!misuse_is("full image")) std::memcpy(image.data(), blank.data(), blank.size());
   return decode.decodeStopReason == CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL;
 }
@@ -272,11 +272,11 @@ CUpti_RangeProfiler_Object* start_ranges() {
   size.numMetrics = size.maxNumOfRanges = size.maxNumRangeTreeNodes = 1;
   WORKS(cuptiRangeProfilerGetCounterDataSize, size);
   data.resize(size.counterDataSize);
-  auto initialise = PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params);
-  initialise.pRangeProfilerObject = object;
-  initialise.counterDataSize = data.size();
-  initialise.pCounterData = data.data();
-  WORKS(cuptiRangeProfilerCounterDataImageInitialize, initialise);
+  auto initialize = PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params);
+  initialize.pRangeProfilerObject = object;
+  initialize.counterDataSize = data.size();
+  initialize.pCounterData = data.data();
+  WORKS(cuptiRangeProfilerCounterDataImageInitialize, initialize);
   auto set = PARAMS(CUpti_RangeProfiler_SetConfig_Params);
   set.pRangeProfilerObject = object;
   set.configSize = ranges.image.size();
@@ -348,11 +348,11 @@ void misuse_while_started() {
 }
 
 void start() {
-  auto initialise = PARAMS(CUpti_Profiler_Initialize_Params);
-  if (!misuse_is("not initialised") && !WORKS(cuptiProfilerInitialize, initialise)) return;
+  auto initialize = PARAMS(CUpti_Profiler_Initialize_Params);
+  if (!misuse_is("not initialized") && !WORKS(cuptiProfilerInitialize, initialize)) return;
   auto const available = availability();
-  if (available.empty() && !misuse_is("not initialised")) return;
-  if (misuse_is("not initialised")) call_enable();
+  if (available.empty() && !misuse_is("not initialized")) return;
+  if (misuse_is("not initialized")) call_enable();
   if (!configure(sampling, CUPTI_PROFILER_TYPE_PM_SAMPLING, available.data(), names)) return;
   if (!call_enable()) return;
   if (misuse_is("start without config")) call_start();

@@ -8,7 +8,8 @@
 #include "support/catch.hpp"
 
 using namespace gpuprof;
-using namespace gpuprof::advise;
+using namespace gpuprof::host;
+using namespace gpuprof::host::advice;
 using namespace gpuprof::test;
 
 namespace {

@@ -4,7 +4,7 @@
 #include "support/catch.hpp"
 
 using namespace gpuprof;
-using namespace gpuprof::advise;
+using namespace gpuprof::host::advice;
 using namespace gpuprof::test;
 
 namespace {
@@ -70,6 +70,6 @@ TEST_CASE("stalls are silent at their thresholds") {
   CHECK(!found_by("stalls", stalled(0.6, 0.2).at_l2(0.4)));
 }
 
-TEST_CASE("warp-specialised kernels wait by design: tensor cores at work silence stalls") {
+TEST_CASE("warp-specialized kernels wait by design: tensor cores at work silence stalls") {
   CHECK(!found_by("stalls", stalled(0.6, 0.2).with_tensor_cores_active(0.4)));
 }

@@ -4,7 +4,7 @@
 #include "support/catch.hpp"
 
 using namespace gpuprof;
-using namespace gpuprof::advise;
+using namespace gpuprof::host::advice;
 using namespace gpuprof::test;
 
 namespace {

@@ -11,10 +11,11 @@
 #include <vector>
 
 namespace gpuprof::test {
+using namespace host;
 
 /// Launches of one kernel in one geometry on an H200; the calls chain.
 struct made_kernel {
-  advise::kernel_facts facts;
+  advice::kernel_facts facts;
 
   made_kernel with(auto change) const {
     auto copy = *this;
@@ -125,8 +126,8 @@ inline std::optional<double> h200_peak(std::string_view test) {
   return std::nullopt;
 }
 
-inline advise::device_facts h200(std::uint32_t number = 0) {
-  advise::device_facts gpu;
+inline advice::device_facts h200(std::uint32_t number = 0) {
+  advice::device_facts gpu;
   gpu.device = device_id{number};
   gpu.record.compute_major = 9;
   gpu.record.sm_count = 132;
@@ -136,12 +137,12 @@ inline advise::device_facts h200(std::uint32_t number = 0) {
 }
 
 /// A window of a second with everything recorded; what kernels leave of it the CPU works.
-inline advise::run_facts run_of(std::vector<made_kernel> const& kernels, std::uint32_t gpus = 1) {
-  advise::run_facts run;
+inline advice::run_facts run_of(std::vector<made_kernel> const& kernels, std::uint32_t gpus = 1) {
+  advice::run_facts run;
   run.window_ns = 1e9;
-  run.there = advise::data::kernels;
+  run.there = advice::data::kernels;
   for (std::uint16_t bit = 1; bit != 0; bit = static_cast<std::uint16_t>(bit << 1))
-    run.there = run.there | advise::data{bit};
+    run.there = run.there | advice::data{bit};
   for (std::uint32_t i = 0; i < gpus; ++i) {
     auto gpu = h200(i);
     for (auto const& made : kernels)
@@ -155,7 +156,7 @@ inline advise::run_facts run_of(std::vector<made_kernel> const& kernels, std::ui
   return run;
 }
 
-inline advise::run_facts launch_bound(advise::run_facts run) {
+inline advice::run_facts launch_bound(advice::run_facts run) {
   auto& ledger = run.devices.front().ledger;
   ledger[time_bucket::launch_bound] = ledger[time_bucket::cpu_work];
   ledger[time_bucket::cpu_work] = 0;
@@ -163,14 +164,14 @@ inline advise::run_facts launch_bound(advise::run_facts run) {
 }
 
 /// Nothing: the rule is silent, or what it found is below 1 % of the window.
-inline std::optional<advise::finding> found_by(std::string_view rule,
-                                               advise::run_facts const& run) {
-  for (auto const& one : advise::give_advice(run, {}).findings)
+inline std::optional<advice::finding> found_by(std::string_view rule,
+                                               advice::run_facts const& run) {
+  for (auto const& one : advice::give_advice(run, {}).findings)
     if (one.rule == rule) return one;
   return std::nullopt;
 }
 
-inline std::optional<advise::finding> found_by(std::string_view rule, made_kernel const& kernel) {
+inline std::optional<advice::finding> found_by(std::string_view rule, made_kernel const& kernel) {
   return found_by(rule, run_of({kernel}));
 }
 

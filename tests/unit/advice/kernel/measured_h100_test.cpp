@@ -5,7 +5,7 @@
 #include "support/catch.hpp"
 
 using namespace gpuprof;
-using namespace gpuprof::advise;
+using namespace gpuprof::host::advice;
 using namespace gpuprof::test;
 
 namespace {
@@ -173,7 +173,7 @@ TEST_CASE(
   CHECK(holds(first, 430.6 * ms));
 }
 
-TEST_CASE("four lanes in a bank: reading neighbours saved 449.4 of 602.5 ms") {
+TEST_CASE("four lanes in a bank: reading neighbors saved 449.4 of 602.5 ms") {
   auto const cycles = 793'000.0, loads = cycles * 132 * 0.98;
   auto const first = first_of(on_h100(
       {kernel_of("read_shared", 602'477_us)

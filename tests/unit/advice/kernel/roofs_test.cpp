@@ -7,7 +7,8 @@
 #include <set>
 
 using namespace gpuprof;
-using namespace gpuprof::advise;
+using namespace gpuprof::host;
+using namespace gpuprof::host::advice;
 using namespace gpuprof::test;
 
 TEST_CASE("a kernel far from its roof saves time up to 0.8 of it, at best") {

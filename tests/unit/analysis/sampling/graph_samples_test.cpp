@@ -66,7 +66,7 @@ graph_accuracy sampled_graph(unsigned seed, double pause_us, double jitter_us,
   }
   auto c = gpu.sampled();
   for (auto& kernel : c.t.kernels) kernel.graph = static_cast<graph_id>(3);
-  analysed const a(c);
+  analyzed const a(c);
   graph_accuracy found;
   for (int i = 0; i < nodes; ++i) {
     auto const& load = graph[static_cast<std::size_t>(i)].load;
@@ -84,7 +84,7 @@ graph_accuracy sampled_graph(unsigned seed, double pause_us, double jitter_us,
 void check(graph_accuracy const& found) {
   CHECK(found.bytes.all >= 140);
   CHECK(found.tensor_cycles.all >= 46);
-  // The rest read little beside neighbours that read thirty times as much.
+  // The rest read little beside neighbors that read thirty times as much.
   CHECK(found.bytes.share_of(found.bytes.near) > 0.95);
   CHECK(found.bytes.share_of(found.bytes.inside_two) > 0.94);
   CHECK(found.tensor_cycles.near == found.tensor_cycles.all);
@@ -110,10 +110,10 @@ counted_trace blocks(simulated_gpu&& gpu) {
 
 }  // namespace
 
-TEST_CASE("kernels that work in a part of their time do not give it to their neighbours") {
+TEST_CASE("kernels that work in a part of their time do not give it to their neighbors") {
   for (auto const& [from, to] : {std::pair{0.45, 0.9}, {0.05, 0.5}, {0., 1.}}) {
     auto const c = blocks(std::move(simulated_gpu(11).working_only(from, to)));
-    analysed const a(c);
+    analyzed const a(c);
     for (auto const& [name, bytes, cycles] :
          {std::tuple{"up", 2e6, 2000.}, {"down", 2.1e6, 250.}}) {
       INFO(name << " that works from " << from << " to " << to);
@@ -127,10 +127,10 @@ TEST_CASE("kernels that work in a part of their time do not give it to their nei
   }
 }
 
-TEST_CASE("kernels without tensor instructions get nothing of what their neighbours do") {
+TEST_CASE("kernels without tensor instructions get nothing of what their neighbors do") {
   auto c = blocks(std::move(simulated_gpu(12).with_early_records(0.4)));
   auto const cycles = [&c](char const* name) {
-    analysed const a(c);
+    analyzed const a(c);
     auto const found = figure_of(a, name, tensor_cycles_metric);
     REQUIRE(found);
     return found->mean;

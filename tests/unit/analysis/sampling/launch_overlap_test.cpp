@@ -20,7 +20,7 @@ simulated_gpu alone(int times) {
 
 TEST_CASE("a kernel that has the GPU to itself gets all that was counted in its time") {
   auto const c = alone(10).sampled();
-  analysed const a(c);
+  analyzed const a(c);
   auto const bytes = figure_of(a, "gemm", dram_read_metric);
   REQUIRE(bytes);
   CHECK(bytes->mean == within(5e8, 0.001));
@@ -42,7 +42,7 @@ TEST_CASE("kernels of ten intervals that follow each other at once are told apar
     gpu.run("idle", gpu.uniform(210, 230), {0, 5, 0});
   }
   auto const c = gpu.with_jitter(0.1).sampled();
-  analysed const a(c);
+  analyzed const a(c);
   CHECK(figure_of(a, "read", dram_read_metric)->mean == within(8e8, 0.01));
   CHECK(figure_of(a, "gemm", dram_read_metric)->mean == within(1e8, 0.01));
   CHECK(figure_of(a, "gemm", tensor_cycles_metric)->mean == within(4e5, 0.01));
@@ -71,7 +71,7 @@ TEST_CASE("kernels that do nothing at their edges get no more than their samples
     run("few", gpu.uniform(300, 310), 2e5);
   }
   auto const c = gpu.with_jitter(0.1).sampled();
-  analysed const a(c);
+  analyzed const a(c);
   auto const many = figure_of(a, "many", tensor_cycles_metric)->mean;
   auto const few = figure_of(a, "few", tensor_cycles_metric)->mean;
   CHECK(many == within(4e5, 0.006));
@@ -83,7 +83,7 @@ TEST_CASE("a single launch with shared edges is not sure of itself") {
   simulated_gpu gpu;
   gpu.run("before", 105, {1e8, 50, 0}).run("k", 110, {4e8, 50, 0}).run("after", 105, {0, 50, 0});
   auto const c = gpu.sampled();
-  analysed const a(c);
+  analyzed const a(c);
   auto const bytes = figure_of(a, "k", dram_read_metric);
   REQUIRE(bytes);
   CHECK(bytes->count == 1);
@@ -93,16 +93,16 @@ TEST_CASE("a single launch with shared edges is not sure of itself") {
 
 TEST_CASE("launches that lie in a gap of the samples, or beyond their end, are left out") {
   auto c = alone(10).sampled(20, 0, 1000);
-  auto const whole = figure_of(analysed(c), "gemm", dram_read_metric);
+  auto const whole = figure_of(analyzed(c), "gemm", dram_read_metric);
   REQUIRE(whole);
   CHECK(whole->count < 10);
   CHECK(whole->mean == within(5e8, 0.001));
   // Samples are missing in the middle of the first launch.
   auto const first = c.t.kernels.front().start;
-  std::erase_if(c.rows, [&](metric_sample_record const& row) {
+  std::erase_if(c.rows, [&](sample_record const& row) {
     return row.start > first + 80_us && row.start < first + 140_us;
   });
-  auto const left = figure_of(analysed(c), "gemm", dram_read_metric);
+  auto const left = figure_of(analyzed(c), "gemm", dram_read_metric);
   REQUIRE(left);
   CHECK(left->count == whole->count - 1);
   CHECK(left->mean == within(5e8, 0.001));
@@ -114,7 +114,7 @@ TEST_CASE("one missing value takes the launch from that metric alone") {
   for (auto& row : c.rows)
     if (row.metric == c.metrics[0].metric && row.start <= at && at < row.start + row.duration)
       row.value = std::nan("");
-  analysed const a(c);
+  analyzed const a(c);
   CHECK(figure_of(a, "gemm", dram_read_metric)->count == 4);
   CHECK(figure_of(a, "gemm", tensor_cycles_metric)->count == 5);
 }
@@ -126,7 +126,7 @@ TEST_CASE("a missing value at an edge that is shared takes the launch, too") {
   auto const at = c.t.kernels[2].start;
   for (auto& row : c.rows)
     if (row.start <= at && at < row.start + row.duration) row.value = std::nan("");
-  analysed const a(c);
+  analyzed const a(c);
   auto const bytes = figure_of(a, "k", dram_read_metric);
   REQUIRE(bytes);
   CHECK(bytes->count == 2);
@@ -139,7 +139,7 @@ TEST_CASE("launches with a copy or a kernel beside them are left out") {
   gpu.copy_at(100, 20, 1 << 20, 1e9);
   gpu.run_at("other", 310, 5, {1e9, 5, 0});
   auto const c = gpu.sampled();
-  analysed const a(c);
+  analyzed const a(c);
   auto const bytes = figure_of(a, "k", dram_read_metric);
   REQUIRE(bytes);
   CHECK(bytes->count == 2);
@@ -149,7 +149,7 @@ TEST_CASE("launches with a copy or a kernel beside them are left out") {
 TEST_CASE("without samples there are no figures") {
   auto c = alone(3).sampled();
   c.rows.clear();
-  analysed const a(c);
+  analyzed const a(c);
   CHECK_FALSE(a.sampled.has_samples());
   CHECK_FALSE(figure_of(a, "gemm", dram_read_metric));
 }
@@ -158,7 +158,7 @@ TEST_CASE("a single launch with edges of its own states an error, even of what i
   simulated_gpu gpu;
   gpu.wait(33).run("k", 150, {4e8, 50, 0}).wait(100).run("end", 3, {0, 0, 0});
   auto const c = gpu.sampled();
-  analysed const a(c);
+  analyzed const a(c);
   auto const bytes = figure_of(a, "k", dram_read_metric);
   REQUIRE(bytes);
   CHECK(bytes->count == 1);
@@ -180,7 +180,7 @@ TEST_CASE("long launches do not stand for short ones of their workload") {
     gpu.wait(gpu.uniform(1, 30)).run("other", 12, {1e6, 50, 0});
   }
   auto const c = gpu.with_jitter(0.1).sampled();
-  analysed const a(c);
+  analyzed const a(c);
   auto const found = figure_of(a, "grid_stride", dram_read_metric);
   REQUIRE(found);
   INFO(found->mean << " +- " << found->error << ", truly " << bytes / launches);
@@ -200,7 +200,7 @@ TEST_CASE("launches that are long because others ran beside them do not change t
     gpu.run("k", is_slow ? 240 : 60, {4e7, 50, 0});
   }
   auto const c = gpu.with_jitter(0.1).sampled();
-  analysed const a(c);
+  analyzed const a(c);
   auto const found = figure_of(a, "k", dram_read_metric);
   REQUIRE(found);
   INFO(found->mean << " +- " << found->error);

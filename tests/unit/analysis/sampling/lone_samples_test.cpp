@@ -17,7 +17,7 @@ TEST_CASE("a small kernel has figures of samples that it has to itself") {
     gpu.wait(gpu.uniform(40, 60)).run("small", 2, {1e4, 20, 0}).wait(gpu.uniform(40, 60));
   }
   auto const c = gpu.with_jitter(0.1).with_idle_rate(20).sampled();
-  analysed const a(c);
+  analyzed const a(c);
   auto const bytes = figure_of(a, "small", dram_read_metric);
   REQUIRE(bytes);
   CHECK(bytes->source == figure_source::sampled);
@@ -30,7 +30,7 @@ TEST_CASE("a long launch of which samples hold a part has figures in doubt") {
   simulated_gpu gpu(2);
   gpu.run("before", 500, {1e8, 30, 0}).run("long", 3000, {6e9, 40, 9e5});
   auto const c = gpu.sampled(20, 1000, 1800);
-  analysed const a(c);
+  analyzed const a(c);
   auto const bytes = figure_of(a, "long", dram_read_metric);
   REQUIRE(bytes);
   CHECK(bytes->mean == within(6e9, 0.02));
@@ -44,7 +44,7 @@ TEST_CASE("few launches that are longer than a sample have figures") {
     for (int k = 0; k < 20; ++k)
       gpu.run(numbered("k", k), 45, {1e6 * (k + 1), 50, 0}).wait(gpu.uniform(0.5, 3));
   auto const c = gpu.with_jitter(0.1).with_variation(0.02).sampled();
-  analysed const a(c);
+  analyzed const a(c);
   for (int k = 0; k < 20; ++k) {
     auto const bytes = figure_of(a, numbered("k", k), dram_read_metric);
     INFO(k);
@@ -57,7 +57,7 @@ TEST_CASE("a short kernel that ran three times by itself has no figure") {
   simulated_gpu gpu(4);
   for (int i = 0; i < 3; ++i) gpu.wait(100).run("rare", 5, {8e6, 50, 0}).wait(100);
   auto const c = gpu.sampled();
-  analysed const a(c);
+  analyzed const a(c);
   CHECK_FALSE(figure_of(a, "rare", dram_read_metric));
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("samples beside which other work ran at once are left to the fit") {
   for (int i = 0; i < 100; ++i)
     gpu.run("large", 19.9, {1e8, 60, 0}).wait(2.1).run("small", 2, {1e4, 20, 0}).wait(16);
   auto const c = gpu.sampled();
-  analysed const a(c);
+  analyzed const a(c);
   auto const bytes = figure_of(a, "small", dram_read_metric);
   CHECK((!bytes || bytes->source == figure_source::fitted));
 }

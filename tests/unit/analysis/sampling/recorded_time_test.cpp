@@ -7,6 +7,7 @@
 #include <cmath>
 
 using namespace gpuprof;
+using namespace gpuprof::host;
 using namespace gpuprof::test;
 
 namespace {
@@ -62,7 +63,7 @@ TEST_CASE("work without a record at the end of the samples is not taken for idle
               [](auto const& a, auto const& b) { return a.start < b.start; });
     c.t.kernels.resize(
         static_cast<std::size_t>(static_cast<double>(c.t.kernels.size()) * recorded_share));
-    analysed const a(c);
+    analyzed const a(c);
     auto const bytes = figure_of(a, "a", dram_read_metric);
     REQUIRE(bytes);
     INFO(bytes->mean << " +- " << bytes->error);

@@ -5,6 +5,7 @@
 #include "support/simulated_gpu.hpp"
 
 using namespace gpuprof;
+using namespace gpuprof::host;
 using namespace gpuprof::test;
 
 namespace {
@@ -122,10 +123,10 @@ TEST_CASE(
   for (int i = 0; i < 6000; ++i) gpu.run("k", 5, {1e6, 50, 30}).wait(gpu.uniform(1, 30));
   auto c = gpu.with_jitter(0.1).sampled();
   auto const middle = c.rows[c.rows.size() / 2].start;
-  std::erase_if(c.rows, [&](metric_sample_record const& row) {
+  std::erase_if(c.rows, [&](sample_record const& row) {
     return row.start > middle && row.metric == c.metrics[0].metric;
   });
-  analysed const a(c);
+  analyzed const a(c);
   CHECK(figure_of(a, "k", dram_read_metric)->mean == Approx(1e6).epsilon(0.02));
   CHECK(figure_of(a, "k", tensor_cycles_metric)->mean == Approx(30).epsilon(0.02));
   CHECK(figure_of(a, "k", occupancy_metric)->mean == Approx(50).epsilon(0.02));

@@ -7,6 +7,7 @@
 #include <limits>
 
 using namespace gpuprof;
+using namespace gpuprof::host;
 
 namespace {
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 using namespace gpuprof;
+using namespace gpuprof::host;
 
 namespace {
 

@@ -43,7 +43,7 @@ simulated_gpu steps(unsigned seed, int launches) {
 
 TEST_CASE("kernels shorter than a sample are told apart by what else ran in theirs") {
   auto const c = steps(1, 20'000).sampled();
-  analysed const a(c);
+  analyzed const a(c);
   for (auto const& [name, of] : kernels_of_a_step) {
     auto const bytes = figure_of(a, name, dram_read_metric);
     INFO(name);
@@ -73,7 +73,7 @@ calibration calibrate(bool slow_starts) {
     auto gpu = steps(seed, 3000);
     if (slow_starts) gpu.starting_slowly();
     auto const c = gpu.sampled();
-    analysed const a(c);
+    analyzed const a(c);
     for (auto const& [name, of] : kernels_of_a_step)
       for (auto const& [metric, is] :
            {std::pair{dram_read_metric, of.load.bytes}, {occupancy_metric, of.load.occupancy}}) {
@@ -120,7 +120,7 @@ TEST_CASE(
     if (gpu.toss(0.5)) gpu.run_at("c", 20 * i + gpu.uniform(13, 19), 3, {5e6, 50, 0});
   }
   auto const c = gpu.sampled();
-  analysed const a(c);
+  analyzed const a(c);
   CHECK_FALSE(figure_of(a, "a", dram_read_metric));
   CHECK_FALSE(figure_of(a, "b", dram_read_metric));
   CHECK(a.sampled.facts().not_told_apart == 2);
@@ -133,7 +133,7 @@ TEST_CASE("where ends of samples tell pairs apart, the errors say how well") {
   for (int i = 0; i < 6000; ++i)
     gpu.run("a", 7, {3e6, 50, 0}).run("b", 7, {1e6, 50, 0}).wait(gpu.uniform(1, 30));
   auto const c = gpu.with_jitter(0.1).with_variation(0.05).sampled();
-  analysed const a(c);
+  analyzed const a(c);
   for (auto const& [name, bytes] : {std::pair{"a", 3e6}, {"b", 1e6}}) {
     auto const figure = figure_of(a, name, dram_read_metric);
     INFO(name);
@@ -161,7 +161,7 @@ TEST_CASE("kernels that ran a few times have errors that say so") {
         gpu.run(numbered("rare", k), us, {bytes[numbered("rare", k)], 50, 0}).wait(0.8);
       }
     auto const c = gpu.sampled();
-    analysed const a(c);
+    analyzed const a(c);
     for (auto const& [name, truth] : bytes)
       if (auto const figure = figure_of(a, name, dram_read_metric)) {
         auto const off = std::abs(figure->mean - truth);
@@ -184,7 +184,7 @@ TEST_CASE("kernels that cannot be told apart leave the others what is known of t
     gpu.run("gelu", 8, kernels_of_a_step.at("gelu").load).wait(gpu.uniform(0.5, 8));
   }
   auto const c = gpu.sampled();
-  analysed const a(c);
+  analyzed const a(c);
   for (auto const& [name, of] : kernels_of_a_step) {
     INFO(name);
     for (auto const* const metric : {dram_read_metric, active_cycles_metric, occupancy_metric})
@@ -207,7 +207,7 @@ TEST_CASE("copies beside kernels keep what is theirs") {
                 static_cast<std::uint64_t>(megabytes * 1e6), megabytes * 1e6);
   }
   auto const c = gpu.with_jitter(0.1).sampled();
-  analysed const a(c);
+  analyzed const a(c);
   CHECK(figure_of(a, "k", dram_read_metric)->mean == within(2e6, 0.05));
 }
 
@@ -221,7 +221,7 @@ TEST_CASE(
       gpu.run_at("right", other, 25, {2e6, 30, 0});
   }
   auto const c = gpu.with_jitter(0.1).sampled();
-  analysed const a(c);
+  analyzed const a(c);
   auto const right = figure_of(a, "right", dram_read_metric);
   REQUIRE(right);
   CHECK(right->is_shared);
@@ -235,7 +235,7 @@ TEST_CASE("a kernel in few samples has no figure") {
     if (i % 300 == 0) gpu.run("rare", 5, {8e6, 50, 0});
   }
   auto const c = gpu.with_jitter(0.1).sampled();
-  analysed const a(c);
+  analyzed const a(c);
   CHECK_FALSE(figure_of(a, "rare", dram_read_metric));
   CHECK(a.sampled.facts().too_few == 1);
   CHECK(figure_of(a, "often", dram_read_metric)->mean == within(1e6, 0.05));
@@ -249,7 +249,7 @@ TEST_CASE("kernels beyond those that can be told apart at once are said to be to
       gpu.wait(gpu.uniform(0.5, 2));  // no sample holds one of them alone
     }
   auto const c = gpu.with_jitter(0.1).sampled();
-  analysed const a(c);
+  analyzed const a(c);
   auto const& facts = a.sampled.facts();
   CHECK(facts.too_many == 40);
   CHECK(facts.too_few == 0);
@@ -267,12 +267,12 @@ TEST_CASE("a metric that was sampled in other windows than the rest has figures 
     gpu.run_at("beside", start + gpu.uniform(0, 140), 9, {0, 0, 3e3}).wait(gpu.uniform(1, 20));
   }
   auto c = gpu.with_jitter(0.1).sampled();
-  std::erase_if(c.rows, [&](metric_sample_record const& row) {
+  std::erase_if(c.rows, [&](sample_record const& row) {
     auto const is_late =
         row.start > trace_start + duration_ns{static_cast<std::int64_t>(half * 1e3)};
     return is_late == (row.metric == c.metrics[0].metric);  // the first is of bytes
   });
-  analysed const a(c);
+  analyzed const a(c);
   REQUIRE(figure_of(a, "long", dram_read_metric));
   CHECK(figure_of(a, "long", dram_read_metric)->mean == within(3e7, 0.02));
   REQUIRE(figure_of(a, "long", tensor_cycles_metric));
@@ -282,10 +282,10 @@ TEST_CASE("a metric that was sampled in other windows than the rest has figures 
 TEST_CASE("windows that begin and end inside kernels do no harm") {
   auto c = steps(11, 8000).sampled();
   // Half a millisecond of each whole one.
-  std::erase_if(c.rows, [](metric_sample_record const& row) {
+  std::erase_if(c.rows, [](sample_record const& row) {
     return (row.start.value - trace_start.value) % 1'000'000 >= 500'000;
   });
-  analysed const a(c);
+  analyzed const a(c);
   for (auto const* const name : {"gelu", "reduce", "gemm_large"}) {
     auto const bytes = figure_of(a, name, dram_read_metric);
     INFO(name);

@@ -5,6 +5,7 @@
 #include "support/simulated_gpu.hpp"
 
 using namespace gpuprof;
+using namespace gpuprof::host;
 using namespace gpuprof::test;
 
 namespace {
@@ -18,7 +19,7 @@ simulated_gpu half_idle() {
 
 double unseen_in(simulated_gpu& gpu) {
   auto const trace = gpu.sampled();
-  return analysed(trace).sampled.facts().unseen;
+  return analyzed(trace).sampled.facts().unseen;
 }
 
 }  // namespace

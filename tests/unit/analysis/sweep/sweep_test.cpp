@@ -7,6 +7,7 @@
 #include <random>
 
 using namespace gpuprof;
+using namespace gpuprof::host;
 
 namespace {
 

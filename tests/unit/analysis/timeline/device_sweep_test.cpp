@@ -11,6 +11,7 @@
 #include <tuple>
 
 using namespace gpuprof;
+using namespace gpuprof::host;
 using namespace gpuprof::test;
 
 namespace {

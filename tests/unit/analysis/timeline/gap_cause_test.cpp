@@ -5,6 +5,7 @@
 #include "support/catch.hpp"
 
 using namespace gpuprof;
+using namespace gpuprof::host;
 using namespace gpuprof::test;
 
 namespace {
@@ -50,26 +51,26 @@ TEST_CASE("work that was queued long before waited for something else on the GPU
 
 TEST_CASE("a wait that returned in the gap drained the queue") {
   scene of;
-  of.calls = {call(call_kind::synchronise, 20, 108)};
+  of.calls = {call(call_kind::synchronize, 20, 108)};
   auto const cause = of.of(100, 130, 123);
-  CHECK(cause.bucket == time_bucket::synchronisation);
+  CHECK(cause.bucket == time_bucket::synchronization);
   CHECK(cause.call == some_call);
   CHECK(cause.sure_ns == 29'000);  // of the gap; the wait was longer
 }
 
 TEST_CASE("what a thread did for longer than it had waited is its own work") {
   scene of;
-  of.calls = {call(call_kind::synchronise, 80, 105)};
-  CHECK(of.of(100, 300, 293).bucket == time_bucket::synchronisation);  // it may have launched
+  of.calls = {call(call_kind::synchronize, 80, 105)};
+  CHECK(of.of(100, 300, 293).bucket == time_bucket::synchronization);  // it may have launched
   CHECK(of.of(100, 6'000'000, 5'999'993).bucket == time_bucket::cpu_work);
-  of.calls = {call(call_kind::synchronise, 20, 2'000)};
-  CHECK(of.of(1'900, 3'500, 3'493).bucket == time_bucket::synchronisation);
+  of.calls = {call(call_kind::synchronize, 20, 2'000)};
+  CHECK(of.of(1'900, 3'500, 3'493).bucket == time_bucket::synchronization);
   CHECK(of.of(1'900, 6'000, 5'993).bucket == time_bucket::cpu_work);
 }
 
 TEST_CASE("returning from a wait and starting take no longer, for sure, than the machine needs") {
   scene of;
-  of.calls = {call(call_kind::synchronise, 20, 118)};
+  of.calls = {call(call_kind::synchronize, 20, 118)};
   // 18 us until the wait returned and 7 from the launch to the start: 10 more than the round trip.
   CHECK(of.of(100, 150, 143).sure_ns == 39'000);
   auto unknown = usual;
@@ -80,7 +81,7 @@ TEST_CASE("returning from a wait and starting take no longer, for sure, than the
 
 TEST_CASE("a copy that waits and a wait right behind it are one wait") {
   scene of;
-  of.calls = {call(call_kind::blocking_copy, 20, 100), call(call_kind::synchronise, 105, 108)};
+  of.calls = {call(call_kind::blocking_copy, 20, 100), call(call_kind::synchronize, 105, 108)};
   CHECK(of.of(100, 130, 123).sure_ns == 29'000);
   of.calls.front() = call(call_kind::blocking_copy, 20, 80);  // long before: the wait alone
   of.calls.front().reach = us(100);
@@ -100,14 +101,14 @@ TEST_CASE("the pause before a copy is longer than the one between kernels") {
 
 TEST_CASE("a wait that returned before the gap has nothing to do with it") {
   scene of;
-  of.calls = {call(call_kind::synchronise, 20, 40)};
+  of.calls = {call(call_kind::synchronize, 20, 40)};
   of.thread.previous_launch = us(120);
   CHECK(of.of(100, 135, 128).bucket == time_bucket::launch_bound);
 }
 
 TEST_CASE("an allocation that fills the gap is its cause, though a wait came before it") {
   scene of;
-  of.calls = {call(call_kind::synchronise, 20, 101), call(call_kind::allocate, 102, 180)};
+  of.calls = {call(call_kind::synchronize, 20, 101), call(call_kind::allocate, 102, 180)};
   auto const cause = of.of(100, 192, 185);
   CHECK(cause.bucket == time_bucket::allocation);
   CHECK(cause.sure_ns == 78'000);
@@ -158,9 +159,9 @@ TEST_CASE("a launching call that returned soon has not loaded its kernel") {
   of.calls = {call(call_kind::launch, 105, 890)};
   CHECK(of.of(100, 900, 105).bucket == time_bucket::module_load);
   // Where calls that launch are not recorded, the next call tells.
-  of.calls = {call(call_kind::synchronise, 120, 1'000)};
+  of.calls = {call(call_kind::synchronize, 120, 1'000)};
   CHECK(of.of(100, 900, 105).bucket == time_bucket::dependency);
-  of.calls = {call(call_kind::synchronise, 880, 1'000)};
+  of.calls = {call(call_kind::synchronize, 880, 1'000)};
   CHECK(of.of(100, 900, 105).bucket == time_bucket::module_load);
 }
 
@@ -198,7 +199,7 @@ TEST_CASE("a call around a shorter one is seen behind it") {
 
 TEST_CASE("loading data after a wait is loading data") {
   scene of;
-  of.calls = {call(call_kind::synchronise, 20, 101)};
+  of.calls = {call(call_kind::synchronize, 20, 101)};
   of.thread.loads_data = true;
   CHECK(of.of(100, 5000, 4993).bucket == time_bucket::data_loading);
 }

@@ -5,6 +5,7 @@
 #include "host/analysis/timeline/gpu_item.hpp"
 
 namespace gpuprof::test {
+using namespace host;
 
 inline timestamp_ns us(double microseconds) {
   return {1'000'000'000 + static_cast<std::uint64_t>(microseconds * 1000)};

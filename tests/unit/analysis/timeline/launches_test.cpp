@@ -8,6 +8,7 @@
 #include "support/catch.hpp"
 
 using namespace gpuprof;
+using namespace gpuprof::host;
 using namespace gpuprof::test;
 
 TEST_CASE("calls are known by their verb, in both APIs and with any suffix") {
@@ -17,8 +18,8 @@ TEST_CASE("calls are known by their verb, in both APIs and with any suffix") {
   CHECK(kind_of_call("cudaMemcpyAsync_v3020") == call_kind::launch);
   CHECK(kind_of_call("cudaMemcpy_v3020") == call_kind::blocking_copy);
   CHECK(kind_of_call("cuMemcpyDtoH_v2") == call_kind::blocking_copy);
-  CHECK(kind_of_call("cudaStreamSynchronize_v3020") == call_kind::synchronise);
-  CHECK(kind_of_call("cuCtxSynchronize") == call_kind::synchronise);
+  CHECK(kind_of_call("cudaStreamSynchronize_v3020") == call_kind::synchronize);
+  CHECK(kind_of_call("cuCtxSynchronize") == call_kind::synchronize);
   CHECK(kind_of_call("cudaMalloc_v3020") == call_kind::allocate);
   CHECK(kind_of_call("cuMemFree_v2") == call_kind::allocate);
   CHECK(kind_of_call("cudaMallocAsync_v11020") == call_kind::other);  // waits for nobody
@@ -26,7 +27,7 @@ TEST_CASE("calls are known by their verb, in both APIs and with any suffix") {
   CHECK(kind_of_call("cudaGraphInstantiate_v12000") == call_kind::build_graph);
   CHECK(kind_of_call("cuLinkAddData_v2") == call_kind::load_module);  // compiles PTX
   CHECK(kind_of_call("cuModuleLoadDataEx") == call_kind::load_module);
-  CHECK(kind_of_call("cuStreamSynchronize_ptsz") == call_kind::synchronise);
+  CHECK(kind_of_call("cuStreamSynchronize_ptsz") == call_kind::synchronize);
   CHECK(kind_of_call("cuMemcpyDtoHAsync_v2_ptsz") == call_kind::launch);
   CHECK(kind_of_call("cuMemAllocHost_v2") == call_kind::allocate);
   CHECK(kind_of_call("cuMemFreeAsync_ptsz") == call_kind::other);
@@ -40,13 +41,13 @@ TEST_CASE("calls are known by their verb, in both APIs and with any suffix") {
 TEST_CASE("a driver call inside of a runtime call is the same call") {
   recent_calls recent;
   auto const thread = static_cast<thread_index>(1);
-  recent.add(thread, {.begin = us(0), .end = us(10), .kind = call_kind::synchronise});
+  recent.add(thread, {.begin = us(0), .end = us(10), .kind = call_kind::synchronize});
   CHECK(recent.lies_in_one_of_its_kind(
-      thread, {.begin = us(1), .end = us(9), .kind = call_kind::synchronise}));
+      thread, {.begin = us(1), .end = us(9), .kind = call_kind::synchronize}));
   CHECK_FALSE(recent.lies_in_one_of_its_kind(
       thread, {.begin = us(1), .end = us(9), .kind = call_kind::load_module}));
   CHECK_FALSE(recent.lies_in_one_of_its_kind(
-      thread, {.begin = us(12), .end = us(14), .kind = call_kind::synchronise}));
+      thread, {.begin = us(12), .end = us(14), .kind = call_kind::synchronize}));
   // cudaMalloc, which loads a module and then calls cuMemAlloc.
   recent.add(thread, {.begin = us(20), .end = us(90), .kind = call_kind::allocate});
   recent.add(thread, {.begin = us(21), .end = us(50), .kind = call_kind::load_module});
@@ -119,7 +120,7 @@ TEST_CASE("of allocations the quickest twentieth is sure") {
   auto const& sum = gaps.sums().at(key);
   CHECK(sum.sure_ns == 188'600'000);
   CHECK(gaps.sure_of(key, sum) == Approx(7'000'000).epsilon(0.035));  // tracing lengthens them
-  gap_key const wait{.cause = time_bucket::synchronisation, .call = name_id{6}, .range = {}};
+  gap_key const wait{.cause = time_bucket::synchronization, .call = name_id{6}, .range = {}};
   gaps.add(wait, 10, 8);
   CHECK(gaps.sure_of(wait, gaps.sums().at(wait)) == 8);
 }

@@ -9,6 +9,7 @@
 #include <map>
 
 using namespace gpuprof;
+using namespace gpuprof::host;
 using namespace gpuprof::test;
 
 namespace {

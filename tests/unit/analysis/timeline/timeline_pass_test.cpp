@@ -5,6 +5,7 @@
 #include "support/catch.hpp"
 
 using namespace gpuprof;
+using namespace gpuprof::host;
 using namespace gpuprof::test;
 
 namespace {
@@ -49,14 +50,14 @@ TEST_CASE("a GPU's time is start-up, work, idle by cause, and what follows its l
   made.pass.add_kernel(work(100, 200, 90));
   made.pass.add_call(
       program,
-      {.begin = us(110), .end = us(203), .name = wait_call, .kind = call_kind::synchronise}, {});
+      {.begin = us(110), .end = us(203), .name = wait_call, .kind = call_kind::synchronize}, {});
   made.pass.add_kernel(work(230, 300, 222));
   made.pass.finish();
   auto const times = made.of();
   CHECK(times.total() == 1'000'000);
   CHECK(times[time_bucket::start_up] == 100'000);
   CHECK(times[time_bucket::compute] == 170'000);
-  CHECK(times[time_bucket::synchronisation] == 30'000);
+  CHECK(times[time_bucket::synchronization] == 30'000);
   CHECK(times[time_bucket::nothing_to_do] == 700'000);
   REQUIRE(made.pass.gaps().sums().size() == 1);
   auto const& [key, sum] = *made.pass.gaps().sums().begin();
@@ -105,7 +106,7 @@ TEST_CASE("a few bytes to the host and a wait for them are a result that the pro
   auto copy = of_kind(work(102, 103, 20), item_kind::transfer);
   copy.is_copy = true;
   made.pass.add_call(
-      program, {.begin = us(25), .end = us(106), .name = wait_call, .kind = call_kind::synchronise},
+      program, {.begin = us(25), .end = us(106), .name = wait_call, .kind = call_kind::synchronize},
       {});
   made.pass.add_transfer(copy, {.kind = copy_kind::device_to_host}, 4);
   made.pass.add_kernel(work(150, 200, 143));
@@ -137,14 +138,14 @@ TEST_CASE("an asynchronous copy to pageable memory is a wait, though its call is
   // It returns at once, for the copy has waited already.
   made.pass.add_call(
       program,
-      {.begin = us(307), .end = us(310), .name = wait_call, .kind = call_kind::synchronise}, {});
+      {.begin = us(307), .end = us(310), .name = wait_call, .kind = call_kind::synchronize}, {});
   made.pass.add_kernel(work(345, 400, 338));
   made.pass.finish();
-  CHECK(made.of()[time_bucket::synchronisation] == 43'000);
+  CHECK(made.of()[time_bucket::synchronization] == 43'000);
   CHECK(made.pass.waiting_of_launcher() == 210'000);  // 95 to 302, and 307 to 310
   bool is_read = false;
   for (auto const& [key, sum] : made.pass.gaps().sums())
-    if (key.cause == time_bucket::synchronisation) {
+    if (key.cause == time_bucket::synchronization) {
       is_read = key.reads_result && key.call == wait_call;
       // 43 less the pause, and less 8 + 7 us until the wait returned and the kernel started.
       CHECK(sum.sure_ns == 27'000);
@@ -163,7 +164,7 @@ TEST_CASE("the copy that waits is the cause where no wait follows, and pinned me
     made.pass.add_kernel(work(345, 400, 338));
     made.pass.finish();
     auto const waits = kind == memory_kind::pageable;
-    CHECK(made.of()[time_bucket::synchronisation] == (waits ? 43'000 : 0));
+    CHECK(made.of()[time_bucket::synchronization] == (waits ? 43'000 : 0));
     CHECK(made.pass.waiting_of_launcher() == (waits ? 207'000 : 0));
   }
 }
@@ -174,7 +175,7 @@ TEST_CASE("a wait inside of another is time that the thread waits once") {
   made.pass.add_kernel(work(100, 300, 90));
   made.pass.add_call(program, {.begin = us(110), .end = us(310), .kind = call_kind::blocking_copy},
                      {});
-  made.pass.add_call(program, {.begin = us(120), .end = us(305), .kind = call_kind::synchronise},
+  made.pass.add_call(program, {.begin = us(120), .end = us(305), .kind = call_kind::synchronize},
                      {});
   made.pass.add_kernel(work(400, 500, 390));
   made.pass.finish();
@@ -217,7 +218,7 @@ TEST_CASE("kernels launched before a wait are before it, though they start later
       // The wait begins after the last launch and before its start.
       if (i == 5)
         made.pass.add_call(
-            program, {.begin = us(at + 54), .end = us(at + 64), .kind = call_kind::synchronise},
+            program, {.begin = us(at + 54), .end = us(at + 64), .kind = call_kind::synchronize},
             {});
       made.pass.add_kernel(kernel);
     }

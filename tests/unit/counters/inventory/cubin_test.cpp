@@ -11,6 +11,7 @@
 #include <string>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 using namespace gpuprof::test;
 using enum instruction_class;
 

@@ -7,6 +7,7 @@
 #include <string>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 using enum instruction_class;
 
 namespace {

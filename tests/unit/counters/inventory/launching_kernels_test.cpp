@@ -8,6 +8,7 @@
 #include <vector>
 
 namespace gpuprof {
+using namespace guest;
 namespace {
 
 using test::made_cubin;

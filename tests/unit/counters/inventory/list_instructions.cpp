@@ -12,7 +12,7 @@ int main(int count, char** files) {
   for (int i = 1; i < count; ++i) {
     std::ifstream in{files[i], std::ios::binary};
     std::vector<char> const image{std::istreambuf_iterator<char>{in}, {}};
-    auto const read = gpuprof::read_cubin(
+    auto const read = gpuprof::guest::read_cubin(
         {reinterpret_cast<std::uint8_t const*>(image.data()), image.size()},
         [&](std::string_view name, gpuprof::kernel_code const& code) {
           std::printf("%s\t%.*s\t%u\t%llx\t%s\t%u %u %u\n", files[i], static_cast<int>(name.size()),

@@ -19,6 +19,7 @@
 #include <vector>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 using gpuprof::test::fake_cupti;
 
 namespace {

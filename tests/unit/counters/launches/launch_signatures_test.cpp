@@ -12,6 +12,7 @@
 #include <vector>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 
 namespace {
 

@@ -12,6 +12,7 @@
 #include <iterator>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 using gpuprof::test::real_cupti;
 using gpuprof::test::test_data;
 

@@ -10,6 +10,7 @@
 #include <set>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 using namespace gpuprof::test;
 
 namespace {
@@ -21,8 +22,8 @@ struct target : launch_signature {
   target() { recent.is_target = true; }
 };
 
-sampled_launch_record launch_numbered(std::uint32_t number) {
-  sampled_launch_record record{};
+read_launch_record launch_numbered(std::uint32_t number) {
+  read_launch_record record{};
   record.correlation = static_cast<correlation_id>(number);
   return record;
 }

@@ -15,6 +15,7 @@
 #include <vector>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 
 namespace {
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 
 TEST_CASE("a chip is found in whatever case it is written") {
   std::vector<std::string> const chips{"TU102", "GA100", "GH100"};

@@ -14,6 +14,7 @@
 #endif
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 using gpuprof::test::real_cupti;
 
 namespace {

@@ -8,6 +8,7 @@
 #include <set>
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 
 namespace {
 

@@ -7,6 +7,7 @@
 #include "support/fake_cupti.hpp"
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 using gpuprof::test::fake_cupti;
 
 namespace {

@@ -8,6 +8,7 @@
 #include "support/moments.hpp"
 
 using namespace gpuprof;
+using namespace gpuprof::guest;
 using namespace gpuprof::test;
 
 namespace {

@@ -42,14 +42,14 @@ class BadKernels(unittest.TestCase):
         self.assertIn("its loop has 8 HMMA.16816.F32, not 32", self.problems_of("mma_fp16"))
         self.assertEqual(self.problems_of("l1_read"), ["there is no loop with LDG.E.128.STRONG.SM in it"])
 
-    def test_serialised_warpgroup_multiplications_do_not_compile(self):
-        done = compile_kernels("serialised.cu", self.image, "-DGPUPROF_BATCHES_IN_FLIGHT=1")
+    def test_serialized_warpgroup_multiplications_do_not_compile(self):
+        done = compile_kernels("serialized.cu", self.image, "-DGPUPROF_BATCHES_IN_FLIGHT=1")
         self.assertNotEqual(done.returncode, 0)
-        self.assertIn("ptxas serialises wgmma", " ".join(done.stderr.split()))  # CMake breaks lines
+        self.assertIn("ptxas serializes wgmma", " ".join(done.stderr.split()))  # CMake breaks lines
         self.assertFalse(self.image.exists())
 
     def test_the_same_in_order_compiles(self):
-        done = compile_kernels("serialised.cu", self.image, "-DGPUPROF_BATCHES_IN_FLIGHT=0")
+        done = compile_kernels("serialized.cu", self.image, "-DGPUPROF_BATCHES_IN_FLIGHT=0")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue(self.image.exists())
 

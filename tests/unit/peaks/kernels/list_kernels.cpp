@@ -6,7 +6,7 @@
 
 int main() {
   std::cout.precision(17);
-  for (auto const& kernel : gpuprof::peaks::compute_kernels())
+  for (auto const& kernel : gpuprof::guest::peaks::compute_kernels())
     std::cout << kernel.image << ' ' << kernel.name << ' ' << kernel.threads << ' ' << kernel.work
               << '\n';
 }

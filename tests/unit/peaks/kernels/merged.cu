@@ -3,7 +3,7 @@
 // what it likes: it drops most of what these seem to measure.
 #include "guest/peaks/kernels/span.cuh"
 
-using gpuprof::peaks::kernel_arguments;
+using gpuprof::guest::peaks::kernel_arguments;
 
 /// Four chains with equal operands and equal starts are one.
 extern "C" __global__ void mma_fp16(kernel_arguments a) {

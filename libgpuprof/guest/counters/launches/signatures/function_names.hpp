@@ -13,7 +13,7 @@
 #include <memory>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Any thread, inside the launch callback, without lock. Names are looked at once for each handle,
 /// and again when code was unloaded.
@@ -55,4 +55,4 @@ class function_names {
   std::atomic<std::uint32_t> generation_{1};
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr std::size_t max_arguments = 512;
@@ -217,4 +217,4 @@ std::uint32_t launch_arguments::fingerprint(launch_parameters const& launch,
   return hash.folded();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -12,7 +12,7 @@
 #include <memory>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Any thread, inside the launch callback, without lock. How long a kernel's arguments are is asked
 /// of the driver (CUDA 12.4 and later) once for each function, as long as there is room for what it
@@ -73,4 +73,4 @@ class argument_hash {
   std::uint64_t hash_ = 0, place_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -3,13 +3,13 @@
 
 #include <memory>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr std::uint64_t age_every_ns = 1'000'000'000;
 constexpr std::uint32_t beyond = 1;  // one of too many values, as in kernel_shape
 
-/// The finaliser of splitmix64.
+/// The finalizer of splitmix64.
 std::uint64_t mixed(std::uint64_t h) noexcept {
   h = (h ^ (h >> 30)) * 0xBF58476D1CE4E5B9u;
   h = (h ^ (h >> 27)) * 0x94D049BB133111EBu;
@@ -206,4 +206,4 @@ void launch_signature::take_over(launch_signature const& earlier) noexcept {
   decide(decided);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

@@ -13,7 +13,7 @@
 #include <optional>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Launches of one function (handle and name) in one context with the same grid, block and dynamic
 /// shared memory do the same work, unless their times differ: then the values of arguments tell
@@ -56,8 +56,8 @@ class launch_signature {
   void set_identity(std::uint64_t identity) noexcept { identity_ = identity; }
   /// Its handle is going to mean another graph, of which nothing is known.
   void forget() noexcept {
-    for (auto* const learnt : {&done_, &ever_done_, &hopeless_, &read_elsewhere_})
-      learnt->store(0, relaxed);
+    for (auto* const learned : {&done_, &ever_done_, &hopeless_, &read_elsewhere_})
+      learned->store(0, relaxed);
     is_wanted_.store(false, relaxed);
   }
   /// The keeper of the gate waits for a launch of it.
@@ -236,4 +236,4 @@ class launch_signatures {
   } removed_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

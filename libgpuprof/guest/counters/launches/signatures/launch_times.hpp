@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <memory>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Remembers of which signature the latest launches were. Launching threads write, whoever reads
 /// kernel records asks; without lock. What comes too late is not counted, which shifts no share
@@ -42,4 +42,4 @@ class launch_times {
   std::unique_ptr<std::array<entry, capacity>> recent_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

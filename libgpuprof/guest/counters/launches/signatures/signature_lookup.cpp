@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 /// Handles of functions differ from process to process, names do not.
@@ -45,4 +45,4 @@ bool signature_lookup::may_be_read(launch_signature& signature, char const* kern
   return signature.is() == allowed;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

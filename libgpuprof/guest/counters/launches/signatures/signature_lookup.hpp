@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 /// Any thread, inside the launch callback, without lock.
 class signature_lookup {
@@ -77,4 +77,4 @@ class signature_lookup {
   code_lookup const code_of_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

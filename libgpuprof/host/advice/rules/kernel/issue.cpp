@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 namespace {
 
 constexpr double noticeable_conflicts = 0.1;  // of accesses, as Nsight Compute
@@ -30,7 +30,7 @@ constexpr reason_text reasons[stall_reason_count] = {
      "Give each thread more independent work (unroll, several accumulators), or keep more warps on "
      "each SM."},
     {"other warps of the block at a barrier",
-     "Split the block into smaller groups that synchronise, even out the work before the barrier, "
+     "Split the block into smaller groups that synchronize, even out the work before the barrier, "
      "or use smaller blocks."},
     {"room in the queue of global and local memory",
      "Access global memory less often and wider (float4), and see to spills and coalescing."},
@@ -103,4 +103,4 @@ void look_at_stalls(kernel_view const& view, std::vector<finding>& found) {
   found.push_back(std::move(one));
 }
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 namespace {
 
 constexpr std::uint64_t least_launches = 3;
@@ -110,4 +110,4 @@ finding finding_on(kernel_view const& view, std::string_view rule, kernel_claim 
   return one;
 }
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

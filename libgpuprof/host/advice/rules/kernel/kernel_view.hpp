@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 
 /// A line of run_facts::kernels. What it refers to outlives it.
 struct kernel_view {
@@ -81,4 +81,4 @@ inline time_gain founded(double high_ns) noexcept {
   return {high_ns / 2, high_ns};
 }
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

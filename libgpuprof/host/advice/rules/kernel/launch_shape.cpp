@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 namespace {
 
 constexpr double shortest_ns = 5'000;  // below, a launch is held by what it takes to begin and end
@@ -35,7 +35,7 @@ void look_at_small_grid(kernel_view const& view, std::vector<finding>& found) {
                             " SMs: the others are idle");
   one.because = {{"blocks", view.blocks(), "", "traced"}, {"SMs", sms, "", "traced"}};
   one.gain = possible(view.time() * (1 - view.blocks() / sms));
-  one.yields_to = "serialised_streams";  // then there is work to run beside it
+  one.yields_to = "serialized_streams";  // then there is work to run beside it
   one.arithmetic = "high: time x (1 - blocks / SMs) = " + in_time(view.time()) + " x (1 - " +
                    as_figure(view.blocks()) + " / " + as_figure(sms) +
                    "); low: 0, for the work may not be divisible";
@@ -107,4 +107,4 @@ void look_at_imbalance(kernel_view const& view, std::vector<finding>& found) {
   found.push_back(std::move(one));
 }
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

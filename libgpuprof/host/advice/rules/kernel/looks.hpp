@@ -4,7 +4,7 @@
 
 #include "host/advice/rules/kernel/kernel_view.hpp"
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 
 // roofs.cpp
 void look_at_distance_to_roof(kernel_view const& view, std::vector<finding>& found);
@@ -34,4 +34,4 @@ void look_at_imbalance(kernel_view const& view, std::vector<finding>& found);
 // low_occupancy.cpp
 void look_at_occupancy(kernel_view const& view, std::vector<finding>& found);
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 namespace {
 
 constexpr double low_occupancy = 0.5;
@@ -118,4 +118,4 @@ void look_at_occupancy(kernel_view const& view, std::vector<finding>& found) {
   found.push_back(std::move(one));
 }
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 namespace {
 
 constexpr double poor_sector_use = 0.75;
@@ -91,7 +91,7 @@ void look_at_coalescing(kernel_view const& view, std::vector<finding>& found) {
                    " x " + as_figure(unused) + " x " + as_figure(reach) +
                    "; low: half of time x unused x use of the level they hold up";
   one.to_do =
-      "Let neighbouring threads of a warp touch neighbouring addresses: swap the loops or "
+      "Let neighboring threads of a warp touch neighboring addresses: swap the loops or "
       "the layout (structure of arrays), or transpose through shared memory.";
   found.push_back(std::move(one));
 }
@@ -130,4 +130,4 @@ void look_at_remote_memory(kernel_view const& view, std::vector<finding>& found)
   for (auto const& of : remotes) look_at_remote(view, of, found);
 }
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 namespace {
 
 constexpr double slow_fp64 = 1. / 8;      // of the FP32 peak
@@ -66,4 +66,4 @@ void look_at_padding(kernel_view const& view, std::vector<finding>& found) {
   found.push_back(std::move(one));
 }
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

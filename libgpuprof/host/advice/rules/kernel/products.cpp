@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 namespace {
 
 constexpr double memory_bound = 0.7;  // of the DRAM roof: other kernels for it are no faster
@@ -253,4 +253,4 @@ void look_at_small_batch(run_facts const& facts, std::vector<finding>& found) {
   found.push_back(std::move(one));
 }
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

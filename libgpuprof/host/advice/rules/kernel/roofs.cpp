@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <set>
 
-namespace gpuprof::advise {
+namespace gpuprof::host::advice {
 namespace {
 
 constexpr double far_from_roof = 0.7 / 0.8;  // of what can be reached
@@ -134,7 +134,7 @@ void say(clocks_seen const& seen, device_facts const& gpu, run_facts const& fact
     one.level = severity::warning;
     one.what = "heat limits the SM clock: " + in_percent(loss) + " below the greatest";
     one.gain = possible(seen.lost_ns);
-    one.to_do = "Nothing in the program is wrong. Cool the machine: fans, air flow, neighbours.";
+    one.to_do = "Nothing in the program is wrong. Cool the machine: fans, air flow, neighbors.";
   } else if (lowered) {
     one.level = severity::warning;
     one.what = "the SM clock is " + in_percent(loss) +
@@ -200,7 +200,7 @@ void look_at_full_dram(run_facts const& facts, std::vector<finding>& found) {
   if (at_roof.front()->seen.l2_miss)
     one.because.push_back({"L2 sectors missed", *at_roof.front()->seen.l2_miss, "", "counted"});
   one.to_do =
-      "No faster kernel helps; fewer bytes do. Fuse neighbours, so that what one writes and "
+      "No faster kernel helps; fewer bytes do. Fuse neighbors, so that what one writes and "
       "the next reads stays on the SM (torch.compile does), or use narrower types.";
   one.arithmetic = "no gain is claimed: how much of the traffic fusion removes is not in a capture";
   found.push_back(std::move(one));
@@ -216,4 +216,4 @@ void look_at_clocks(run_facts const& facts, std::vector<finding>& found) {
   }
 }
 
-}  // namespace gpuprof::advise
+}  // namespace gpuprof::host::advice

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 
-struct neighbour {
+struct neighbor {
   unsigned pid = 0;
   std::string command;             // empty: not visible from here
   std::uint64_t memory_bytes = 0;  // 0: not known
@@ -22,14 +22,14 @@ struct neighbour {
 /// What NVML told while we left the GPU alone.
 struct load_readings {
   std::vector<unsigned> gpu_percent;  // one every 25 ms, the oldest first
-  std::vector<neighbour> others;      // processes that have the GPU open, without this one
+  std::vector<neighbor> others;       // processes that have the GPU open, without this one
   bool is_own = false;                // this process has it open too
 };
 
 struct gpu_load {
-  unsigned gpu_percent = 0;       // the greatest of the last readings
-  std::vector<neighbour> others;  // whose it may be; empty: nobody who is visible from here
-  bool is_own = false;            // this process alone has the GPU open
+  unsigned gpu_percent = 0;      // the greatest of the last readings
+  std::vector<neighbor> others;  // whose it may be; empty: nobody who is visible from here
+  bool is_own = false;           // this process alone has the GPU open
 };
 
 /// Empty when the GPU was below 10 % for the last 100 ms. Pure.
@@ -43,4 +43,4 @@ std::string text_of(gpu_load const& load, std::string_view gpu_name);
 /// before any work of our own.
 result<std::optional<gpu_load>> who_loads(nvml const& library, std::string const& uuid);
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "guest/peaks/neighbours.hpp"
+#include "guest/peaks/neighbors.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace gpuprof::peaks {
+namespace gpuprof::guest::peaks {
 namespace {
 
 constexpr unsigned busy_percent = 10;
@@ -47,13 +47,13 @@ load_readings read_load(nvml_device const& device) {
   auto& percent = readings.gpu_percent;
   do {
     if (!percent.empty()) std::this_thread::sleep_for(pause);
-    percent.push_back(device.utilisation().value_or(gpu_utilisation{}).gpu);
+    percent.push_back(device.utilization().value_or(gpu_utilization{}).gpu);
   } while (percent.size() < quiet_readings ||
            (percent.size() < max_readings && recent_percent(percent) >= busy_percent));
   return readings;
 }
 
-std::string description_of(neighbour const& process) {
+std::string description_of(neighbor const& process) {
   std::string text = process.command.empty() ? "one not visible from here" : process.command;
   text += " (pid " + std::to_string(process.pid);
   if (process.memory_bytes != 0) {
@@ -100,7 +100,7 @@ result<std::optional<gpu_load>> who_loads(nvml const& library, std::string const
   if (!device) {
     return error{"NVML does not know " + uuid + ": whether another process loads it is not known"};
   }
-  if (!device->utilisation()) {
+  if (!device->utilization()) {
     return error{std::string("NVML tells no load of ") +
                  (device->is_slice() ? "a MIG slice" : "this GPU") +
                  ": whether another process loads it is not known"};
@@ -108,4 +108,4 @@ result<std::optional<gpu_load>> who_loads(nvml const& library, std::string const
   return load_in(read_load(*device));
 }
 
-}  // namespace gpuprof::peaks
+}  // namespace gpuprof::guest::peaks

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that analysing a small trace needs, kept together.
+// Everything that analyzing a small trace needs, kept together.
 #pragma once
 
 #include "host/analysis/counted_outside.hpp"
@@ -13,8 +13,9 @@
 #include <vector>
 
 namespace gpuprof::test {
+using namespace host;
 
-struct analysed {
+struct analyzed {
   counted_trace const& from;
   launch_metrics metrics;
   sample_attribution sampled;
@@ -28,10 +29,10 @@ struct analysed {
   std::vector<range_work> ranges;
   kernel_codes codes;
 
-  explicit analysed(counted_trace const& c,
+  explicit analyzed(counted_trace const& c,
                     std::map<range_id, range_declaration> const& declared = {});
-  analysed(analysed const&) = delete;
-  ~analysed();
+  analyzed(analyzed const&) = delete;
+  ~analyzed();
 
   roofline roofs() const;
   std::vector<roofline_row> by_kernel() const;
@@ -46,7 +47,7 @@ struct analysed {
 roofline_row const* row_named(std::vector<roofline_row> const& rows, std::string_view name);
 
 /// The figure of the first kernel of this name.
-std::optional<workload_figure> figure_of(analysed const& a, std::string_view kernel,
+std::optional<workload_figure> figure_of(analyzed const& a, std::string_view kernel,
                                          std::string_view metric);
 
 }  // namespace gpuprof::test

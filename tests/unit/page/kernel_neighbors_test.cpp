@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/page/kernel_neighbours.hpp"
+#include "host/page/kernel_neighbors.hpp"
 
 #include "support/catch.hpp"
 
-using gpuprof::page::kernel_neighbours;
+using gpuprof::host::page::kernel_neighbors;
 
-TEST_CASE("neighbours are counted by stream, the most frequent first") {
-  kernel_neighbours made(100);
+TEST_CASE("neighbors are counted by stream, the most frequent first") {
+  kernel_neighbors made(100);
   for (int step = 0; step < 10; ++step) {
     for (std::uint32_t kernel : {0u, 1u, 2u, 1u}) made.add(0, 1, 7, kernel);
     made.add(0, 1, 8, 3);  // on another stream beside them
@@ -26,7 +26,7 @@ TEST_CASE("neighbours are counted by stream, the most frequent first") {
 }
 
 TEST_CASE("the same stream number in another context or on another GPU is another stream") {
-  kernel_neighbours made(100);
+  kernel_neighbors made(100);
   made.add(0, 1, 7, 0);
   made.add(0, 2, 7, 1);
   made.add(1, 1, 7, 2);
@@ -37,7 +37,7 @@ TEST_CASE("the same stream number in another context or on another GPU is anothe
 }
 
 TEST_CASE("only the most frequent are given, of those that are asked for") {
-  kernel_neighbours made(1000);
+  kernel_neighbors made(1000);
   for (std::uint32_t other = 1; other < 20; ++other)
     for (std::uint32_t times = 0; times < other; ++times) {
       made.add(0, 0, 0, 0);
@@ -51,7 +51,7 @@ TEST_CASE("only the most frequent are given, of those that are asked for") {
 }
 
 TEST_CASE("beyond the limit pairs are counted as not counted") {
-  kernel_neighbours made(2);
+  kernel_neighbors made(2);
   for (std::uint32_t kernel : {0u, 1u, 2u, 3u, 0u, 1u}) made.add(0, 0, 0, kernel);
   CHECK(made.not_counted() == 2);
   CHECK(made.of_each(4, 5)[1].before[0].times == 2);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/analysis/timeline/serialised_streams.hpp"
+#include "host/analysis/timeline/serialized_streams.hpp"
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::host {
 namespace {
 
 constexpr auto default_stream = stream_id{7};
 
 }  // namespace
 
-void serialised_streams::add(gpu_item const& kernel, std::optional<range_key> const& range,
+void serialized_streams::add(gpu_item const& kernel, std::optional<range_key> const& range,
                              pace const& run) {
   auto& of = recent_[kernel.device];
   if (kernel.stream == default_stream) {
@@ -45,4 +45,4 @@ void serialised_streams::add(gpu_item const& kernel, std::optional<range_key> co
   of.has_barrier = false;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

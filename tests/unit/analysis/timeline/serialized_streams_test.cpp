@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/analysis/timeline/serialised_streams.hpp"
+#include "host/analysis/timeline/serialized_streams.hpp"
 
 #include "support/catch.hpp"
 
 using namespace gpuprof;
+using namespace gpuprof::host;
 
 namespace {
 
@@ -19,12 +20,12 @@ gpu_item item_of(std::uint32_t stream, std::uint64_t launched, std::uint64_t sta
 }
 constexpr std::uint32_t default_stream = 7;
 
-serialised_sum kept_apart(std::uint64_t second_launched, bool fits) {
-  serialised_streams found([fits](device_id, std::uint32_t, std::uint32_t) { return fits; });
+serialized_sum kept_apart(std::uint64_t second_launched, bool fits) {
+  serialized_streams found([fits](device_id, std::uint32_t, std::uint32_t) { return fits; });
   found.add(item_of(20, 1000, 10'000, 110'000), {}, {});
   found.add(item_of(default_stream, 1100, 110'000, 120'000), {}, {});
   found.add(item_of(21, second_launched, 120'000, 220'000), {}, {});
-  return found.sums().empty() ? serialised_sum{} : found.sums().at(device_id{});
+  return found.sums().empty() ? serialized_sum{} : found.sums().at(device_id{});
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "guest/peaks/neighbours.hpp"
+#include "guest/peaks/neighbors.hpp"
 
 #include "guest/peaks/sharing_remarks.hpp"
 #include "support/catch.hpp"
@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 using namespace gpuprof;
-using namespace gpuprof::peaks;
+using namespace gpuprof::guest;
+using namespace gpuprof::guest::peaks;
 
 namespace {
 

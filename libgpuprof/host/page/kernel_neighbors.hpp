@@ -9,21 +9,21 @@
 #include <unordered_map>
 #include <vector>
 
-namespace gpuprof::page {
+namespace gpuprof::host::page {
 
-struct neighbour {
+struct neighbor {
   std::uint32_t kernel = 0;
   std::uint64_t times = 0;
 };
 
 struct kernel_surroundings {
-  std::vector<neighbour> before, after;  // the most frequent first
+  std::vector<neighbor> before, after;  // the most frequent first
 };
 
-class kernel_neighbours {
+class kernel_neighbors {
  public:
   /// At most so many different pairs; memory is bounded by it.
-  explicit kernel_neighbours(std::size_t max_pairs) : limit_(max_pairs) {}
+  explicit kernel_neighbors(std::size_t max_pairs) : limit_(max_pairs) {}
 
   /// In order of starts on a stream.
   void add(std::uint32_t device, std::uint32_t context, std::uint32_t stream, std::uint32_t kernel);
@@ -40,4 +40,4 @@ class kernel_neighbours {
   std::unordered_map<std::uint64_t, std::uint64_t> pairs_;  // before and after -> times
 };
 
-}  // namespace gpuprof::page
+}  // namespace gpuprof::host::page

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads an accumulator of wgmma after a wait for all but GPUPROF_BATCHES_IN_FLIGHT batches. With 1
-// the batch just issued may still be writing it: ptxas serialises all multiplications, and only a
+// the batch just issued may still be writing it: ptxas serializes all multiplications, and only a
 // remark of its says so. With 0 all is well.
 #include "guest/peaks/kernels/span.cuh"
 
-using gpuprof::peaks::kernel_arguments;
+using gpuprof::guest::peaks::kernel_arguments;
 
 extern "C" __global__ void __launch_bounds__(128) wgmma_fp16(kernel_arguments a) {
   auto const descriptor = a.bytes;

@@ -11,9 +11,9 @@
 #include <map>
 #include <optional>
 
-namespace gpuprof {
+namespace gpuprof::host {
 
-struct serialised_sum {
+struct serialized_sum {
   std::uint64_t count = 0;
   double waited_ns = 0;  // the second piece of work was launched, and the first ran
   /// Of that: the shorter of the two and what stood between them, where the GPU has room for both.
@@ -23,15 +23,15 @@ struct serialised_sum {
 
 /// Work of the legacy default stream waits for all streams, and they wait for it. CUPTI gives that
 /// of a process's first context the number 7; those of other contexts are not known.
-class serialised_streams {
+class serialized_streams {
  public:
   /// `fits_beside`: two kernels, by shape, have room on a GPU at once.
   using fits = std::function<bool(device_id, std::uint32_t, std::uint32_t)>;
-  explicit serialised_streams(fits fits_beside) : fits_beside_(std::move(fits_beside)) {}
+  explicit serialized_streams(fits fits_beside) : fits_beside_(std::move(fits_beside)) {}
 
   /// Kernels in order of their start. `range`: in which it was launched.
   void add(gpu_item const& kernel, std::optional<range_key> const& range, pace const& run);
-  std::map<device_id, serialised_sum> const& sums() const noexcept { return sums_; }
+  std::map<device_id, serialized_sum> const& sums() const noexcept { return sums_; }
 
  private:
   struct recent {
@@ -41,7 +41,7 @@ class serialised_streams {
 
   fits fits_beside_;
   std::map<device_id, recent> recent_;
-  std::map<device_id, serialised_sum> sums_;
+  std::map<device_id, serialized_sum> sums_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::host

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 
 struct base_metric {
   std::string name;  // without suffix
@@ -24,10 +24,10 @@ struct unusable_metric {
   std::string nearest;  // a metric that exists; empty: none is near
 };
 
-class metric_catalogue {
+class metric_catalog {
  public:
   /// `sampling`: null on a chip that cannot be sampled. Both are of one chip. Takes 10 ms.
-  static result<metric_catalogue> read(host_profiler const& ranges, host_profiler const* sampling);
+  static result<metric_catalog> read(host_profiler const& ranges, host_profiler const* sampling);
 
   std::string const& chip() const noexcept { return chip_; }
   /// By name.
@@ -51,4 +51,4 @@ class metric_catalogue {
 /// What most often makes a base metric of this type one that can be read: ".sum".
 std::string_view usual_suffix(metric_type type) noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

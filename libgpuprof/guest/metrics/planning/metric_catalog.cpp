@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "guest/metrics/planning/metric_catalogue.hpp"
+#include "guest/metrics/planning/metric_catalog.hpp"
 
 #include "base/nearest_name.hpp"
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::guest {
 namespace {
 
 constexpr metric_type all_types[] = {metric_type::counter, metric_type::ratio,
@@ -40,10 +40,10 @@ std::string_view usual_suffix(metric_type type) noexcept {
   return ".sum";
 }
 
-result<metric_catalogue> metric_catalogue::read(host_profiler const& ranges,
-                                                host_profiler const* sampling) {
-  metric_catalogue catalogue;
-  catalogue.chip_ = ranges.chip();
+result<metric_catalog> metric_catalog::read(host_profiler const& ranges,
+                                            host_profiler const* sampling) {
+  metric_catalog catalog;
+  catalog.chip_ = ranges.chip();
   std::vector<base_metric> all;
   for (auto const* const host : {&ranges, sampling}) {
     if (host == nullptr) continue;
@@ -51,7 +51,7 @@ result<metric_catalogue> metric_catalogue::read(host_profiler const& ranges,
     for (auto const type : all_types) {
       auto names = host->base_metrics(type);
       if (!names) return error{names.message()};
-      auto& suffixes = catalogue.suffixes_[index_of(type)];
+      auto& suffixes = catalog.suffixes_[index_of(type)];
       if (suffixes.empty() && !names->empty()) {  // all metrics of a type have the same
         auto read = host->suffixes(names->front(), type);
         if (!read) return error{read.message()};
@@ -63,7 +63,7 @@ result<metric_catalogue> metric_catalogue::read(host_profiler const& ranges,
   std::stable_sort(all.begin(), all.end(),
                    [](base_metric const& a, base_metric const& b) { return a.name < b.name; });
   for (auto& metric : all) {
-    auto& list = catalogue.metrics_;
+    auto& list = catalog.metrics_;
     if (!list.empty() && list.back().name == metric.name) {
       list.back().by_ranges |= metric.by_ranges;
       list.back().by_sampling |= metric.by_sampling;
@@ -71,19 +71,19 @@ result<metric_catalogue> metric_catalogue::read(host_profiler const& ranges,
       list.push_back(std::move(metric));
     }
   }
-  return catalogue;
+  return catalog;
 }
 
-std::vector<std::string> const& metric_catalogue::suffixes(metric_type type) const noexcept {
+std::vector<std::string> const& metric_catalog::suffixes(metric_type type) const noexcept {
   return suffixes_[index_of(type)];
 }
 
-base_metric const* metric_catalogue::find(std::string_view base) const noexcept {
+base_metric const* metric_catalog::find(std::string_view base) const noexcept {
   auto const at = std::lower_bound(metrics_.begin(), metrics_.end(), base, before);
   return at != metrics_.end() && at->name == base ? &*at : nullptr;
 }
 
-base_metric const* metric_catalogue::base_of(std::string_view name) const noexcept {
+base_metric const* metric_catalog::base_of(std::string_view name) const noexcept {
   for (auto end = name.size();;) {
     if (auto const* const found = find(name.substr(0, end))) return found;
     end = end == 0 ? std::string_view::npos : name.rfind('.', end - 1);
@@ -91,7 +91,7 @@ base_metric const* metric_catalogue::base_of(std::string_view name) const noexce
   }
 }
 
-std::string metric_catalogue::nearest(std::string_view name) const {
+std::string metric_catalog::nearest(std::string_view name) const {
   auto const at = suffix_at(name);
   std::vector<std::string> names;
   names.reserve(metrics_.size());
@@ -103,7 +103,7 @@ std::string metric_catalogue::nearest(std::string_view name) const {
   return base + (suffix.empty() ? std::string(usual_suffix(type)) : suffix);
 }
 
-unusable_metric metric_catalogue::explain(std::string const& name) const {
+unusable_metric metric_catalog::explain(std::string const& name) const {
   auto const* const base = base_of(name);
   if (base == nullptr) return {name, chip_ + " has no metric of this name", nearest(name)};
   auto const& known = suffixes(base->type);
@@ -118,4 +118,4 @@ unusable_metric metric_catalogue::explain(std::string const& name) const {
   return {name, "CUPTI cannot count it on this " + chip_, {}};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::guest

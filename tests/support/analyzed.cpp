@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/analysed.hpp"
+#include "support/analyzed.hpp"
 
 namespace gpuprof::test {
 
-analysed::analysed(counted_trace const& c, std::map<range_id, range_declaration> const& declared)
+analyzed::analyzed(counted_trace const& c, std::map<range_id, range_declaration> const& declared)
     : from(c),
       tree(c.t.begins, c.t.ends, c.t.last),
       open(tree),
@@ -31,22 +31,22 @@ analysed::analysed(counted_trace const& c, std::map<range_id, range_declaration>
   devices[c.device.device] = {std::string(text(c.device.chip)), roofs};
 }
 
-analysed::~analysed() = default;
+analyzed::~analyzed() = default;
 
-roofline analysed::roofs() const {
+roofline analyzed::roofs() const {
   return {*figures, times, devices, from.t.shapes, codes};
 }
-std::vector<roofline_row> analysed::by_kernel() const {
+std::vector<roofline_row> analyzed::by_kernel() const {
   return roofs().by_kernel(labels);
 }
-std::vector<roofline_row> analysed::by_signature() const {
+std::vector<roofline_row> analyzed::by_signature() const {
   return roofs().by_signature(labels, from.t.shapes);
 }
-std::vector<roofline_row> analysed::by_range() const {
+std::vector<roofline_row> analyzed::by_range() const {
   return roofs().by_range(
       ranges, [this](range_key key) { return std::string(from.t.names.text(key.name)); });
 }
-void analysed::attribute_samples() {
+void analyzed::attribute_samples() {
   auto const text = from.t.text();
   for (auto const& metric : from.metrics) sampled.define(metric, text(metric.name));
   for (auto const& window : from.windows) sampled.add(window);
@@ -58,7 +58,7 @@ void analysed::attribute_samples() {
   for (auto const& fill : from.t.fills) sampled.see(fill);
   sampled.attribute(without_tensor_code(from.t.shapes, codes));
 }
-workload_id analysed::workload_of(std::size_t kernel) const {
+workload_id analyzed::workload_of(std::size_t kernel) const {
   return {from.t.kernels[kernel].device, from.t.kernels[kernel].shape, {}};
 }
 
@@ -68,7 +68,7 @@ roofline_row const* row_named(std::vector<roofline_row> const& rows, std::string
   return nullptr;
 }
 
-std::optional<workload_figure> figure_of(analysed const& a, std::string_view kernel,
+std::optional<workload_figure> figure_of(analyzed const& a, std::string_view kernel,
                                          std::string_view metric) {
   for (std::size_t i = 0; i < a.from.t.kernels.size(); ++i) {
     auto const& shape = a.from.t.shapes[raw(a.from.t.kernels[i].shape) - 1];
