@@ -4,8 +4,7 @@
 //   nvcc -O2 -arch=native -I<prefix>/include watch.cu -o watch -ldl
 //   LD_PRELOAD=<prefix>/lib/libgpuprof_preload.so GPUPROF_METRICS=auto ./watch
 //
-// GPUPROF_METRICS=sampled holds up no launch; only times and the rates of the whole GPU are known
-// then.
+// GPUPROF_METRICS=sampled holds up no launch; FLOP are not known then, bytes are.
 //
 // It links no library: gpuprof::metrics finds the profiler where there is one and is empty where
 // there is none. With `gpuprof peaks` run before, it also says how far the GPU's peaks are away.
@@ -56,10 +55,6 @@ void print_what_is_achieved(int second) {
   }
   std::printf("after %d s:\n", second);
   for (std::size_t i = 0; i < now->range_name_count; ++i) print(*now->ranges[i]);
-  if (now->sampled != nullptr)
-    std::printf("  the GPU, sampled for %.3f s: %.1f GB/s, SM clock %.2f GHz\n",
-                now->sampled->seconds, now->sampled->dram_bytes_per_second / 1e9,
-                now->sampled->sm_clock_hz / 1e9);
 }
 
 void work(float* a, float* b, int n) {

@@ -243,8 +243,8 @@ typedef enum gpuprof_flops_source {
   GPUPROF_FLOPS_NOT_MEASURED = 0,
   GPUPROF_FLOPS_COUNTED = 1,        /**< counted around launches, in all precisions */
   GPUPROF_FLOPS_TENSOR_COUNTED = 2, /**< only the FLOP of tensor cores were counted */
-  GPUPROF_FLOPS_SAMPLED = 3,        /**< from samples in time; only in `gpuprof roofline`, not while the program runs */
-  GPUPROF_FLOPS_TENSOR_CYCLES = 4,  /**< from how long tensor cores are busy; only in `gpuprof roofline` */
+  GPUPROF_FLOPS_SAMPLED = 3,        /**< from samples in time; the kernels compute nothing that samples do not show */
+  GPUPROF_FLOPS_TENSOR_CYCLES = 4,  /**< only of tensor cores, in part from how long samples show them busy */
   GPUPROF_FLOPS_MACHINE_CODE = 5,   /**< 0 FLOP: the machine code of the kernels holds no instruction that computes */
   GPUPROF_FLOPS_DECLARED = 6        /**< by ranges of gpuprof.hpp that have ended; nothing was counted in them */
 } gpuprof_flops_source;
@@ -278,9 +278,9 @@ GPUPROF_API const char* gpuprof_bound_name(gpuprof_bound bound);
 /**
  * The rates that kernels achieve: those launched in the ranges of one name, those of one name, or all. Hardware counters are
  * read around some launches of each kernel and geometry, and are taken to hold for the other launches: a rate is what was
- * counted, divided by how long launches take when nothing is counted. Each figure covers the kernels around which its counters
- * were read, and is NaN if these ran for less than half of `seconds`. Samples over time are not divided among kernels here:
- * `gpuprof roofline` on the capture does that, with the errors of all figures.
+ * counted, divided by how long launches take when nothing is counted. If no counters were read around launches of a kernel,
+ * samples of the whole GPU over time are divided among the kernels that ran; they tell bytes, occupancy, tensor activity and
+ * clock. Each figure covers the kernels for which it is known in either way.
  *
  * A launch counts in the NVTX ranges that are open on its thread. If that thread has no push/pop range open, the launch counts
  * in the ranges that the main thread has open at that moment; if the main thread has none, in the range that any thread opened
@@ -292,11 +292,11 @@ GPUPROF_API const char* gpuprof_bound_name(gpuprof_bound bound);
 typedef struct gpuprof_achieved {
   size_t struct_size;    /**< size of this struct in bytes, set by the library */
   const char* name;      /**< of a range: "domain:name", or only the name in the default domain; of a kernel: its mangled name, or
-                              "[CUDA graph 3]"; "(other)" for all names beyond 1024; "" for all kernels together */
+                              "[CUDA graph 3]"; "(other)" for all names beyond some thousands; "" for all kernels together */
   uint64_t launch_count; /**< number of executions of these kernels */
   double seconds;        /**< GPU time of these kernels, without copies and fills */
   double exact_share;    /**< share of `seconds`, 0 to 1, in kernels whose FLOP were counted in all precisions or whose machine
-                              code computes nothing */
+                              code computes nothing; samples in time do not count as exact */
   uint64_t reading_count;            /**< number of counter readings that tell something about these kernels, wherever launched */
   double flops;                      /**< FLOP per second, all precisions together */
   gpuprof_flops_source flops_source; /**< how `flops` is known */
@@ -314,19 +314,6 @@ typedef struct gpuprof_achieved {
   gpuprof_bound bound_by;            /**< which peak that is */
 } gpuprof_achieved;
 
-/**
- * Mean rates of a whole GPU over the time in which GPUs were sampled, with its idle moments, copies and the work of other
- * processes. If several GPUs are sampled, these are the means of all of them. A number that was not sampled is NaN.
- */
-typedef struct gpuprof_sampled {
-  size_t struct_size;           /**< size of this struct in bytes, set by the library */
-  double seconds;               /**< sampled so far, all GPUs together; of two snapshots, weights to get the rates between them */
-  double dram_bytes_per_second; /**< bytes read and written, per second */
-  double l2_bytes_per_second;   /**< bytes of all requests to the L2 cache, per second */
-  double sm_clock_hz;           /**< mean SM clock, in Hz */
-  double tensor_active;         /**< share of the cycles of active SMs in which tensor cores were busy, 0 to 1 */
-} gpuprof_sampled;
-
 /** What the kernels of this process achieve, by range and by kernel name, longest GPU time first. The snapshot owns it all. */
 typedef struct gpuprof_metrics {
   size_t struct_size;                     /**< size of this struct in bytes, set by the library */
@@ -338,13 +325,14 @@ typedef struct gpuprof_metrics {
   int has_peaks;                /**< 0: no peaks of these GPUs are stored (`gpuprof peaks` stores them), so no ..._of_peak is known */
   uint64_t reading_count;       /**< number of counter readings around launches that are used */
   uint64_t unused_reading_count; /**< number of readings not used, because other work ran beside them or records are missing */
-  const gpuprof_sampled* sampled; /**< mean rates of whole GPUs; NULL: nothing was sampled */
 } gpuprof_metrics;
 
 /**
  * Takes a snapshot of what the kernels of this process achieve since it started capturing. Release it with
  * gpuprof_release_metrics(). GPUPROF_METRICS=auto reads counters around launches and samples them over time, within
- * GPUPROF_OVERHEAD_BUDGET; GPUPROF_METRICS=sampled only samples, and delays no launch: then only times and `sampled` are known.
+ * GPUPROF_OVERHEAD_BUDGET; GPUPROF_METRICS=sampled only samples, and delays no launch. One window of samples a second is used,
+ * at most the last eight since the previous snapshot, and in each the 50 kernels that ran longest; reports of the capture use
+ * all. No samples are used if filters select kernels.
  *
  *   const gpuprof_metrics* now = NULL;
  *   if (gpuprof_take_metrics(&now) == GPUPROF_OK)
@@ -353,8 +341,9 @@ typedef struct gpuprof_metrics {
  *              now->ranges[i]->dram_bytes_per_second / 1e9);
  *   gpuprof_release_metrics(now);
  *
- * Takes about 1 ms, some tens of milliseconds with thousands of different kernels. Does not touch the GPU. Figures are as of
- * the last flush (every GPUPROF_FLUSH_INTERVAL_MS, default 500, or gpuprof_flush()). A kernel is counted in full some time after it first ran, because counters that need several passes are read around several
+ * Takes about 1 ms (some tens of milliseconds with thousands of different kernels), and 10 to 30 ms for each window of samples.
+ * Does not touch the GPU. Figures are as of the last flush (every GPUPROF_FLUSH_INTERVAL_MS, default 500, or gpuprof_flush()).
+ * A kernel is counted in full some time after it first ran, because counters that need several passes are read around several
  * launches. A kernel in flight holds back the readings since its launch, for 10 s at most. Peaks are those that were stored when
  * the first capture began.
  *

@@ -51,6 +51,8 @@ class record_sink {
   virtual void add(std::span<kernel_record const>) {}
   /// Counters may be running around this launch, whose kernel has not come yet.
   virtual void expect_reading(correlation_id) {}
+  /// Work ran that no record is going to tell of: the user's filter has left it out.
+  virtual void leave_out_work() {}
 };
 
 /// Hands all it gets to several others, in their order.
@@ -70,6 +72,9 @@ class record_sinks : public record_sink {
   }
   void expect_reading(correlation_id launch) override {
     for (auto* const sink : to_) sink->expect_reading(launch);
+  }
+  void leave_out_work() override {
+    for (auto* const sink : to_) sink->leave_out_work();
   }
 
  private:

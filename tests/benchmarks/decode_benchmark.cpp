@@ -117,9 +117,11 @@ void whole_way(benchmark::State& state, bool with_file, bool with_counters) {
                     : nullptr;
     name_registry names;
     std::string text;
-    auto const text_of = [&](name_id id) { return std::string_view(text = names.text(id)); };
-    live_totals totals(text_of, totals_wanted(with_counters));
-    auto const achieved = with_counters ? std::make_unique<live_metrics>(text_of, totals) : nullptr;
+    live_totals totals([&](name_id id) -> std::string_view { return text = names.text(id); });
+    auto const achieved = with_counters ? std::make_unique<live_metrics>([&](name_id id) {
+      return std::string_view(text = names.text(id));
+    })
+                                        : nullptr;
     receivers to(file.get(), totals, achieved.get());
     trace_assembler assembler(to.all, names, nullptr);
     kernel_names kernels(names);

@@ -157,15 +157,14 @@ void replay(benchmark::State& state, bool with_counters, bool with_samples) {
   auto const api = table_with_walker(cupti);
   auto const path = on_tmpfs();
   step_times decoding, flushing, judging;
-  std::uint64_t kernels = 0;
-  double sampled_s = 0;
+  std::uint64_t kernels = 0, used = 0;
   for (auto _ : state) {
     auto file = std::move(*capture::writer::create(path, capture::create_mode::overwrite));
     name_registry names;
     std::string text;
     auto const text_of = [&](name_id id) { return std::string_view(text = names.text(id)); };
-    live_totals totals(text_of, totals_wanted(with_counters));
-    auto const achieved = with_counters ? std::make_unique<live_metrics>(text_of, totals) : nullptr;
+    live_totals totals(text_of);
+    auto const achieved = with_counters ? std::make_unique<live_metrics>(text_of) : nullptr;
     receivers to(file.get(), totals, achieved.get());
     trace_assembler assembler(to.all, names, nullptr);
     kernel_names pointers(names);
@@ -215,9 +214,7 @@ void replay(benchmark::State& state, bool with_counters, bool with_samples) {
         judging.time([&] { achieved->judge(assembler.complete_until({run.start})); });
     }
     if (!file->close()) state.SkipWithError("the file could not be written");
-    if (auto const now = achieved != nullptr ? achieved->snapshot() : achieved_snapshot{};
-        now.sampled)
-      sampled_s = now.sampled->seconds;
+    if (achieved != nullptr) used = achieved->snapshot().sampled_windows;
   }
   std::filesystem::remove(path);
   state.SetItemsProcessed(static_cast<std::int64_t>(kernels));
@@ -230,7 +227,7 @@ void replay(benchmark::State& state, bool with_counters, bool with_samples) {
   state.counters["longest_decode_ms"] = decoding.longest;
   state.counters["longest_flush_ms"] = flushing.longest;
   state.counters["longest_judge_ms"] = judging.longest;
-  state.counters["sampled_s"] = sampled_s;
+  state.counters["windows"] = static_cast<double>(used);
 }
 BENCHMARK_CAPTURE(replay, traced, false, false)->ArgName("s")->Arg(60)->Iterations(1);
 BENCHMARK_CAPTURE(replay, counted, true, false)->ArgName("s")->Arg(60)->Iterations(1);

@@ -31,13 +31,6 @@ inline cupti_api table_with_walker(fake_cupti& cupti) {
   return api;
 }
 
-/// Workloads are told apart for the figures.
-inline live_totals::capacity totals_wanted(bool with_figures) {
-  live_totals::capacity limits;
-  if (with_figures) limits.workloads.emplace();
-  return limits;
-}
-
 /// Who gets the finished records, as in a profiled program. Neither file nor figures are needed.
 struct receivers {
   receivers(capture::writer* file, live_totals& totals, live_metrics* figures) : live({&totals}) {

@@ -43,13 +43,12 @@ struct owned_line {
 };
 
 struct owned_metrics : gpuprof_metrics {
-  gpuprof_sampled sampled_rates{};
   std::deque<owned_line> lines;  // where they stay
   std::vector<gpuprof_achieved const*> listed_ranges, listed_kernels;
 };
 
 /// Shares of roofs: DRAM, L2, then each precision.
-std::optional<double> share_of(achieved_line const& row, bound_by::kind roof, std::size_t p = 0) {
+std::optional<double> share_of(roofline_row const& row, bound_by::kind roof, std::size_t p = 0) {
   for (std::size_t i = 0; i < roof_count; ++i)
     if (roof_of(i) == bound_by{roof, static_cast<precision>(p)}) return row.shares[i];
   return std::nullopt;
@@ -71,7 +70,7 @@ gpuprof_bound bound_of(bound_by const& bound) noexcept {
   return GPUPROF_BOUND_UNKNOWN;
 }
 
-void add_precisions(owned_line& line, achieved_line const& row) {
+void add_precisions(owned_line& line, roofline_row const& row) {
   for (std::size_t p = 0; p < precision_count; ++p) {
     if (!row.flops[p]) continue;
     line.precisions.add({sizeof(gpuprof_precision_rate), static_cast<gpuprof_precision>(p),
@@ -80,7 +79,7 @@ void add_precisions(owned_line& line, achieved_line const& row) {
   }
 }
 
-gpuprof_achieved const* add_line(owned_metrics& to, achieved_line const& row) {
+gpuprof_achieved const* add_line(owned_metrics& to, roofline_row const& row) {
   auto& line = to.lines.emplace_back();
   line.name = row.name;
   add_precisions(line, row);
@@ -111,13 +110,6 @@ std::unique_ptr<owned_metrics> owned(achieved_snapshot const& found) {
   auto const* const all = add_line(*made, found.all);
   for (auto const& row : found.ranges) made->listed_ranges.push_back(add_line(*made, row));
   for (auto const& row : found.kernels) made->listed_kernels.push_back(add_line(*made, row));
-  if (found.sampled)
-    made->sampled_rates = {.struct_size = sizeof(gpuprof_sampled),
-                           .seconds = found.sampled->seconds,
-                           .dram_bytes_per_second = found.sampled->dram_rate.value_or(unknown),
-                           .l2_bytes_per_second = found.sampled->l2_rate.value_or(unknown),
-                           .sm_clock_hz = found.sampled->clock.value_or(unknown),
-                           .tensor_active = found.sampled->tensor_active.value_or(unknown)};
   static_cast<gpuprof_metrics&>(*made) = {
       .struct_size = sizeof(gpuprof_metrics),
       .all = all,
@@ -127,8 +119,7 @@ std::unique_ptr<owned_metrics> owned(achieved_snapshot const& found) {
       .kernel_name_count = made->listed_kernels.size(),
       .has_peaks = found.has_peaks ? 1 : 0,
       .reading_count = found.valid_readings,
-      .unused_reading_count = found.unused_readings,
-      .sampled = found.sampled ? &made->sampled_rates : nullptr};
+      .unused_reading_count = found.discarded.all() + found.readings_forgotten};
   return made;
 }
 

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/live/live_metrics.hpp"
 
-#include "model/correlation.hpp"
-
 #include <algorithm>
-#include <cmath>
+#include <iterator>
 
 namespace gpuprof::guest {
 namespace {
 
+constexpr std::size_t judged_at_once = 64;
+constexpr std::size_t max_metrics = 4096;
 constexpr std::size_t max_codes = 65536;
-constexpr std::size_t max_shapes_of_any_geometry = 65536;
 // A launch that was read has its record by the time all others of its time have theirs, but for
 // accidents. Also how long its kernel is expected.
 constexpr duration_ns patience{1'000'000'000};
@@ -33,180 +32,298 @@ kernel_record as_kernel(graph_record const& graph) {
   return whole;
 }
 
+/// The kernels by what is known of them here, id and name: labels otherwise come from the shapes of
+/// a whole trace.
+struct named_kernels {
+  explicit named_kernels(workload_sums const& sums) {
+    for (auto const& [shape, name] : sums.kernel_names) {
+      auto& row = shapes.emplace_back();
+      row.id = shape;
+      row.name = static_cast<name_id>(texts.size());
+      texts.push_back(name);
+    }
+  }
+  template <class ByText>
+  kernel_codes codes(ByText const& known) const {
+    kernel_codes found;
+    for (auto const& shape : shapes) {
+      auto const code = known.find(texts[raw(shape.name)]);
+      if (code != known.end()) found.add(record_of(shape.name, code_of(code->second)));
+    }
+    return found;
+  }
+  kernel_labels labels() const {
+    return {shapes, [this](name_id name) { return texts[raw(name)]; }, kernel_name_style::mangled};
+  }
+
+  std::vector<kernel_shape> shapes;
+  std::vector<std::string_view> texts;
+};
+
+range_work everything(workload_times const& times) {
+  range_work all;
+  for (std::uint32_t i = 0; i < times.size(); ++i) all.workloads.push_back({i, times.tally(i)});
+  return all;
+}
+
+void drop_empty(std::vector<roofline_row>& rows) {
+  std::erase_if(rows, [](roofline_row const& row) { return row.launches == 0; });
+}
+
 }  // namespace
 
-live_metrics::live_metrics(std::function<std::string_view(name_id)> text, live_totals& totals,
-                           capacity limits)
-    : text_(std::move(text)), totals_(totals), limits_(limits), launches_(limits.launches) {}
+live_metrics::live_metrics(std::function<std::string_view(name_id)> text, capacity limits)
+    : text_(std::move(text)),
+      limits_(limits),
+      neighbors_(limits.neighbors),
+      samples_(limits.samples),
+      workloads_(text_, limits.workloads) {}
 
 void live_metrics::add(device_record const& device) {
   auto chip = std::string(text_(device.chip));
   std::scoped_lock const lock(mutex_);
-  auto& known = counted_.devices[device.device];
-  known.chip = std::move(chip);
-  known.roofs = measured_roofs(device);
+  devices_[device.device] = {std::move(chip), measured_roofs(device)};
 }
 
 void live_metrics::add(peak_record const& peak) {
   auto const test = text_(peak.test);
   std::scoped_lock const lock(mutex_);
-  if (auto const device = counted_.devices.find(peak.device); device != counted_.devices.end())
+  if (auto const device = devices_.find(peak.device); device != devices_.end())
     device->second.roofs.add(peak, test);
 }
 
 void live_metrics::add(kernel_code_record const& code) {
   auto const name = std::string(text_(code.name));
   std::scoped_lock const lock(mutex_);
-  auto& codes = counted_.codes;
-  if (codes.size() < max_codes || codes.contains(name)) codes.insert_or_assign(name, code_of(code));
+  if (codes_.size() < max_codes || codes_.contains(name)) codes_.insert_or_assign(name, code);
 }
 
 void live_metrics::add(metric_record const& metric) {
-  auto const name = text_(metric.name);
+  if (defined_.size() == max_metrics) return;
+  defined_.push_back({metric, std::string(text_(metric.name))});
+  samples_.define(metric, defined_.back().name);
   std::scoped_lock const lock(mutex_);
-  if (metric.sampled) return sampled_.define(metric.metric, name);
-  if (metric.patches_kernel) slow_groups_.insert({metric.device, metric.group});
-  auto const place = place_of_metric(name);
-  if (!place) return;
-  read_metrics_[raw(metric.metric)] = {*place, metric.patches_kernel};
-  if (*place < flop_counter_count) counted_.devices[metric.device].planned[*place] = true;
+  metrics_.define(metric, defined_.back().name);
 }
 
 void live_metrics::add(kernel_shape const& shape) {
-  if (!shape.has_geometry() && of_any_geometry_.size() < max_shapes_of_any_geometry)
-    of_any_geometry_.insert(shape.id);
+  std::scoped_lock const lock(mutex_);
+  workloads_.add(shape);
+}
+
+void live_metrics::add(range_begin const& begin) {
+  std::scoped_lock const lock(mutex_);
+  workloads_.add(begin);
+}
+
+void live_metrics::add(range_end const& end) {
+  std::scoped_lock const lock(mutex_);
+  workloads_.add(end);
+}
+
+/// Kernels of a graph that was read as one: from then on they count as that.
+bool live_metrics::is_one_workload(kernel_record const& kernel) {
+  if (raw(kernel.graph) == 0) return false;
+  if (kernel.graph != last_graph_) {
+    last_graph_ = kernel.graph;
+    last_graph_was_read_ = metrics_.has_workload({kernel.device, {}, kernel.graph});
+  }
+  return last_graph_was_read_;
 }
 
 void live_metrics::add(std::span<kernel_record const> kernels) {
-  for (auto const& kernel : kernels) add_launch(kernel);
+  std::scoped_lock const lock(mutex_);
+  for (auto const& kernel : kernels) {
+    auto const is_graph = is_one_workload(kernel);
+    workloads_.add(kernel, is_graph);
+    samples_.add(kernel, is_graph);
+    if (neighbors_.add(kernel)) workloads_.note_sampled(kernel, is_graph);
+  }
 }
 
 void live_metrics::add(graph_record const& graph) {
-  add_launch(as_kernel(graph));
-}
-
-void live_metrics::add_launch(kernel_record const& launch) {
-  auto const graph = launch.graph;
-  if (raw(graph) != 0 && graph != last_graph_) {
-    last_graph_ = graph;
-    last_counts_as_one_ = totals_.counts_as_one(launch);
-  }
-  launches_.add(launch, raw(graph) != 0 && (last_counts_as_one_ || raw(launch.shape) == 0));
+  auto const whole = as_kernel(graph);
+  samples_.add(whole, true);
+  std::scoped_lock const lock(mutex_);
+  workloads_.add(whole, true);
+  if (neighbors_.add(whole)) workloads_.note_sampled(whole, true);
 }
 
 void live_metrics::expect_reading(correlation_id launch) {
-  launches_.expect(launch);
+  if (neighbors_.expect(launch)) note_read(launch);
+}
+
+/// Its kernel has been added as any other.
+void live_metrics::note_read(correlation_id launch) {
+  auto const& kernel = neighbors_.find(launch)->first;
+  std::scoped_lock const lock(mutex_);
+  workloads_.note_sampled(kernel, is_one_workload(kernel));
 }
 
 void live_metrics::add(counter_reading const& reading) {
-  for (auto const& launch : reading.launches) launches_.expect(launch.correlation, true);
+  for (auto const& launch : reading.launches)
+    if (neighbors_.find(launch.correlation) == nullptr &&
+        neighbors_.expect_late(launch.correlation))
+      note_read(launch.correlation);
   if (waiting_.size() < limits_.waiting_readings) return waiting_.push_back(reading);
-  note_read(reading);  // its values are lost; that it slowed its launches is not
-  std::scoped_lock const lock(mutex_);
-  ++unused_readings_;
+  forget(reading);
 }
 
-void live_metrics::add(sampling_results const& results) {
-  std::scoped_lock const lock(mutex_);
-  sampled_.add(results.samples);
+void live_metrics::add(window_record const& capture) {
+  if (capture.end.value == 0) return samples_.open_capture(capture.start);
+  samples_.close_capture(capture.end);
 }
 
-bool live_metrics::is_ready(counter_reading const& reading, timestamp_ns complete_until) noexcept {
+/// What it says is lost; that it held up its launches is not.
+void live_metrics::forget(counter_reading const& reading) {
+  auto const judge = judge_of(reading.launches);
+  std::scoped_lock const lock(mutex_);
+  note_slowed(reading.launches, judge);
+  ++readings_forgotten_;
+}
+
+bool live_metrics::is_ready(counter_reading const& reading,
+                            timestamp_ns complete_until) const noexcept {
   auto const last = last_moment(reading);
   if (last > complete_until) return false;
   if (last + patience <= complete_until) return true;
   return std::all_of(reading.launches.begin(), reading.launches.end(), [this](auto const& launch) {
-    return launches_.find(launch.correlation) != nullptr;
+    return neighbors_.find(launch.correlation) != nullptr;
   });
 }
 
-void live_metrics::judge(timestamp_ns complete_until) {
-  auto const later = std::stable_partition(
-      waiting_.begin(), waiting_.end(),
-      [&](counter_reading const& waiting) { return is_ready(waiting, complete_until); });
-  std::for_each(waiting_.begin(), later, [this](counter_reading const& ready) { judge(ready); });
-  waiting_.erase(waiting_.begin(), later);
-  forget_old_expectations(complete_until);
-  last_graph_ = {};  // it may have been read now
-  totals_.settle(complete_until);
-}
-
 /// While a kernel in flight holds back the records of others, theirs are expected for longer.
-void live_metrics::forget_old_expectations(timestamp_ns complete_until) {
+void live_metrics::forget_old_expectations(timestamp_ns complete_until) noexcept {
   auto const progressed = complete_until >= last_forgot_ + patience;
   if (progressed || complete_until < last_forgot_) last_forgot_ = complete_until;
-  if (progressed) launches_.forget_old_expectations();
+  if (!progressed) return;
+  neighbors_.forget_old_expectations();
 }
 
-/// Nothing if one of its launches has no record, ran beside other work, or is of another workload.
-std::optional<workload_id> live_metrics::undisturbed_workload(counter_reading const& reading) {
-  std::optional<workload_id> all;
-  for (auto const& read : reading.launches) {
-    auto const* const launch = launches_.find(read.correlation);
-    if (launch == nullptr || launch->first.device != read.device ||
-        !are_of_one_call(read.opened, launch->first.start))
-      return std::nullopt;
-    if (launch->of_kernels.are_in(read.opened, read.closed)) return std::nullopt;
-    // Copies run no instructions, and a rewritten kernel counts only those.
-    if (!is_slow(read) && launch->of_copies.are_in(read.opened, read.closed)) return std::nullopt;
-    auto const workload = launch->workload();
-    if (!workload || (all && *workload != *all)) return std::nullopt;
-    all = workload;
-  }
-  if (all && of_any_geometry_.contains(all->shape)) return std::nullopt;
-  return all;
-}
-
-/// How long the launches of a workload take is known by the others.
-void live_metrics::note_read(counter_reading const& reading) {
-  for (auto const& read : reading.launches) {
-    auto const* const launch = launches_.find(read.correlation);
-    if (launch == nullptr || (launch->kernels != 1 && !launch->counts_as_graph)) continue;
-    totals_.note_read(launch->first, launch->counts_as_graph, launch->ns, is_slow(read));
-  }
-}
-
-void live_metrics::judge(counter_reading const& reading) {
-  note_read(reading);
-  auto const workload = undisturbed_workload(reading);
-  if (workload && raw(workload->graph) != 0)
-    totals_.count_as_one(workload->device, workload->graph);
+void live_metrics::judge(timestamp_ns complete_until) {
+  auto const later = std::partition(
+      waiting_.begin(), waiting_.end(),
+      [&](counter_reading const& waiting) { return is_ready(waiting, complete_until); });
+  auto const ready = std::span(waiting_.begin(), later);
+  for (std::size_t from = 0; from < ready.size(); from += judged_at_once)
+    judge_some(ready.subspan(from, std::min(judged_at_once, ready.size() - from)));
+  waiting_.erase(waiting_.begin(), later);
+  keep_window(complete_until);
+  forget_old_expectations(complete_until);
+  last_graph_ = {};  // it may have been read now
   std::scoped_lock const lock(mutex_);
-  auto const has_room = workload && (counted_.workloads.size() < limits_.workloads ||
-                                     counted_.workloads.contains(*workload));
-  if (!has_room) {
-    ++unused_readings_;
-    return;
+  workloads_.settle(complete_until);
+}
+
+void live_metrics::keep_window(timestamp_ns complete_until) {
+  auto window = samples_.take_complete(complete_until);
+  std::scoped_lock const lock(mutex_);
+  windows_passed_over_ = samples_.passed_over();
+  if (!window) return;
+  windows_.push_back(std::move(*window));
+  std::size_t bytes = 0;
+  for (auto const& kept : windows_) bytes += kept.bytes();
+  while (windows_.size() > limits_.kept_windows ||
+         (bytes > limits_.kept_window_bytes && windows_.size() > 1)) {
+    bytes -= windows_.front().bytes();
+    windows_.pop_front();
+    ++windows_dropped_;
   }
-  ++valid_readings_;
-  auto& launch = counted_.workloads[*workload];
-  ++launch.readings;
-  auto const slow = is_slow(reading.launches.back());
-  for (auto const& value : reading.values) {
-    auto const metric = read_metrics_.find(raw(value.metric));
-    if (metric == read_metrics_.end() || !std::isfinite(value.value)) continue;
-    // A rewritten kernel runs at other rates and moves other bytes: only what it was rewritten to
-    // count holds for the kernel as it is.
-    if (!slow || metric->second.is_slow) launch.means[metric->second.place].add(value.value);
+}
+
+/// With no lock held that the adding thread waits for.
+void live_metrics::divide_windows() {
+  std::scoped_lock const alone(dividing_);
+  std::deque<sampled_window> windows;
+  {
+    std::scoped_lock const lock(mutex_);
+    windows.swap(windows_);
+  }
+  for (auto const& window : windows) {
+    auto const found = window.divide();
+    std::scoped_lock const lock(mutex_);
+    if (leaves_out_work_) return;
+    sampled_.take(found, limits_.workloads.workloads);
+    ++windows_divided_;
+  }
+}
+
+void live_metrics::leave_out_work() {
+  if (samples_.has_given_up()) return;
+  samples_.give_up();
+  std::scoped_lock const lock(mutex_);
+  leaves_out_work_ = true;
+  windows_.clear();
+  sampled_ = {};  // as in the report, which has none
+}
+
+launch_metrics live_metrics::judge_of(std::span<read_launch_record const> launches) const {
+  launch_metrics judge;
+  for (auto const& metric : defined_) judge.define(metric.record, metric.name);
+  for (auto const& launch : launches) judge.add(launch);
+  return judge;
+}
+
+void live_metrics::judge_some(std::span<counter_reading const> readings) {
+  std::vector<read_launch_record> launches;
+  for (auto const& reading : readings)
+    launches.insert(launches.end(), reading.launches.begin(), reading.launches.end());
+  auto judged = judge_of(launches);
+  for (auto const& reading : readings)
+    for (auto const& value : reading.values) judged.add(value);
+  neighbors_.show(launches, judged);
+  judged.join();
+  std::scoped_lock const lock(mutex_);
+  metrics_.take_means(judged, limits_.workloads.workloads);
+  note_slowed(launches, judged);
+}
+
+/// With the mutex held.
+void live_metrics::note_slowed(std::span<read_launch_record const> launches,
+                               launch_metrics const& judge) {
+  for (auto const& launch : launches) {
+    auto const* const seen = neighbors_.find(launch.correlation);
+    if (seen != nullptr && seen->kernels == 1 &&
+        judge.sampling_of(launch.correlation) == sampling::slowed)
+      workloads_.note_slowed(seen->first);
   }
 }
 
 achieved_snapshot live_metrics::snapshot() {
-  auto const ran = totals_.workloads();
-  counted_launches counted;
+  divide_windows();
+  workload_sums sums;
+  launch_metrics metrics;
+  sampled_figures sampled;
+  std::map<device_id, roofline_device> devices;
   achieved_snapshot out;
+  decltype(codes_) codes;
   {
     std::scoped_lock const lock(mutex_);
-    counted = counted_;
-    out.sampled = sampled_.rates();
-    out.valid_readings = valid_readings_;
-    out.unused_readings = unused_readings_;
+    sums = workloads_.sums();
+    metrics = metrics_;
+    sampled = sampled_;
+    devices = devices_;
+    codes = codes_;
+    out.readings_forgotten = readings_forgotten_;
+    out.sampled_windows = windows_divided_;
+    out.windows_passed_over = windows_passed_over_ + windows_dropped_;
   }
-  achieved_lines const lines(ran, counted);
-  out.all = lines.all();
-  out.ranges = lines.by_range();
-  out.kernels = lines.by_kernel();
-  out.has_peaks = std::any_of(counted.devices.begin(), counted.devices.end(),
+  auto const times = sums.times(metrics);
+  named_kernels const kernels(sums);
+  workload_metrics const known(metrics, sampled);
+  roofline const roofs(known, times, devices, kernels.shapes, kernels.codes(codes));
+  auto const whole = everything(times);
+  out.all = roofs.by_range(std::span(&whole, 1), [](range_key) { return std::string(); }).front();
+  out.ranges = roofs.by_range(sums.ranges(),
+                              [&sums](range_key key) { return sums.range_names[raw(key.name)]; });
+  out.kernels = roofs.by_kernel(kernels.labels());
+  for (auto& row : out.kernels)
+    if (row.name == "(unknown)") row.name = "(other)";
+  drop_empty(out.kernels);
+  out.valid_readings = metrics.valid_samples();
+  out.discarded = metrics.discarded();
+  out.ranges_left_out = sums.ranges_left_out;
+  out.has_peaks = std::any_of(devices.begin(), devices.end(),
                               [](auto const& device) { return !device.second.roofs.empty(); });
   return out;
 }

@@ -1,40 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/live/live_totals.hpp"
 
-#include "model/gpu_work.hpp"
+#include "host/analysis/samples.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <tuple>
-#include <utility>
 
 namespace gpuprof::guest {
 namespace {
 
+constexpr std::uint64_t no_key = ~std::uint64_t{0};
 constexpr std::size_t max_shapes = 1u << 20;
 
-/// A whole graph as a launch of its own.
-kernel_record as_launch(graph_record const& graph) noexcept {
-  kernel_record launch;
-  launch.device = graph.device;
-  launch.duration = graph.duration;
-  launch.launched = graph.launched;
-  launch.correlation = graph.correlation;
-  launch.range = graph.range;
-  launch.graph = graph.graph;
-  return launch;
+std::size_t mix(std::uint64_t key) noexcept {
+  return static_cast<std::size_t>((key * 0x9E3779B97F4A7C15u) >> 32);
 }
 
 }  // namespace
 
 live_totals::live_totals(std::function<std::string_view(name_id)> text, capacity limits)
     : text_(std::move(text)),
-      kernel_numbers_(limits.names),
-      range_numbers_(limits.names),
-      recent_(limits.recent_ranges, limits.recent_start_end),
-      workloads_(limits.workloads
-                     ? std::make_unique<workload_tallies>(limits.names + 1, *limits.workloads)
-                     : nullptr) {
-  auto const names = limits.names + 1;
+      limits_(limits),
+      recent_(limits.recent_ranges, limits.recent_start_end) {
+  auto const names = limits_.names + 1;
   kernels_.reserve(names);
   ranges_.reserve(names);
   last_given_.reserve(names);
@@ -43,36 +32,48 @@ live_totals::live_totals(std::function<std::string_view(name_id)> text, capacity
   last_given_.push_back(0);
   for (std::size_t i = 0; i < copies_.size(); ++i)
     copies_[i] = {.kind = static_cast<copy_kind>(i % 11), .is_fill = i == 11};
+  kernel_index_.resize(std::bit_ceil(limits_.names * 2 + 2));
+  range_index_.resize(std::bit_ceil(limits_.names * 2 + 2));
 }
 
-/// 0 where there is no room left.
-template <class Row, class NameOf>
-std::uint32_t live_totals::row_of(key_numbers& numbers, std::uint64_t key, std::vector<Row>& rows,
-                                  NameOf name_of) {
-  auto const found = numbers.number_of(key);
-  if (!found.is_new) return found.number;
-  rows.emplace_back();  // reserved; only its name may find no memory
-  rows.back().name = name_of();
-  return found.number;
+void live_totals::clear() {
+  std::scoped_lock const lock(mutex_);
+  for (auto& row : kernels_) row = {.name = std::move(row.name)};
+  for (auto& row : ranges_) row = {.name = std::move(row.name)};
+  for (auto& row : copies_) row = {.kind = row.kind, .is_fill = row.is_fill};
+  kernel_count_ = kernel_ns_ = graph_count_ = graph_ns_ = without_range_ = 0;
+}
+
+/// The slot of a key; `is_new` when the caller must append a row. 0 when there is no room left.
+live_totals::slot live_totals::slot_of(std::vector<name_slot>& index, std::uint64_t key,
+                                       std::size_t used, bool& is_new) {
+  auto const mask = index.size() - 1;
+  auto at = mix(key) & mask;
+  for (; index[at].key != no_key; at = (at + 1) & mask)
+    if (index[at].key == key) return index[at].to;
+  if (used > limits_.names) return 0;
+  is_new = true;
+  index[at] = {key, static_cast<slot>(used)};
+  return index[at].to;
 }
 
 void live_totals::add(kernel_shape const& shape) {
   std::scoped_lock const lock(mutex_);
   auto const id = raw(shape.id);
   if (id >= max_shapes) return;  // its kernels count as "(other)"
-  if (id >= row_of_shape_.size()) row_of_shape_.resize(id + 1, 0);
-  row_of_shape_[id] =
-      row_of(kernel_numbers_, raw(shape.name), kernels_, [&] { return text_(shape.name); });
-}
-
-std::uint32_t live_totals::kernel_row(shape_id shape) const noexcept {
-  return raw(shape) < row_of_shape_.size() ? row_of_shape_[raw(shape)] : 0;
+  if (id >= slot_of_shape_.size()) slot_of_shape_.resize(id + 1, 0);
+  bool is_new = false;
+  slot_of_shape_[id] = slot_of(kernel_index_, raw(shape.name), kernels_.size(), is_new);
+  if (!is_new) return;
+  kernels_.emplace_back();  // reserved; only its name may find no memory
+  kernels_.back().name = text_(shape.name);
 }
 
 void live_totals::add(std::span<kernel_record const> kernels) {
   std::scoped_lock const lock(mutex_);
   for (auto const& kernel : kernels) {
-    auto& row = kernels_[kernel_row(kernel.shape)];
+    auto const shape = raw(kernel.shape);
+    auto& row = kernels_[shape < slot_of_shape_.size() ? slot_of_shape_[shape] : 0];
     auto const length = nanoseconds(kernel.duration);
     row.minimum_ns = row.count == 0 ? length : std::min(row.minimum_ns, length);
     row.maximum_ns = std::max(row.maximum_ns, length);
@@ -80,27 +81,15 @@ void live_totals::add(std::span<kernel_record const> kernels) {
     ++row.count;
     ++kernel_count_;
     kernel_ns_ += length;
-    if (workloads_ != nullptr) count_workload(kernel, workloads_->counts_as_one(kernel));
-    count_gpu_time(kernel.range, kernel.launched, kernel.duration, true);
+    count_gpu_time(kernel.range, kernel.launched, kernel.duration);
   }
-}
-
-/// Its ranges follow in count_gpu_time().
-void live_totals::count_workload(kernel_record const& kernel, bool is_graph) {
-  workloads_->begin(kernel, is_graph, kernel_row(kernel.shape));
-  if (!workloads_->any_declares()) return;
-  bool is_given = false;
-  recent_.each_around(kernel.range, [&](recent_range const& range) {
-    is_given = is_given || workloads_->add_to_declaring(range.id, kernel.duration);
-  });
 }
 
 void live_totals::add(graph_record const& graph) {
   std::scoped_lock const lock(mutex_);
   ++graph_count_;
   graph_ns_ += nanoseconds(graph.duration);
-  if (workloads_ != nullptr) count_workload(as_launch(graph), true);
-  count_gpu_time(graph.range, graph.launched, graph.duration, true);
+  count_gpu_time(graph.range, graph.launched, graph.duration);
 }
 
 void live_totals::add(copy_record const& copy) {
@@ -110,7 +99,7 @@ void live_totals::add(copy_record const& copy) {
   row.count += copy.copies();
   row.bytes += copy.bytes;
   row.total_ns += nanoseconds(copy.duration);
-  count_gpu_time(copy.range, copy.launched, copy.duration, false);
+  count_gpu_time(copy.range, copy.launched, copy.duration);
 }
 
 void live_totals::add(memset_record const& fill) {
@@ -119,28 +108,27 @@ void live_totals::add(memset_record const& fill) {
   ++row.count;
   row.bytes += fill.bytes;
   row.total_ns += nanoseconds(fill.duration);
-  count_gpu_time(fill.range, fill.launched, fill.duration, false);
+  count_gpu_time(fill.range, fill.launched, fill.duration);
 }
 
 void live_totals::add(range_begin const& begin) {
   std::scoped_lock const lock(mutex_);
   auto const key = static_cast<std::uint64_t>(raw(begin.domain)) << 32 | raw(begin.name);
-  auto const row = row_of(range_numbers_, key, ranges_, [&] {
-    auto name = std::string(text_(begin.domain));
-    if (!name.empty()) name += ':';
-    return name += text_(begin.name);
-  });
-  last_given_.resize(ranges_.size());  // reserved
-  recent_.begin(begin, row);
-  if (workloads_ == nullptr || !(begin.declared_flops > 0)) return;
-  std::vector<std::uint32_t> around;
-  each_name_around(begin.range, {}, [&](std::uint32_t name) { around.push_back(name); });
-  workloads_->declare(begin.range, begin.declared_flops, std::move(around));
+  bool is_new = false;
+  auto const name = slot_of(range_index_, key, ranges_.size(), is_new);
+  if (is_new) {
+    ranges_.emplace_back();  // reserved; only its name may find no memory
+    last_given_.push_back(0);
+    auto& name_of_row = ranges_.back().name;
+    name_of_row = text_(begin.domain);
+    if (!name_of_row.empty()) name_of_row += ':';
+    name_of_row += text_(begin.name);
+  }
+  recent_.begin(begin, name);
 }
 
 void live_totals::add(range_end const& end) {
   std::scoped_lock const lock(mutex_);
-  if (workloads_ != nullptr) workloads_->end_range(end.range, end.time);
   auto const* const range = recent_.end(end);
   if (range == nullptr) {  // began before the totals did, or too long ago
     ++ranges_[0].count;
@@ -151,59 +139,20 @@ void live_totals::add(range_end const& end) {
   if (end.time > range->begin) row.cpu_ns += nanoseconds(end.time - range->begin);
 }
 
-template <class F>
-bool live_totals::each_name_around(range_id innermost, timestamp_ns launched, F f) {
+/// Adds one operation to every name around it, once even where ranges of one name are nested.
+void live_totals::count_gpu_time(range_id innermost, timestamp_ns launched, duration_ns duration) {
   ++operation_;
-  auto const once = [&](recent_range const& range) {
-    if (std::exchange(last_given_[range.label], operation_) != operation_) f(range.label);
-  };
-  auto const is_known = recent_.each_around(innermost, once);
-  recent_.each_open_at(launched, once);
-  return is_known;
-}
-
-void live_totals::count_gpu_time(range_id innermost, timestamp_ns launched, duration_ns duration,
-                                 bool is_launch) {
   auto const length = nanoseconds(duration);
-  auto* const workloads = is_launch ? workloads_.get() : nullptr;
-  auto const is_known = each_name_around(innermost, launched, [&](std::uint32_t row) {
-    ranges_[row].gpu_ns += length;
-    ++ranges_[row].gpu_operations;
-    if (workloads != nullptr) workloads->add_in(row);
-  });
-  if (!is_known) ++without_range_;
+  auto const give_length = [&](recent_range const& range) { give(range, length); };
+  if (!recent_.each_around(innermost, give_length)) ++without_range_;
+  recent_.each_open_at(launched, give_length);
 }
 
-void live_totals::count_as_one(device_id device, graph_id graph) {
-  std::scoped_lock const lock(mutex_);
-  workloads_->count_as_one(device, graph);
-}
-
-bool live_totals::counts_as_one(kernel_record const& kernel) noexcept {
-  std::scoped_lock const lock(mutex_);
-  return workloads_->counts_as_one(kernel);
-}
-
-void live_totals::note_read(kernel_record const& kernel, bool is_graph, std::uint64_t ns,
-                            bool is_slowed) {
-  std::scoped_lock const lock(mutex_);
-  if (!workloads_->begin_read(kernel, is_graph, ns, is_slowed)) return;
-  each_name_around(kernel.range, kernel.launched,
-                   [&](std::uint32_t row) { workloads_->add_in(row); });
-}
-
-void live_totals::settle(timestamp_ns complete_until) {
-  std::scoped_lock const lock(mutex_);
-  workloads_->settle(complete_until);
-}
-
-workload_snapshot live_totals::workloads() const {
-  workload_snapshot out;
-  std::scoped_lock const lock(mutex_);
-  out.sums = workloads_->sums();
-  for (auto const& kernel : kernels_) out.kernel_names.push_back(kernel.name);
-  for (auto const& range : ranges_) out.range_names.push_back(range.name);
-  return out;
+void live_totals::give(recent_range const& range, std::uint64_t length) {
+  if (last_given_[range.label] == operation_) return;
+  last_given_[range.label] = operation_;
+  ranges_[range.label].gpu_ns += length;
+  ++ranges_[range.label].gpu_operations;
 }
 
 live_snapshot live_totals::snapshot() const {

@@ -3,15 +3,12 @@
 #pragma once
 
 #include "guest/live/recent_ranges.hpp"
-#include "guest/live/workload_tallies.hpp"
 #include "model/record_sink.hpp"
 
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -56,12 +53,6 @@ struct live_snapshot {
   std::uint64_t without_range = 0;
 };
 
-/// The same by workload, with the names of the rows.
-struct workload_snapshot {
-  workload_sums sums;
-  std::vector<std::string> kernel_names, range_names;
-};
-
 /// One thread adds, any thread takes snapshots. After the first record of each name, adding
 /// allocates nothing.
 class live_totals final : public record_sink {
@@ -70,8 +61,6 @@ class live_totals final : public record_sink {
     std::size_t names = 1024;           // kernel names and range names, each
     std::size_t recent_ranges = 65536;  // ranges whose GPU work can still be told, power of two
     std::size_t recent_start_end = 64;  // of these, start/end ranges
-    /// None: workloads are not told apart.
-    std::optional<workload_tallies::capacity> workloads = std::nullopt;
   };
   /// `text` is asked once for each name, by the adding thread; its answer need only hold until it
   /// is asked again.
@@ -90,41 +79,35 @@ class live_totals final : public record_sink {
   void add(range_end const& end) override;
 
   live_snapshot snapshot() const;
-
-  // Only if workloads are told apart: see workload_tallies.
-  workload_snapshot workloads() const;
-  void count_as_one(device_id device, graph_id graph);
-  bool counts_as_one(kernel_record const& kernel) noexcept;
-  void note_read(kernel_record const& kernel, bool is_graph, std::uint64_t ns, bool is_slowed);
-  void settle(timestamp_ns complete_until);
+  /// Counts from zero again; names, shapes and open ranges stay known.
+  void clear();
 
  private:
-  template <class Row, class NameOf>
-  std::uint32_t row_of(key_numbers& numbers, std::uint64_t key, std::vector<Row>& rows,
-                       NameOf name_of);
-  std::uint32_t kernel_row(shape_id shape) const noexcept;
-  /// Calls f(row) for every range name around a launch, once even where ranges of one name are
-  /// nested. False: its ranges are not known any more.
-  template <class F>
-  bool each_name_around(range_id innermost, timestamp_ns launched, F f);
-  void count_gpu_time(range_id innermost, timestamp_ns launched, duration_ns duration,
-                      bool is_launch);
-  void count_workload(kernel_record const& kernel, bool is_graph);
+  using slot = std::uint32_t;  // index into kernels_ or ranges_; 0 is "(other)"
+  struct name_slot {
+    std::uint64_t key = ~std::uint64_t{0};
+    slot to = 0;
+  };
+
+  slot slot_of(std::vector<name_slot>& index, std::uint64_t key, std::size_t used, bool& is_new);
+  void count_gpu_time(range_id innermost, timestamp_ns launched, duration_ns duration);
+  void give(recent_range const& range, std::uint64_t length);
 
   std::function<std::string_view(name_id)> const text_;
+  capacity const limits_;
 
   mutable std::mutex mutex_;  // guards all below; held for one batch or one copy
   std::vector<live_kernel> kernels_;
   std::vector<live_range> ranges_;
   std::array<live_copy, 12> copies_;  // by copy_kind, then the fill
-  key_numbers kernel_numbers_, range_numbers_;
-  std::vector<std::uint32_t> row_of_shape_;
+  std::vector<name_slot> kernel_index_;
+  std::vector<name_slot> range_index_;
+  std::vector<slot> slot_of_shape_;
   recent_ranges recent_;
   std::vector<std::uint64_t> last_given_;  // by range name: the operation it was last given
   std::uint64_t operation_ = 0;
   std::uint64_t kernel_count_ = 0, kernel_ns_ = 0, graph_count_ = 0, graph_ns_ = 0;
   std::uint64_t without_range_ = 0;
-  std::unique_ptr<workload_tallies> const workloads_;
 };
 
 }  // namespace gpuprof::guest

@@ -35,11 +35,13 @@ constexpr std::uint64_t max_return = 10 * ns_per_second;
 constexpr timestamp_ns nothing_follows{~std::uint64_t{0}};
 constexpr std::uint64_t release_every = ns_per_second;
 
-/// Workloads are told apart only if counters are read.
-live_totals::capacity totals_wanted(settings const& options) {
-  live_totals::capacity limits;
-  if (options.metrics.mode != metrics_mode::none) limits.workloads.emplace();
-  return limits;
+std::unique_ptr<live_metrics> achieved_if_counted(
+    settings const& options, std::function<std::string_view(name_id)> const& text) {
+  auto const mode = options.metrics.mode;
+  if (mode == metrics_mode::none) return nullptr;
+  live_metrics::capacity limits;
+  if (mode == metrics_mode::exact) limits.samples.work = 0;  // nothing is sampled in time
+  return std::make_unique<live_metrics>(text, limits);
 }
 
 }  // namespace
@@ -50,11 +52,8 @@ drain::drain(settings const& options, memory_budget& budget, kernel_filter const
       filter_(filter),
       costs_(costs),
       budget_(budget),
-      totals_([this](name_id id) { return text_of(id); }, totals_wanted(options)),
-      achieved_(options.metrics.mode == metrics_mode::none
-                    ? nullptr
-                    : std::make_unique<live_metrics>([this](name_id id) { return text_of(id); },
-                                                     totals_)),
+      totals_([this](name_id id) { return text_of(id); }),
+      achieved_(achieved_if_counted(options, [this](name_id id) { return text_of(id); })),
       output_(options),
       live_({&totals_}) {
   if (achieved_ != nullptr) live_.also(*achieved_);
@@ -370,6 +369,8 @@ void drain::flush_file(bool is_last) noexcept {
 
 void drain::judge_counters() {
   if (achieved_ == nullptr) return;
+  auto const lost = records_lost();
+  if (lost != std::exchange(records_lost_, lost)) achieved_->lose_records();
   achieved_->judge(complete_until_);
 }
 

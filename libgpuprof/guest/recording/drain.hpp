@@ -189,6 +189,7 @@ class drain {
   void do_beside(std::function<void()> act);
   void release_memory();
   void judge_counters();
+  std::uint64_t records_lost() const;
   void gather_counters();
   void take_counters();
   void take_code();
@@ -230,8 +231,9 @@ class drain {
   std::uint64_t closed_at_ = 0;      // monotonic; when the last window closed
   std::uint64_t last_progress_ = 0;  // monotonic; when a record of a window last came
   std::uint64_t progress_seen_ = 0;
-  std::uint64_t written_off_ = 0;  // launches whose records are not waited for any more
-  timestamp_ns complete_until_;    // as of the last flush, see trace_assembler
+  std::uint64_t written_off_ = 0;   // launches whose records are not waited for any more
+  timestamp_ns complete_until_;     // as of the last flush, see trace_assembler
+  std::uint64_t records_lost_ = 0;  // as of the last flush
   std::atomic<std::uint64_t> failed_steps_{0};
   bool quiet_ = false;  // since the last window closed, a whole flush has brought nothing of it
 

@@ -235,13 +235,10 @@ void trace_assembler::finish_kernel(kernel_record record, bool first_look) {
     return;
   }
   if (!kept) {
-    if (record.launched.value != 0) ++counts_.kernels_filtered;
+    if (record.launched.value != 0) leave_out_kernel();
     return;
   }
-  if (!wanted(record.shape)) {
-    ++counts_.kernels_filtered;
-    return;
-  }
+  if (!wanted(record.shape)) return leave_out_kernel();
   if (unrecorded_.awaits_patterns()) unrecorded_.see(record);
   ++counts_.kernels;
   auto const shape = static_cast<std::size_t>(raw(record.shape));
@@ -250,6 +247,11 @@ void trace_assembler::finish_kernel(kernel_record record, bool first_look) {
   note_context(record.context, record.device);
   finished_.push_back(record);
   if (finished_.size() == together) hand_over();
+}
+
+void trace_assembler::leave_out_kernel() {
+  ++counts_.kernels_filtered;
+  to_.leave_out_work();
 }
 
 void trace_assembler::hand_over() {

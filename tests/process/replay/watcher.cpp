@@ -73,16 +73,6 @@ std::string json_of(gpuprof_achieved const& line) {
       .str();
 }
 
-std::string json_of(gpuprof_sampled const& rates) {
-  return object()
-      .number("seconds", rates.seconds)
-      .number("dram_bytes_per_second", rates.dram_bytes_per_second)
-      .number("l2_bytes_per_second", rates.l2_bytes_per_second)
-      .number("sm_clock_hz", rates.sm_clock_hz)
-      .number("tensor_active", rates.tensor_active)
-      .str();
-}
-
 std::string json_of(gpuprof_achieved const* const* lines, std::size_t count) {
   object all;
   for (std::size_t i = 0; i < count; ++i) all.verbatim(lines[i]->name, json_of(*lines[i]));
@@ -91,14 +81,11 @@ std::string json_of(gpuprof_achieved const* const* lines, std::size_t count) {
 
 std::string json_of(gpuprof::metrics const& now) {
   return object()
-      .number("sizes fit",
-              now->struct_size == sizeof(gpuprof_metrics) &&
-                  now->all->struct_size == sizeof(gpuprof_achieved) &&
-                  (now->sampled == nullptr || now->sampled->struct_size == sizeof(gpuprof_sampled)))
+      .number("sizes fit", now->struct_size == sizeof(gpuprof_metrics) &&
+                               now->all->struct_size == sizeof(gpuprof_achieved))
       .verbatim("all", json_of(*now->all))
       .verbatim("ranges", json_of(now->ranges, now->range_name_count))
       .verbatim("kernels", json_of(now->kernels, now->kernel_name_count))
-      .verbatim("sampled", now->sampled == nullptr ? "null" : json_of(*now->sampled))
       .number("has_peaks", now->has_peaks)
       .number("readings", static_cast<double>(now->reading_count))
       .number("readings_left_out", static_cast<double>(now->unused_reading_count))

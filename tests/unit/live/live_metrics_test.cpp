@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/live/live_metrics.hpp"
 
-#include "model/record_sink.hpp"
 #include "support/analyzed.hpp"
 #include "support/catch.hpp"
 
 #include <algorithm>
 #include <atomic>
-#include <functional>
 #include <random>
 #include <thread>
 
@@ -24,26 +22,6 @@ Approx near(double value) {
   return Approx(value).epsilon(1e-9);
 }
 
-/// Gets records as in the library: first the totals, then the figures.
-struct watched final : record_sinks {
-  explicit watched(std::function<std::string_view(name_id)> text,
-                   live_totals::capacity of_totals = {}, live_metrics::capacity limits = {})
-      : totals(text, with_workloads(of_totals)), metrics(text, totals, limits) {
-    also(totals);
-    also(metrics);
-  }
-  watched(watched const&) = delete;
-  static live_totals::capacity with_workloads(live_totals::capacity limits) {
-    if (!limits.workloads) limits.workloads.emplace();
-    return limits;
-  }
-  void judge(timestamp_ns complete_until) { metrics.judge(complete_until); }
-  achieved_snapshot snapshot() { return metrics.snapshot(); }
-
-  live_totals totals;
-  live_metrics metrics;
-};
-
 counter_reading reading_of(counted_trace const& c, std::size_t sample) {
   counter_reading reading{{c.samples[sample]}, {}};
   for (auto const& value : c.values)
@@ -51,44 +29,36 @@ counter_reading reading_of(counted_trace const& c, std::size_t sample) {
   return reading;
 }
 
-void feed_definitions(watched& live, counted_trace const& c) {
+void feed_definitions(live_metrics& live, counted_trace const& c) {
   live.add(c.device);
   for (auto const& peak : c.peaks) live.add(peak);
   for (auto const& metric : c.metrics) live.add(metric);
   for (auto const& shape : c.t.shapes) live.add(shape);
 }
 
-void feed_work(watched& live, counted_trace const& c) {
+void feed_work(live_metrics& live, counted_trace const& c) {
   for (auto const& begin : c.t.begins) live.add(begin);
-  live.add(std::span<kernel_record const>(c.t.kernels));
+  live.add(c.t.kernels);
   for (auto const& copy : c.t.copies) live.add(copy);
   for (auto const& fill : c.t.fills) live.add(fill);
   for (auto const& graph : c.t.graphs) live.add(graph);
   for (auto const& end : c.t.ends) live.add(end);
 }
 
-void feed_readings(watched& live, counted_trace const& c) {
+void feed_readings(live_metrics& live, counted_trace const& c) {
   for (std::size_t i = 0; i < c.samples.size(); ++i) live.add(reading_of(c, i));
 }
 
 /// As the library does: what was launched is known to be read before its kernel comes, and what was
 /// counted long after.
-achieved_snapshot achieved_in(counted_trace const& c, live_metrics::capacity limits = {},
-                              live_totals::capacity of_totals = {}) {
-  watched live(c.t.text(), of_totals, limits);
+achieved_snapshot achieved_in(counted_trace const& c, live_metrics::capacity limits = {}) {
+  live_metrics live(c.t.text(), limits);
   feed_definitions(live, c);
   for (auto const& sample : c.samples) live.expect_reading(sample.correlation);
   feed_work(live, c);
   feed_readings(live, c);
   live.judge(no_end);
   return live.snapshot();
-}
-
-achieved_line const& row(std::vector<achieved_line> const& lines, std::string_view name) {
-  auto const found = std::find_if(lines.begin(), lines.end(),
-                                  [&](achieved_line const& line) { return line.name == name; });
-  REQUIRE(found != lines.end());
-  return *found;
 }
 
 roofline_row const& row(std::vector<roofline_row> const& rows, std::string_view name) {
@@ -102,8 +72,7 @@ void check_same(std::optional<double> const& one, std::optional<double> const& o
   if (one && other) CHECK(*one == near(*other));
 }
 
-template <class Line>
-void check_same(achieved_line const& live, Line const& read) {
+void check_same(roofline_row const& live, roofline_row const& read) {
   INFO(live.name);
   CHECK(live.launches == read.launches);
   CHECK(live.total_ns == near(read.total_ns));
@@ -178,19 +147,19 @@ TEST_CASE("what is known while the program runs is what the capture says afterwa
   CHECK(live.all.total_ns == near(read.roofs().gpu_ns()));
   CHECK(live.all.exact_share == near(read.roofs().exact_share()));
   CHECK(live.valid_readings == 12);
-  CHECK(live.unused_readings == 0);
+  CHECK(live.discarded.all() == 0);
   CHECK(live.has_peaks);
 }
 
 TEST_CASE("readings may come before the records of their launches, and unannounced") {
   auto const step = counted_step().with_peaks();
   auto const usual = achieved_in(step);
-  watched early(step.t.text());
+  live_metrics early(step.t.text());
   feed_definitions(early, step);
   feed_readings(early, step);
   feed_work(early, step);
   early.judge(no_end);
-  watched unannounced(step.t.text());
+  live_metrics unannounced(step.t.text());
   feed_definitions(unannounced, step);
   feed_work(unannounced, step);
   feed_readings(unannounced, step);
@@ -211,7 +180,7 @@ TEST_CASE(
     for (int turned = 0; turned < 4; ++turned) {
       auto const live = achieved_in(c);
       CHECK(live.valid_readings == 0);
-      CHECK(live.unused_readings == 1);
+      CHECK(live.discarded.beside_kernels == 1);
       CHECK_FALSE(row(live.kernels, "k").dram_rate);
       std::rotate(c.t.kernels.begin(), c.t.kernels.begin() + 1, c.t.kernels.end());
     }
@@ -234,11 +203,11 @@ TEST_CASE("work on another GPU does not matter to a live reading") {
 
 TEST_CASE("a copy, a fill or a whole graph beside a live reading is counted with it") {
   auto const copied = one_sample({copy(copy_kind::host_to_device, 100, 90_us, 120_us)});
-  CHECK(achieved_in(copied).unused_readings == 1);
+  CHECK(achieved_in(copied).discarded.beside_copies == 1);
   auto const filled = one_sample({fill(100, 114_us, 120_us)});
-  CHECK(achieved_in(filled).unused_readings == 1);
+  CHECK(achieved_in(filled).discarded.beside_copies == 1);
   auto const graphed = one_sample({graph(90_us, 120_us).correlated(9)});
-  CHECK(achieved_in(graphed).unused_readings == 1);
+  CHECK(achieved_in(graphed).discarded.beside_kernels == 1);
   auto const apart = one_sample({copy(copy_kind::host_to_device, 100, 80_us, 94_us),
                                  fill(100, 116_us, 120_us), graph(130_us, 140_us).correlated(9)});
   CHECK(achieved_in(apart).valid_readings == 1);
@@ -249,18 +218,18 @@ TEST_CASE("launches of one live reading are one sample, and each of them can spo
     auto c = one_sample(std::move(beside));
     c.values.clear();
     c.sample(1, 0, {{dram_read_metric, 7e6}});
-    watched live(c.t.text());
+    live_metrics live(c.t.text());
     feed_definitions(live, c);
     for (auto const& sample : c.samples) live.expect_reading(sample.correlation);
     feed_work(live, c);
     for (auto& sample : c.samples) sample.reading = 4;
-    live.add(counter_reading{c.samples, c.values});
+    live.add({c.samples, c.values});
     live.judge(no_end);
     return live.snapshot();
   };
   CHECK(of({}).valid_readings == 1);
-  CHECK(of({}).unused_readings == 0);
-  CHECK(of({kernel("other", 12_us, 13_us).correlated(9)}).unused_readings == 1);
+  CHECK(of({}).discarded.all() == 0);
+  CHECK(of({kernel("other", 12_us, 13_us).correlated(9)}).discarded.beside_kernels == 1);
 }
 
 TEST_CASE("in any order of records, readings are judged as with the whole trace at hand") {
@@ -293,7 +262,7 @@ TEST_CASE("in any order of records, readings are judged as with the whole trace 
       auto const at = below(static_cast<std::uint32_t>(c.t.kernels.size() - 4));
       std::swap(c.t.kernels[at], c.t.kernels[at + 1 + below(3)]);
     }
-    watched live(c.t.text());
+    live_metrics live(c.t.text());
     feed_definitions(live, c);
     std::size_t copied = 0;
     for (auto const& kernel : c.t.kernels) {
@@ -315,9 +284,12 @@ TEST_CASE("in any order of records, readings are judged as with the whole trace 
     live.judge(no_end);
     auto const found = live.snapshot();
     CHECK(found.valid_readings == whole.metrics.valid_samples());
-    CHECK(found.unused_readings == whole.metrics.discarded().all());
+    CHECK(found.discarded.without_kernel == whole.metrics.discarded().without_kernel);
+    CHECK(found.discarded.beside_kernels == whole.metrics.discarded().beside_kernels);
+    CHECK(found.discarded.beside_copies == whole.metrics.discarded().beside_copies);
+    CHECK(found.discarded.mixed == whole.metrics.discarded().mixed);
     valid += found.valid_readings;
-    discarded += found.unused_readings;
+    discarded += found.discarded.all();
   }
   CHECK(valid > 300);
   CHECK(discarded > 300);
@@ -325,7 +297,7 @@ TEST_CASE("in any order of records, readings are judged as with the whole trace 
 
 TEST_CASE("a reading waits until all work of its time is there") {
   auto const c = one_sample();
-  watched live(c.t.text());
+  live_metrics live(c.t.text());
   feed_definitions(live, c);
   feed_work(live, c);
   feed_readings(live, c);
@@ -339,29 +311,29 @@ TEST_CASE("a reading waits until all work of its time is there") {
   live.add(std::span(&late, 1));
   live.judge(trace_start + 200_us);
   CHECK(live.snapshot().valid_readings == 0);
-  CHECK(live.snapshot().unused_readings == 1);
+  CHECK(live.snapshot().discarded.beside_kernels == 1);
 }
 
 TEST_CASE("a reading waits a while for the record of its own launch") {
   auto const c = one_sample();
   auto const until = [&](duration_ns after) { return c.samples[0].closed + after; };
   for (bool const comes : {true, false}) {
-    watched live(c.t.text());
+    live_metrics live(c.t.text());
     feed_definitions(live, c);
     feed_readings(live, c);
     live.judge(until(1_us));
     live.judge(until(500'000_us));
-    CHECK(live.snapshot().unused_readings == 0);
+    CHECK(live.snapshot().discarded.all() == 0);
     if (comes) feed_work(live, c);
     live.judge(until(1'000'000_us));
     CHECK(live.snapshot().valid_readings == (comes ? 1 : 0));
-    CHECK(live.snapshot().unused_readings == (comes ? 0 : 1));
+    CHECK(live.snapshot().discarded.without_kernel == (comes ? 0 : 1));
   }
 }
 
 TEST_CASE("a launch is expected for as long as a kernel in flight holds back its record") {
   auto const c = one_sample();
-  watched live(c.t.text());
+  live_metrics live(c.t.text());
   feed_definitions(live, c);
   live.expect_reading(c.samples[0].correlation);
   for (int flush = 0; flush < 100; ++flush) live.judge(trace_start);
@@ -485,7 +457,7 @@ TEST_CASE("what a range declares counts when it is over and all its launches are
                      kernel("k", 300_us, 390_us).correlated(2)});
   c.begins[0].declared_flops = 1e6;
   for (auto& kernel : c.kernels) kernel.range = c.begins[0].range;
-  watched live(c.text());
+  live_metrics live(c.text());
   for (auto const& shape : c.shapes) live.add(shape);
   live.add(c.begins[0]);
   auto const flops = [&] { return live.snapshot().ranges.at(0).total_flops; };
@@ -503,9 +475,9 @@ TEST_CASE("what a range declares counts when it is over and all its launches are
 
 TEST_CASE("a range that declares and is forgotten takes its FLOP and its time with it") {
   auto c = trace_of({kernel("k", 10_us, 20_us)});
-  workload_tallies::capacity small;
-  small.declaring_ranges = 4;
-  watched live([](name_id) -> std::string_view { return "step"; }, {.workloads = small});
+  live_metrics::capacity small;
+  small.workloads.recent_ranges = 4;
+  live_metrics live([](name_id) -> std::string_view { return "step"; }, small);
   for (auto const& shape : c.shapes) live.add(shape);
   for (std::uint64_t i = 1; i <= 7; ++i) {  // none of the first three is settled in time
     range_begin begin{};
@@ -536,7 +508,7 @@ TEST_CASE("readings of many launches in a row are all judged, however many kerne
   for (std::uint32_t i = 1; i <= 1024; ++i) c.sample(i, 0, {{dram_read_metric, 1e6}});
   auto const together = std::size_t{256};
   for (bool const announced : {true, false}) {
-    watched live(c.t.text());
+    live_metrics live(c.t.text());
     feed_definitions(live, c);
     for (std::size_t from = 0; from < c.samples.size(); from += together) {
       for (std::size_t i = from; i < from + together && announced; ++i)
@@ -547,7 +519,7 @@ TEST_CASE("readings of many launches in a row are all judged, however many kerne
     live.judge(no_end);
     auto const found = live.snapshot();
     CHECK(found.valid_readings == 1024);
-    CHECK(found.unused_readings == 0);
+    CHECK(found.discarded.all() == 0);
   }
 }
 
@@ -562,6 +534,7 @@ TEST_CASE("a launch that was slowed is one also where its reading is not judged"
   crowded.waiting_readings = 1;
   for (auto const& limits : {live_metrics::capacity{}, crowded}) {
     auto const found = achieved_in(c, limits);
+    CHECK(*row(found.kernels, "k").mean_ns == near(10e3));
     CHECK(row(found.kernels, "k").total_ns == near(60e3));
   }
 }
@@ -577,7 +550,7 @@ TEST_CASE("a graph that was read is one workload from then on") {
   for (auto& kernel : c.t.kernels) kernel.graph = static_cast<graph_id>(5);
   c.plan(0, {dram_read_metric, dram_write_metric}).sample(1, 0, {{dram_read_metric, 1e6}});
   c.samples[0].opened = trace_start + 95_us, c.samples[0].closed = trace_start + 125_us;
-  watched live(c.t.text());
+  live_metrics live(c.t.text());
   feed_definitions(live, c);
   live.expect_reading(c.samples[0].correlation);
   live.add(std::span(c.t.kernels).first(2));
@@ -588,6 +561,7 @@ TEST_CASE("a graph that was read is one workload from then on") {
   CHECK(found.valid_readings == 1);
   auto const& graph = row(found.kernels, "[CUDA graph 5]");
   CHECK(graph.launches == 3);
+  CHECK(*graph.mean_ns == near(20e3));
   CHECK(*graph.dram_rate == near(1e6 / 20e-6));
   CHECK(row(found.kernels, "a").launches == 1);  // what came before
 }
@@ -621,7 +595,7 @@ std::span<kernel_record const> launch_of(counted_trace const& c, std::size_t lau
 
 /// One launch after another, each judged before the next.
 achieved_snapshot achieved_one_by_one(counted_trace const& c, bool announced) {
-  watched live(c.t.text());
+  live_metrics live(c.t.text());
   feed_definitions(live, c);
   for (std::size_t launch = 0; launch < c.t.kernels.size() / 20; ++launch) {
     auto const is_read = launch < c.samples.size();
@@ -646,6 +620,7 @@ TEST_CASE("a graph takes as long as its launches do around which nothing is coun
       CHECK(found.valid_readings == read);
       auto const& graph = row(found.kernels, "[CUDA graph 5]");
       CHECK(graph.launches == launches - 1);  // the first was known as kernels
+      CHECK(*graph.mean_ns == near(200e3));
       CHECK(*graph.dram_rate == near(2e8 / 200e-6));
     }
   }
@@ -653,7 +628,7 @@ TEST_CASE("a graph takes as long as its launches do around which nothing is coun
 
 TEST_CASE("launches of one graph whose kernels come mixed are told apart") {
   auto const c = graph_trace(4, 3);
-  watched live(c.t.text());
+  live_metrics live(c.t.text());
   feed_definitions(live, c);
   live.expect_reading(c.samples[0].correlation);
   live.add(launch_of(c, 0));
@@ -664,20 +639,18 @@ TEST_CASE("launches of one graph whose kernels come mixed are told apart") {
     for (std::size_t launch = 1; launch < 4; ++launch)
       live.add(launch_of(c, launch).subspan(node, 1));
   live.expect_reading(c.samples[2].correlation);
-  for (std::size_t sample = 1; sample < 3; ++sample) live.add(reading_of(c, sample));
-  live.judge(no_end);
   auto const found = live.snapshot();
   auto const& graph = row(found.kernels, "[CUDA graph 5]");
   CHECK(graph.launches == 3);
-  CHECK(*graph.dram_rate == near(2e8 / 200e-6));
+  CHECK(*graph.mean_ns == near(200e3));
 }
 
 TEST_CASE("counters around a launch that was not known as a graph take nothing from the graph") {
   auto const c = graph_trace(2, 2);
-  watched live(c.t.text());
+  live_metrics live(c.t.text());
   feed_definitions(live, c);
   live.expect_reading(c.samples[0].correlation);
-  live.add(std::span<kernel_record const>(c.t.kernels));
+  live.add(c.t.kernels);
   live.add(reading_of(c, 0));
   live.judge(no_end);
   live.add(reading_of(c, 1));  // of a launch whose kernels came before the graph was known
@@ -686,8 +659,8 @@ TEST_CASE("counters around a launch that was not known as a graph take nothing f
   live.add(launch_of(later, 2));
   auto const found = live.snapshot();
   CHECK(row(found.kernels, "[CUDA graph 5]").launches == 1);
-  CHECK(*row(found.kernels, "[CUDA graph 5]").dram_rate == near(2e8 / 200e-6));
-  CHECK(row(found.kernels, "a").total_ns == near(40 * 30e3));
+  CHECK(*row(found.kernels, "[CUDA graph 5]").mean_ns == near(200e3));
+  CHECK(*row(found.kernels, "a").mean_ns < 31e3);
 }
 
 TEST_CASE("workloads and ranges beyond the capacity are there as (other), not counted") {
@@ -701,17 +674,19 @@ TEST_CASE("workloads and ranges beyond the capacity are there as (other), not co
     s.events.push_back(range(numbered("r", i), s.now, s.now + 30_us));
     s.run("k0");
   }
-  live_totals::capacity few{.names = 6};
-  few.workloads = {.workloads = 4};
-  auto const live = achieved_in(s.trace(), {}, few);
+  live_metrics::capacity limits;
+  limits.workloads.workloads = 4;
+  limits.workloads.range_names = 6;
+  limits.workloads.paths = 5;
+  auto const live = achieved_in(s.trace(), limits);
   CHECK(live.kernels.size() == 5);
   CHECK(row(live.kernels, "(other)").launches == 16);
   CHECK(live.all.launches == 4 + 19 + 20);
   CHECK(live.all.exact_share == near(24. / 43));
-  CHECK(live.ranges.size() == 7);
+  CHECK(live.ranges.size() == 5);  // and k0 of the others is in no range
   CHECK(row(live.ranges, "many").launches == 19);
   CHECK(row(live.ranges, "many").exact_share == 0);
-  CHECK(row(live.ranges, "(other)").launches == 15);
+  CHECK(live.ranges_left_out == 16);
 }
 
 TEST_CASE("a reading that comes too late to be judged, or with too many others, is left out") {
@@ -720,14 +695,14 @@ TEST_CASE("a reading that comes too late to be judged, or with too many others, 
   s.run("k", 400);
   auto const c = s.trace();
   live_metrics::capacity small;
-  small.launches = {.recent = 8, .launches = 2};
-  watched live(c.t.text(), {}, small);
+  small.neighbors = {.recent = 8, .launches = 2};
+  live_metrics live(c.t.text(), small);
   feed_definitions(live, c);
   feed_work(live, c);
   feed_readings(live, c);
   live.judge(no_end);
   CHECK(live.snapshot().valid_readings == 0);
-  CHECK(live.snapshot().unused_readings == 3);
+  CHECK(live.snapshot().discarded.without_kernel == 3);
   // Announced, two of the three are kept however much comes after them.
   CHECK(achieved_in(c, small).valid_readings == 2);
 
@@ -735,7 +710,7 @@ TEST_CASE("a reading that comes too late to be judged, or with too many others, 
   small.waiting_readings = 1;
   auto const crowded = achieved_in(c, small);
   CHECK(crowded.valid_readings == 1);
-  CHECK(crowded.unused_readings == 2);
+  CHECK(crowded.readings_forgotten == 2);
 }
 
 TEST_CASE("neighbors that made room are remembered by their latest end") {
@@ -749,19 +724,19 @@ TEST_CASE("neighbors that made room are remembered by their latest end") {
   counted_trace c(trace_of(std::move(events)));
   c.plan(0, {dram_read_metric, dram_write_metric}).sample(77, 0, {{dram_read_metric, 7e6}});
   live_metrics::capacity small;
-  small.launches.recent = 8;
-  CHECK(achieved_in(c, small).unused_readings == 1);
+  small.neighbors.recent = 8;
+  CHECK(achieved_in(c, small).discarded.beside_kernels == 1);
 }
 
 TEST_CASE("live snapshots taken while another thread adds are each consistent") {
   auto const step = counted_step().with_peaks();
-  watched live(step.t.text());
+  live_metrics live(step.t.text());
   feed_definitions(live, step);
   for (auto const& begin : step.t.begins) live.add(begin);
   std::atomic<bool> stop{false};
   std::thread adding([&] {
     while (!stop) {
-      live.add(std::span<kernel_record const>(step.t.kernels));
+      live.add(step.t.kernels);
       feed_readings(live, step);
       live.judge(no_end);
     }

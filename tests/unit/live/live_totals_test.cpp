@@ -132,6 +132,18 @@ TEST_CASE("a range that stays open keeps its place however many come after it") 
   CHECK(find(totals.snapshot(), "outer").gpu_ns == 7);
 }
 
+TEST_CASE("clearing counts from zero again, with all names still known") {
+  auto const t = trace_of({kernel("k", 0_us, 1_us)});
+  live_totals totals(t.text());
+  feed(totals, t);
+  totals.clear();
+  CHECK(totals.snapshot().kernels.empty());
+  totals.add(t.kernels);
+  REQUIRE(totals.snapshot().kernels.size() == 1);
+  CHECK(totals.snapshot().kernels[0].name == "k");
+  CHECK(totals.snapshot().kernels[0].count == 1);
+}
+
 TEST_CASE("after the first record of each name nothing is allocated") {
   auto const t =
       trace_of({range("step", 0_us, 100_us), range("req", 0_us, 90_us).start_end(),

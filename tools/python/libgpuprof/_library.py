@@ -86,15 +86,9 @@ class Achieved(ctypes.Structure):
                 ("tensor_active", _f64), ("dram_of_peak", _f64), ("l2_of_peak", _f64), ("of_peak", _f64), ("bound_by", Bound)]
 
 
-class Sampled(ctypes.Structure):
-    _fields_ = [("struct_size", _size), ("seconds", _f64), ("dram_bytes_per_second", _f64), ("l2_bytes_per_second", _f64),
-                ("sm_clock_hz", _f64), ("tensor_active", _f64)]
-
-
 class Metrics(ctypes.Structure):
     _fields_ = [("struct_size", _size), ("all", ctypes.POINTER(Achieved)), ("ranges", _listed(Achieved)), ("ranges_count", _size),
-                ("kernels", _listed(Achieved)), ("kernels_count", _size), ("has_peaks", _int), ("readings", _u64), ("readings_left_out", _u64),
-                ("sampled", ctypes.POINTER(Sampled))]
+                ("kernels", _listed(Achieved)), ("kernels_count", _size), ("has_peaks", _int), ("readings", _u64), ("readings_left_out", _u64)]
 
 
 class PeaksOptions(ctypes.Structure):
@@ -113,12 +107,6 @@ class Peaks(ctypes.Structure):
                 ("peaks", _listed(Peak)), ("peaks_count", _size)]
 
 
-def has_field(struct: ctypes.Structure, name: str) -> bool:
-    """False if the library is older than the field."""
-    field = getattr(type(struct), name)
-    return bool(field.offset + field.size <= struct.struct_size)
-
-
 def as_dict(struct: ctypes.Structure) -> Dict[str, Any]:
     """Numbers and texts of a struct of the library, enums by their names; lists of structs are left out. Fields that this library does not
     have are None."""
@@ -126,7 +114,8 @@ def as_dict(struct: ctypes.Structure) -> Dict[str, Any]:
     for name, kind in struct._fields_[1:]:  # type: ignore[misc]
         if kind not in (_text, _u64, _f64, _int) and not issubclass(kind, Named):
             continue
-        value = getattr(struct, name) if has_field(struct, name) else None
+        there = getattr(type(struct), name).offset + ctypes.sizeof(kind) <= struct.struct_size
+        value = getattr(struct, name) if there else None
         if isinstance(value, Named):
             value = str(value)
         found[name] = value.decode(errors="replace") if isinstance(value, bytes) else value

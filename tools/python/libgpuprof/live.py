@@ -203,14 +203,13 @@ def totals() -> Optional[Totals]:
 
 
 class Metrics(NamedTuple):
-    """Figures of this process by range and kernel, from counters read around launches: launches, seconds, flops (FLOP/s),
-    dram_bytes_per_second, occupancy (0 to 1), of_peak (0 to 1), bound_by ... A number that was not counted is NaN."""
+    """Figures of this process by range and kernel: launches, seconds, flops (FLOP/s), dram_bytes_per_second, occupancy (0 to 1),
+    of_peak (0 to 1), bound_by ... A number that nobody counted is NaN."""
     all: Row
     ranges: Rows
     kernels: Rows
     has_peaks: bool
     readings: int
-    sampled: Optional[Row] = None  # mean rates of whole GPUs over the sampled time: seconds, dram_bytes_per_second ...
 
     def range(self, name: str) -> Optional[Row]:
         """The figures of the ranges of this name, "domain:name" or the bare name; None if no kernel ran in one."""
@@ -227,8 +226,7 @@ def _achieved(struct: Any) -> Dict[str, Any]:
 
 def metrics() -> Optional[Metrics]:
     """Returns what hardware counters say of the process so far, if it was started with ``metrics="auto"`` or "sampled". Takes some
-    milliseconds and does not touch the GPU. None if nothing is counted. Samples are not divided among kernels:
-    ``run.roofline()`` does that."""
+    milliseconds, and 10 to 30 for each new window of samples; does not touch the GPU. None if nothing is counted."""
     library = _library.existing()
     taken = ctypes.POINTER(_library.Metrics)()
     if library is None or library.gpuprof_take_metrics(ctypes.byref(taken)) != _library.OK:
@@ -236,9 +234,7 @@ def metrics() -> Optional[Metrics]:
     try:
         now = taken.contents
         of_ranges, kernels = (Rows(map(_achieved, _library.each(now, name))) for name in ("ranges", "kernels"))
-        has_samples = _library.has_field(now, "sampled") and now.sampled
-        sampled = Row(_library.as_dict(now.sampled.contents)) if has_samples else None
-        return Metrics(Row(_achieved(now.all.contents)), of_ranges, kernels, bool(now.has_peaks), now.readings, sampled)
+        return Metrics(Row(_achieved(now.all.contents)), of_ranges, kernels, bool(now.has_peaks), now.readings)
     finally:
         library.gpuprof_release_metrics(taken)
 

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Puts samples in time and the GPU work of their time together: a window now and then, while the
+// program runs.
+#pragma once
+
+#include "guest/live/sampled_window.hpp"
+#include "model/records.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace gpuprof::guest {
+
+/// One thread. Work comes before the samples of its window, or after; either is kept until the
+/// other is here.
+class recent_samples {
+ public:
+  struct capacity {
+    std::size_t work = 200'000;        // 6.4 MB; 0: samples are not looked at
+    std::size_t values = 1u << 17;     // 4 MB; of one window, and of those that have not ended
+    std::size_t unknowns = 150;        // 50 workloads of a window; see sampled_window::divide()
+    duration_ns pause{1'000'000'000};  // between windows of a GPU, times the number of GPUs
+  };
+  recent_samples() : recent_samples(capacity{}) {}
+  explicit recent_samples(capacity limits) : limits_(limits), room_(limits.work) {}
+
+  /// Ignores metrics that are read around launches.
+  void define(metric_record const& metric, std::string_view name);
+  /// When launches are recorded, see recorded_time.
+  void open_capture(timestamp_ns start);
+  void close_capture(timestamp_ns end);
+
+  /// `is_graph`: it counts as a part of its graph, which is one workload.
+  void add(kernel_record const& kernel, bool is_graph) {
+    push({kernel.start,
+          kernel.duration,
+          is_graph ? raw(kernel.graph) : raw(kernel.shape),
+          kernel.correlation,
+          0,
+          static_cast<std::uint16_t>(raw(kernel.device)),
+          is_graph ? sampled_work::kind::graph : sampled_work::kind::kernel,
+          {}});
+  }
+  void add(copy_record const& copy) {
+    push({copy.start,
+          copy.duration,
+          0,
+          {},
+          static_cast<float>(copy.bytes),
+          static_cast<std::uint16_t>(raw(copy.device)),
+          sampled_work::kind::copy,
+          copy.kind});
+  }
+  void add(memset_record const& fill) {
+    push({fill.start,
+          fill.duration,
+          0,
+          {},
+          static_cast<float>(fill.bytes),
+          static_cast<std::uint16_t>(raw(fill.device)),
+          sampled_work::kind::fill,
+          {}});
+  }
+  /// Windows that have ended, and samples of these and of such as have not.
+  void add(std::span<sampling_window_record const> windows, std::span<sample_record const> samples);
+
+  /// Records of work were lost, nobody knows when: what waits is not used.
+  void lose_records();
+  /// From now on, and for good, there is work without a record.
+  void give_up();
+  bool has_given_up() const noexcept { return has_given_up_; }
+
+  /// All GPU work that began up to this moment has been added. A window up to it, each once: of
+  /// the GPU whose last one is longest ago.
+  std::optional<sampled_window> take_complete(timestamp_ns complete_until);
+
+  /// Windows that were taken, and those that were not: for their number, or because work of their
+  /// time is missing.
+  std::uint64_t taken() const noexcept { return taken_; }
+  std::uint64_t passed_over() const noexcept { return passed_over_; }
+
+ private:
+  struct sampled_gpu {
+    device_id id{};
+    bool is_waiting = false;
+    sampling_window_record window;       // that waits
+    std::vector<sample_record> samples;  // of this
+    timestamp_ns earliest_next;          // window
+    timestamp_ns last_end;               // of the windows that came
+  };
+  void push(sampled_work const& work) {
+    if (work_.size() == room_) return replace_oldest(work);
+    if (work_.empty()) work_.reserve(room_);
+    work_.push_back(work);
+  }
+  void replace_oldest(sampled_work const& work) {
+    if (room_ == 0) return;
+    auto& place = work_[oldest_];
+    gone_until_ = std::max(gone_until_, place.end());
+    place = work;
+    if (++oldest_ == work_.size()) oldest_ = 0;
+  }
+  sampled_gpu* find(device_id device) noexcept;
+  bool is_gone(sampling_window_record const& window) const noexcept {
+    return window.start < gone_until_;
+  }
+  void take(sampling_window_record const& window, std::span<sample_record const> samples);
+  void keep_open(std::span<sample_record const> samples);
+  sampled_window take(sampled_gpu& gpu);
+  std::vector<sampled_work> work_around(sampling_window_record const& window) const;
+
+  capacity const limits_;
+  std::size_t room_;                // for work
+  std::vector<sampled_work> work_;  // of all GPUs; a ring once it is full
+  std::size_t oldest_ = 0;
+  timestamp_ns gone_until_;  // the latest end of what was not kept
+  std::vector<sampled_gpu> gpus_;
+  std::vector<sampled_window::defined_metric> defined_;
+  std::unordered_map<std::uint32_t, std::size_t> gpu_of_metric_;  // place in gpus_
+  std::vector<sample_record> open_;                               // of windows that have not ended
+  std::vector<sampled_window::stretch> captures_;                 // the latest
+  bool has_given_up_ = false;
+  std::uint64_t taken_ = 0, passed_over_ = 0;
+};
+
+}  // namespace gpuprof::guest
