@@ -14,6 +14,8 @@
 
 namespace gpuprof::guest {
 
+using namespace host;  // the arithmetic of reports
+
 /// A launch around which counters ran, and the nearest work of its device that was not of it. No
 /// other work can share a moment with the counters' window unless one of these does.
 struct neighbored_launch {

@@ -22,6 +22,8 @@
 
 namespace gpuprof::guest {
 
+using namespace host;  // the arithmetic of reports
+
 struct achieved_snapshot {
   roofline_row all;                   // everything
   std::vector<roofline_row> ranges;   // "domain:name", longest GPU time first

@@ -8,6 +8,9 @@
 #include <tuple>
 
 namespace gpuprof::guest {
+
+using namespace host;  // the arithmetic of reports
+
 namespace {
 
 constexpr std::uint64_t no_key = ~std::uint64_t{0};

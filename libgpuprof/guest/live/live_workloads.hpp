@@ -19,6 +19,8 @@
 
 namespace gpuprof::guest {
 
+using namespace host;  // the arithmetic of reports
+
 /// The sums, as a value.
 struct workload_sums {
   /// Ranges of one name in ranges of one name, and so on: 0 is outside of all.

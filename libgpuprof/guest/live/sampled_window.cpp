@@ -4,6 +4,9 @@
 #include "host/analysis/sampling/sample_attribution.hpp"
 
 namespace gpuprof::guest {
+
+using namespace host;  // the arithmetic of reports
+
 namespace {
 
 template <class Record>

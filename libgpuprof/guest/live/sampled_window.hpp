@@ -13,6 +13,8 @@
 
 namespace gpuprof::guest {
 
+using namespace host;  // the arithmetic of reports
+
 /// Of a kernel, a copy or a fill what its samples are divided by.
 struct sampled_work {
   enum class kind : std::uint8_t { kernel, graph, copy, fill };

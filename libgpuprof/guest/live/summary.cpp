@@ -8,7 +8,11 @@
 
 #include <algorithm>
 
-namespace gpuprof::guest::report {
+namespace gpuprof::guest {
+
+using namespace host;  // operation_of
+using namespace text;
+
 namespace {
 
 using enum column_kind;
@@ -71,7 +75,8 @@ void append_section(std::string& out, std::string_view heading, std::vector<colu
 
 }  // namespace
 
-std::string summary_text(overview const& about, live_snapshot const& totals, std::size_t rows) {
+std::string summary_text(text::overview const& about, live_snapshot const& totals,
+                         std::size_t rows) {
   std::string out;
   for (auto const& line : overview_lines(about)) out += line + "\n";
   if (totals.graph_count > 0)
@@ -109,4 +114,4 @@ std::string summary_text(overview const& about, live_snapshot const& totals, std
   return out;
 }
 
-}  // namespace gpuprof::guest::report
+}  // namespace gpuprof::guest

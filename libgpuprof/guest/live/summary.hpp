@@ -7,9 +7,10 @@
 
 #include <string>
 
-namespace gpuprof::guest::report {
+namespace gpuprof::guest {
 
 /// At most `rows` lines of each kind; says how many were left out. Ends with a line end.
-std::string summary_text(overview const& about, live_snapshot const& totals, std::size_t rows = 10);
+std::string summary_text(text::overview const& about, live_snapshot const& totals,
+                         std::size_t rows = 10);
 
-}  // namespace gpuprof::guest::report
+}  // namespace gpuprof::guest

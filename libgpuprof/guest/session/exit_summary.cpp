@@ -19,7 +19,7 @@ void print_exit_summary(live_snapshot const& totals, named_counters const& count
   about.records.push_back({"copies", copies});
   about.records.push_back({"fills", fills});
   for (auto const& [name, value] : counters) text::add_counter(about, name, value);
-  auto const text = report::summary_text(about, totals);
+  auto const text = summary_text(about, totals);
   for (std::size_t from = 0; from < text.size();) {
     auto const to = std::min(text.find('\n', from), text.size());
     log_info(std::string_view(text).substr(from, to - from));
