@@ -114,11 +114,11 @@ TEST_CASE("the summary at exit lists top kernels, copies and ranges") {
   totals.add(t.kernels);
   for (auto const& c : t.copies) totals.add(c);
   for (auto const& f : t.fills) totals.add(f);
-  check_golden("summary_at_exit.txt", report::summary_text(h200_run(), totals.snapshot()));
+  check_golden("summary_at_exit.txt", summary_text(h200_run(), totals.snapshot()));
 }
 
 TEST_CASE("a summary of nothing says that nothing was recorded") {
-  auto const text = report::summary_text({}, {});
+  auto const text = summary_text({}, {});
   CHECK(text.find("no kernel, copy or NVTX range was recorded") != std::string::npos);
 }
 
@@ -126,7 +126,7 @@ TEST_CASE("the summary mentions whole graphs, which its kernels do not include")
   live_snapshot totals;
   totals.graph_count = 7;
   totals.graph_ns = 3'000'000;
-  auto const text = report::summary_text({}, totals);
+  auto const text = summary_text({}, totals);
   CHECK(text.find("whole graphs: 7 launches, 3 ms on the GPU, not split into kernels") !=
         std::string::npos);
 }
