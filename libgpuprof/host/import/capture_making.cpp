@@ -40,6 +40,7 @@ class capture_making {
   }
 
  private:
+  std::vector<device_record> known_devices() const;
   void write_definitions();
   void write_ranges();
   void begin_range(imported_range& range);
@@ -125,6 +126,22 @@ std::int64_t capture_making::epoch_of(imported_process& process) {
   return static_cast<std::int64_t>(ns_per_second - static_cast<std::uint64_t>(earliest));
 }
 
+/// All that are described and all that worked. The only one of both is the same GPU: the source
+/// numbers it as the machine does, and its work as the program did.
+std::vector<device_record> capture_making::known_devices() const {
+  auto devices = from_.devices;
+  auto const& at_work = from_.devices_at_work;
+  if (devices.size() == 1 && at_work.size() == 1) {
+    auto only = devices.extract(devices.begin());
+    only.key() = only.mapped().device = *at_work.begin();
+    devices.insert(std::move(only));
+  }
+  for (auto const id : at_work) devices.try_emplace(id, device_record{.device = id});
+  std::vector<device_record> all;
+  for (auto const& [id, device] : devices) all.push_back(device);
+  return all;
+}
+
 void capture_making::write_definitions() {
   static_cast<void>(from_.name("import"));  // the window needs it
   nccl_ = from_.name("NCCL");
@@ -132,9 +149,7 @@ void capture_making::write_definitions() {
   for (std::uint32_t i = 1; i < names.size(); ++i)
     out_.add_name(name_id{i}, names.text(name_id{i}));
   for (auto const& [key, value] : from_.facts()) out_.add(fact_record{key, value});
-  for (auto const& [id, device] : from_.devices) out_.add(device);
-  for (auto const id : from_.devices_at_work)
-    if (!from_.devices.contains(id)) out_.add(device_record{.device = id});
+  for (auto const& device : known_devices()) out_.add(device);
   for (auto const& [context, device] : from_.contexts) out_.add(context_record{context, device});
   std::uint32_t number = 0;
   for (auto const os_thread : from_.threads())

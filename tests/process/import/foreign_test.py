@@ -54,6 +54,9 @@ class Devices(Foreign):
         self.assertEqual(self.buckets(capture)["compute"], 250)
         self.assertIn("on GPU X, a GPU without a name", self.overview(capture))
 
+    def test_the_only_gpu_has_the_only_description_whatever_its_number(self):
+        self.assertIn("on GPU X,", self.overview(self.taken("01_device_id_mismatch.json")))
+
 
 class Sizes(Foreign):
     def test_registers_that_no_kernel_has_are_not_known(self):
