@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a table of a capture file is: a specialization of table<Row> with its number, its name and
+// A table of a capture file is a specialization of table<Row> with its number, its name and
 // its columns.
 #pragma once
 

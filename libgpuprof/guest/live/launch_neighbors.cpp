@@ -199,7 +199,7 @@ neighbored_launch const* launch_neighbors::find(correlation_id correlation) cons
 
 void launch_neighbors::show(std::span<read_launch_record const> launches,
                             launch_metrics& judge) const {
-  // Who is shown whole is not shown again as a neighbor: it would be a second kernel.
+  // A launch that is shown whole is no neighbor as well: it would be a second kernel.
   auto const is_shown = [launches](correlation_id correlation) {
     return std::any_of(launches.begin(), launches.end(), [correlation](auto const& launch) {
       return launch.correlation == correlation;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What drain says of its own: what was seen, what was lost, what it cost.
+// The drain counts what was seen, what was lost and what it cost.
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/process.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each client of a shared CUPTI has: callbacks, calls and records that are enabled, buffers
+// Each client of a shared CUPTI has its own callbacks, calls and records that are enabled, buffers
 // and subscribers.
 #pragma once
 
