@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of a capture when its disk, its process or its neighbors fail it.
+// A capture stays readable when its disk, its process or its neighbors fail it.
 #include "support/catch.hpp"
 #include "unit/capture/sample.hpp"
 

@@ -275,7 +275,7 @@ result<std::string> advice_document(advice_inputs const& inputs, report::ledger*
   return text;
 }
 
-// What analyze says and what the timeline shows are read in order of time, each by a thread with a
+// The words of analyze and the timeline are read in order of time, each by a thread with a
 // reader of its own, after the one walk for all sums.
 result<capture_parts> read_parts(parts_inputs const& inputs) try {
   auto opened = capture::reader::open(inputs.capture);

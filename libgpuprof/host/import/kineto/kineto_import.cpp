@@ -87,6 +87,23 @@ class kineto_reading {
     reading_.job.advance(text_.newly_read());
     return count;
   }
+  /// The members of the object that has begun: `take(key, value)` reads each to its end. False if
+  /// the file ends before a value.
+  template <class Take>
+  bool each_member(Take take) {
+    std::string key;
+    for (auto next = json_.next(); !is_over(next); next = json_.next()) {
+      if (next != token::key) {
+        json_.skip(next);
+        continue;
+      }
+      key = json_.text();
+      auto const value = json_.next();
+      if (is_over(value)) return false;
+      take(key, value);
+    }
+    return true;
+  }
   void read_events();
   void read_members();
   void take_member(std::string const& key, token value);
@@ -127,17 +144,7 @@ void kineto_reading::read_events() {
 }
 
 void kineto_reading::read_members() {
-  std::string key;
-  for (auto next = json_.next(); !is_over(next); next = json_.next()) {
-    if (next != token::key) {
-      json_.skip(next);
-      continue;
-    }
-    key = json_.text();
-    auto const value = json_.next();
-    if (is_over(value)) return;
-    take_member(key, value);
-  }
+  each_member([&](std::string const& key, token value) { take_member(key, value); });
 }
 
 void kineto_reading::take_member(std::string const& key, token value) {
@@ -174,30 +181,24 @@ void kineto_reading::read_device() {
   device_record device;
   bool is_of_amd = false;
   std::uint32_t of_a_block = 0;
-  std::string key;
-  for (auto next = json_.next(); !is_over(next); next = json_.next()) {
-    if (next != token::key) {
-      json_.skip(next);
-      continue;
-    }
-    key = json_.text();
-    auto const value = json_.next();
-    if (is_over(value)) return;
-    auto const number = value == token::number ? number_in<std::uint64_t>(json_.text()) : 0;
-    if (key == "id") device.device = static_cast<device_id>(number);
-    if (key == "name" && value == token::text) device.name = to_.name(json_.text());
-    if (key == "totalGlobalMem") device.memory_bytes = number;
-    if (key == "computeMajor") device.compute_major = static_cast<std::uint32_t>(number);
-    if (key == "computeMinor") device.compute_minor = static_cast<std::uint32_t>(number);
-    if (key == "numSms") device.sm_count = static_cast<std::uint32_t>(number);
-    if (key == "uuid" && value == token::text) device.uuid = to_.name(json_.text());
-    for (auto const& [name, limit] : sm_limits)
-      if (key == name) device.*limit = size_in(static_cast<std::int64_t>(number));
-    if (key == "sharedMemPerBlockOptin") of_a_block = size_in(static_cast<std::int64_t>(number));
-    if (key == "warpSize") is_of_amd = is_of_amd || number == 64;
-    if (key == "name") is_of_amd = is_of_amd || is_name_of_amd(json_.text());
-    json_.skip(value);
-  }
+  if (!each_member([&](std::string const& key, token value) {
+        auto const number = value == token::number ? number_in<std::uint64_t>(json_.text()) : 0;
+        if (key == "id") device.device = static_cast<device_id>(number);
+        if (key == "name" && value == token::text) device.name = to_.name(json_.text());
+        if (key == "totalGlobalMem") device.memory_bytes = number;
+        if (key == "computeMajor") device.compute_major = static_cast<std::uint32_t>(number);
+        if (key == "computeMinor") device.compute_minor = static_cast<std::uint32_t>(number);
+        if (key == "numSms") device.sm_count = static_cast<std::uint32_t>(number);
+        if (key == "uuid" && value == token::text) device.uuid = to_.name(json_.text());
+        for (auto const& [name, limit] : sm_limits)
+          if (key == name) device.*limit = size_in(static_cast<std::int64_t>(number));
+        if (key == "sharedMemPerBlockOptin")
+          of_a_block = size_in(static_cast<std::int64_t>(number));
+        if (key == "warpSize") is_of_amd = is_of_amd || number == 64;
+        if (key == "name") is_of_amd = is_of_amd || is_name_of_amd(json_.text());
+        json_.skip(value);
+      }))
+    return;
   if (is_of_amd) {
     device.compute_major = device.compute_minor = 0;  // gfx90a says 9.0, which is Hopper
     has_amd_ = true;
@@ -210,75 +211,52 @@ void kineto_reading::read_device() {
 
 /// Under the names that launchers give to these.
 void kineto_reading::read_distribution() {
-  std::string key;
-  for (auto next = json_.next(); !is_over(next); next = json_.next()) {
-    if (next != token::key) {
-      json_.skip(next);
-      continue;
-    }
-    key = json_.text();
-    auto const value = json_.next();
-    if (is_over(value)) return;
+  each_member([&](std::string const& key, token value) {
     if (value == token::number && key == "rank") to_.fact("environment.RANK", json_.text());
     if (value == token::number && key == "world_size")
       to_.fact("environment.WORLD_SIZE", json_.text());
     if (value == token::text && key == "nccl_version") to_.fact("nccl.version", json_.text());
     json_.skip(value);
-  }
+  });
 }
 
 /// gpuprof export writes the facts of the capture, and what it had lost.
 void kineto_reading::read_own_facts() {
   constexpr std::string_view lost = "lost.";
-  std::string key;
-  for (auto next = json_.next(); !is_over(next); next = json_.next()) {
-    if (next != token::key) {
-      json_.skip(next);
-      continue;
-    }
-    key = json_.text();
-    auto const value = json_.next();
-    if (is_over(value)) return;
+  each_member([&](std::string const& key, token value) {
     if (value == token::array && key == "peaks") {
       read_peaks();
-      continue;
+      return;
     }
     if (value == token::array && key == "readings") {
       read_readings();
-      continue;
+      return;
     }
     if (value == token::text && !key.starts_with("import.")) to_.fact(key, json_.text());
     if (value == token::number && key.starts_with(lost))
       to_.lost_before(key.substr(lost.size()), number_in<std::uint64_t>(json_.text()));
     json_.skip(value);
-  }
+  });
 }
 
 void kineto_reading::read_peaks() {
-  std::string key;
   for (auto next = json_.next(); !is_over(next); next = json_.next()) {
     if (next != token::object) {
       json_.skip(next);
       continue;
     }
     peak_record peak;
-    for (next = json_.next(); !is_over(next); next = json_.next()) {
-      if (next != token::key) {
-        json_.skip(next);
-        continue;
-      }
-      key = json_.text();
-      auto const value = json_.next();
-      if (is_over(value)) return;
-      auto const text = json_.text();
-      for (auto const& [name, member] : peak_texts)
-        if (key == name && value == token::text) peak.*member = to_.name(text);
-      for (auto const& [name, member] : peak_figures)
-        if (key == name && value == token::number) peak.*member = number_in<double>(text);
-      if (key == "device") peak.device = static_cast<device_id>(number_in<std::uint32_t>(text));
-      if (key == "limiters") peak.limiters = number_in<std::uint64_t>(text);
-      json_.skip(value);
-    }
+    if (!each_member([&](std::string const& key, token value) {
+          auto const text = json_.text();
+          for (auto const& [name, member] : peak_texts)
+            if (key == name && value == token::text) peak.*member = to_.name(text);
+          for (auto const& [name, member] : peak_figures)
+            if (key == name && value == token::number) peak.*member = number_in<double>(text);
+          if (key == "device") peak.device = static_cast<device_id>(number_in<std::uint32_t>(text));
+          if (key == "limiters") peak.limiters = number_in<std::uint64_t>(text);
+          json_.skip(value);
+        }))
+      return;
     to_.peaks.push_back(peak);
   }
 }

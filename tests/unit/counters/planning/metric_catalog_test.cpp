@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a name that cannot be read may have meant.
+// A name that cannot be read gets the names that it may have meant.
 #include "guest/metrics/planning/metric_catalog.hpp"
 
 #include "support/catch.hpp"
