@@ -421,7 +421,8 @@ class Contents(Gpuprof):
 
     def test_a_thousand_threads_that_launch_fit_the_default_limit(self):
         threads, launches = 1000, 10
-        run = self.profile(self.synthetic(threads=threads, launches=launches, step_ns=100_000_000, graphs=0, copies=0))
+        run = self.profile(self.synthetic(threads=threads, launches=launches, step_ns=100_000_000, graphs=0, copies=0),
+                           flush_timeout_ms=60000)  # under the thread sanitizer it takes more than 3 s
         self.assertEqual(run.code, 0, run.err)
         self.assertEqual(self.lost(), "lost: nothing", run.err)
         self.assertEqual(self.kernels(), threads * launches)
