@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Advice as one JSON object.
 #include "host/advice/rule.hpp"
-#include "host/report/advice_report.hpp"
+#include "host/report/advice_fields.hpp"
 #include "host/report/advice_words.hpp"
 #include "host/report/json_object.hpp"
 
 namespace gpuprof::host::report {
 namespace {
-
-void append_interval(std::string& out, advice::interval const& of, double unit) {
-  json_object o(out);
-  o.number("low", of.low / unit);
-  o.number("high", of.high / unit);
-  o.end();
-}
 
 void append_holds(std::string& out, advice::bottleneck const& holds) {
   json_object o(out);
@@ -100,62 +93,6 @@ void append_rank(std::string& out, captured_rank const& rank) {
   o.end();
 }
 
-void append_where(std::string& out, advice::finding const& one) {
-  json_object o(out);
-  o.text("range", one.range);
-  o.text("kernel", one.kernel);
-  o.text("call", one.call);
-  o.end();
-}
-
-void append_evidence(std::string& out, advice::evidence const& one) {
-  json_object o(out);
-  o.text("name", one.name);
-  o.number("value", one.value);
-  o.text("unit", one.unit);
-  o.text("source", one.source);
-  o.end();
-}
-
-void append_gain_of_rank(std::string& out, advice::gain_of_rank const& of) {
-  json_object o(out);
-  o.text("rank", of.rank);
-  o.whole("instances", of.instances);
-  o.member("potential_gain_ms", [&](std::string& to) {
-    append_interval(to, {of.gain.low_ns, of.gain.high_ns}, 1e6);
-  });
-  o.end();
-}
-
-void append_finding(std::string& out, advice::joined_finding const& of, bool several_ranks) {
-  auto const& one = of.one;
-  std::uint64_t instances = 0;
-  for (auto const& rank : of.ranks) instances += rank.instances;
-  json_object o(out);
-  o.text("rule", one.rule);
-  o.text("group", group_of(one.rule));
-  o.text("severity", name_of(one.level));
-  o.text("what", one.what);
-  o.member("device", [&](std::string& to) {
-    to += one.device && !several_ranks ? std::to_string(raw(*one.device)) : "null";
-  });
-  o.member("where", [&](std::string& to) { append_where(to, one); });
-  o.whole("instances", instances);
-  o.member("evidence",
-           [&](std::string& to) { append_json_array(to, one.because, append_evidence); });
-  o.member("potential_gain_ms", [&](std::string& to) { append_interval(to, of.ns, 1e6); });
-  o.member("of_window", [&](std::string& to) { append_interval(to, of.share, 1); });
-  o.text("bucket", key_of(one.bucket));
-  o.text("to_do", one.to_do);
-  o.text("arithmetic", one.arithmetic);
-  o.flag("changes_results", one.changes_results);
-  o.flag("hidden_by_launches", one.is_hidden_by_launches);
-  if (several_ranks)
-    o.member("ranks",
-             [&](std::string& to) { append_json_array(to, of.ranks, append_gain_of_rank); });
-  o.end();
-}
-
 void append_not_looked_at(std::string& out, advice::rule_without_data const& one) {
   json_object o(out);
   o.text("rule", one.of->name);
@@ -169,11 +106,11 @@ void append_not_looked_at(std::string& out, advice::rule_without_data const& one
 
 void write_advice_json(advice_report const& report, text::text_sink const& out) {
   std::string text;
-  auto const several = report.advice.ranks > 1;
+  auto const fields = finding_fields(report.advice.ranks > 1);
   auto const findings = [&](std::vector<advice::joined_finding> const& list) {
-    return [&list, several](std::string& to) {
-      append_json_array(to, list, [several](std::string& into, advice::joined_finding const& one) {
-        append_finding(into, one, several);
+    return [&](std::string& to) {
+      append_json_array(to, list, [&](std::string& into, advice::joined_finding const& one) {
+        append_object(into, fields, listed_finding{&one, false});
       });
     };
   };

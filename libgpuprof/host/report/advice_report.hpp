@@ -44,7 +44,7 @@ void write_advice_text(advice_report const& report, advice_text_options const& o
                        text::text_sink const& out, text::page const& on);
 /// One object, "schema": "gpuprof-analyze-1".
 void write_advice_json(advice_report const& report, text::text_sink const& out);
-/// A row for each finding, those below the threshold last.
+/// A row for each finding, those below the threshold last. The report must outlive it.
 text::table advice_csv_table(advice_report const& report);
 
 }  // namespace gpuprof::host::report
