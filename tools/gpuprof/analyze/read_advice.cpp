@@ -4,15 +4,14 @@
 #include "analyze/run_reading.hpp"
 #include "analyze/step_reading.hpp"
 #include "host/advice/facts.hpp"
-#include "host/advice/slow_steps.hpp"
+#include "host/advice/step_bound.hpp"
 #include "host/analysis/ranks/collective_waits.hpp"
-#include "host/analysis/timeline/time_ledger.hpp"
+#include "host/analysis/timeline/time_bucket.hpp"
 #include "host/reading/trace_contents.hpp"
 #include "host/report/ledger_table.hpp"
 #include "host/report/summary_tables.hpp"
 #include "ranks/capture_set.hpp"
 #include "ranks/rank_digest.hpp"
-#include "ranks/rank_remarks.hpp"
 #include "text/overview.hpp"
 
 #include <algorithm>
