@@ -26,7 +26,7 @@ def merged(ask, works, ns):
 
 # What a rule could state without knowing the result.
 REPAIRS = {
-    "item_each_layer": lambda ask: [("--pinned", None), ("--no-call", SYNC)],
+    "item_each_layer": lambda ask: [("--no-call", SYNC)],
     "unfused_adam": lambda ask: [("--drop", "regex:AUnaryFunctor|BUnaryFunctor|sqrt_ker|addcdiv|addcmul|CUDAFunctor|pow_")],
     "cpu_between": lambda ask: [("--no-call", "cuCtxSynchronize"), ("--no-cpu-longer", "1ms")],
     "tiny_copies": lambda ask: [("--drop", "[CUDA memcpy Host-to-Device]"), ("--no-call", SYNC)],

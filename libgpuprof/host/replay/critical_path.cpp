@@ -37,19 +37,25 @@ class walk_back {
   void leave_item() {
     auto const& item = graph_.items()[index_];
     auto const& moment = replayed_.items[index_];
-    auto const& edge = graph_.edges()[index_];
     spend(item.kind == work_kind::copy ? path_part::copies : path_part::kernels, moment.begin_ns);
     if (moment.by == constraint::other) note_inferred(moment);
     auto const cause_ns = moment.from == nothing            ? moment.begin_ns
                           : moment.by == constraint::launch ? replayed_.points[moment.from].begin_ns
                                                             : replayed_.items[moment.from].end_ns;
-    auto const delay_ns = std::min(edge.unexplained_ns, moment.begin_ns - cause_ns);
-    if (moment.by != constraint::other && delay_ns > 0)
-      spend(path_part::unexplained, moment.begin_ns - delay_ns);
+    auto const delay_ns = std::min(unexplained_ns(moment.by), moment.begin_ns - cause_ns);
+    if (delay_ns > 0) spend(path_part::unexplained, moment.begin_ns - delay_ns);
     spend(path_part::start, cause_ns);
     is_item_ = moment.by != constraint::launch;
     is_launch_ = !is_item_;
     index_ = moment.from;
+  }
+
+  /// What an edit has left of the delay that nothing explains.
+  std::int64_t unexplained_ns(constraint by) const {
+    auto const& edge = graph_.edges()[index_];
+    if (by == constraint::launch)
+      return edge.unexplained_ns - (edge.latency_ns - edit_.latency_ns()[index_]);
+    return by == constraint::stream && edge.is_queued ? edge.unexplained_ns : 0;
   }
 
   void note_inferred(replayed_moment const& moment) {

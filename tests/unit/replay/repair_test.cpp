@@ -108,6 +108,7 @@ TEST_CASE("a graph takes the launches from the thread") {
   CHECK(foretold.low_ns <= truth_ns);
   CHECK(truth_ns <= foretold.high_ns);
   CHECK(foretold.then[path_part::kernels] > foretold.then[path_part::cpu_work]);
+  CHECK(foretold.then[path_part::unexplained] == 0);
 }
 
 TEST_CASE("pinned copies are faster and hold no thread") {

@@ -53,6 +53,7 @@ class step_choice {
     if (auto const kept = keep_within(); !kept) return error{kept.message()};
     keep_one_thread();
     keep_one_window();
+    if (!trace_.file().is_complete()) leave_out_cut_off();
     made_.all = made_.instances.size();
     if (made_.instances.empty())
       return error{"no step \"" + made_.name + "\" lies whole inside of one capture window"};
@@ -119,6 +120,20 @@ class step_choice {
       if (inside.size() > best.size()) best = std::move(inside);
     }
     if (!trace_.windows().empty()) made_.instances = std::move(best);
+  }
+
+  /// The last kernels of a file without an end are missing.
+  void leave_out_cut_off() {
+    timestamp_ns last{};
+    trace_.file().for_each<kernel_record>(
+        [&](std::span<kernel_record const> kernels) {
+          for (auto const& kernel : kernels) last = std::max(last, kernel.launched);
+        },
+        capture::only(&kernel_record::launched));
+    auto const left_out =
+        std::erase_if(made_.instances, [&](auto step) { return tree_[step].end > last; });
+    if (left_out > 0)
+      made_.remarks.push_back("the file has no end: " + counted(left_out, "steps") + " left out");
   }
 
   /// To the begin of the next one; the last: its own length.

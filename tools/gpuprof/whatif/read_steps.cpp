@@ -20,6 +20,7 @@ using replay::nothing;
 using replay::work_kind;
 
 constexpr std::uint64_t min_rate_bytes = 1 << 20;  // smaller copies do not reach the rate of a link
+constexpr double max_share_missing = 0.01;         // of GPU work
 constexpr double max_share_without_launch = 0.01;
 constexpr double max_share_before_launch = 0.05;
 constexpr std::int64_t clocks_differ_ns = 5000;  // of CPU and GPU, at most
@@ -240,12 +241,36 @@ class step_reading {
     });
   }
 
+  /// Known after the walk: only reading shows damage inside the file.
+  std::uint64_t missing_work() const {
+    auto const& file = trace_.file();
+    auto missing = file.rows_lost<kernel_record>() + file.rows_lost<graph_record>() +
+                   file.rows_lost<copy_record>() + file.rows_lost<memset_record>();
+    for (auto const* const counter :
+         {"lost.kernels", "lost.graph_launches", "lost.kernels_without_time",
+          "lost.other_records_without_time", "lost.records_dropped_by_cupti"})
+      missing += trace_.counter(counter);
+    return missing;
+  }
+  std::uint64_t held_work() const {
+    auto const& file = trace_.file();
+    return file.row_count<kernel_record>() + file.row_count<graph_record>() +
+           file.row_count<copy_record>() + file.row_count<memset_record>();
+  }
+
   /// Empty: the steps can be replayed.
   std::string why_not() {
     auto const items = made_.steps.items.size();
     auto const share = [&](std::uint64_t of) {
       return static_cast<double>(of) / static_cast<double>(std::max<std::size_t>(1, items + of));
     };
+    auto const missing = missing_work();
+    if (static_cast<double>(missing) > max_share_missing * static_cast<double>(held_work()))
+      return counted(missing, "pieces of GPU work") +
+             " are missing in the capture, so steps look shorter on the GPU than they were";
+    if (missing > 0)
+      made_.remarks.push_back(counted(missing, "pieces of GPU work") +
+                              " are missing in the capture");
     if (items == 0 && without_launch_ == 0)
       return "no work of a GPU was launched in the steps \"" + chosen_.name + "\"";
     if (share(without_launch_) > max_share_without_launch)
