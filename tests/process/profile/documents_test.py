@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 GPUPROF, DOCUMENTS = sys.argv[1], pathlib.Path(sys.argv[2])
-COMMANDS = ("profile", "stats", "roofline", "analyze", "compare", "sweep", "report", "export", "import", "peaks", "metrics", "status")
+COMMANDS = ("profile", "stats", "roofline", "analyze", "compare", "sweep", "whatif", "report", "export", "import", "peaks", "metrics", "status")
 
 # Offers all words that completion adds at the end of a line typed into an interactive zsh.
 # Arguments: the folder of _gpuprof, a file for the words, the line.

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Puts what the threads of a program did into lanes: points in order of time, with CPU work between
+// them.
+#pragma once
+
+#include "host/replay/recorded_steps.hpp"
+
+#include <vector>
+
+namespace gpuprof::host::replay {
+
+enum class point_kind : std::uint8_t { launch, call, step_begin, range_mark };
+
+/// A moment at which the program launched work or entered a call, or at which a range begins or
+/// ends.
+struct cpu_point {
+  std::int64_t begin_ns = 0, end_ns = 0;  // end_ns: the call returned; others: as begin_ns
+  std::int64_t work_ns = 0;               // CPU work of its lane just before it
+  point_kind kind{};
+  call_kind call{};
+  std::uint32_t lane = 0;
+  std::uint32_t name = nothing;      // calls: index into call_names
+  std::uint32_t range = nothing;     // innermost range during the work before it: index into ranges
+  std::vector<std::uint32_t> items;  // launches: what was launched, in order of its start
+};
+
+/// Threads that hand over to each other share a lane: autograd's thread works while the one that
+/// called `backward` waits. A thread that works beside them has a lane of its own.
+struct cpu_lanes {
+  std::vector<cpu_point> points;  // of all lanes, in order of time
+  std::uint32_t lanes = 1;        // the first is that of the steps
+  std::uint32_t shared = 0;       // threads that share the first lane, beyond the first
+};
+
+/// Items launched before the first step have no point.
+cpu_lanes lanes_of(recorded_steps const& steps);
+
+}  // namespace gpuprof::host::replay

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps of a program as they were recorded: GPU work, calls and ranges, in plain numbers.
+#pragma once
+
+#include "host/analysis/timeline/host_calls.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gpuprof::host::replay {
+
+inline constexpr std::uint32_t nothing = 0xffff'ffff;  // an index that stands for no element
+
+enum class work_kind : std::uint8_t { kernel, copy, fill };
+
+/// A kernel, a graph that was traced as a whole, a copy or a fill. All times count from the begin
+/// of the first step; those before it are negative.
+struct recorded_item {
+  std::int64_t start_ns = 0, end_ns = 0;
+  std::int64_t launched_ns = 0;  // its launching call was entered
+  std::uint64_t bytes = 0;
+  std::uint32_t thread = 0;
+  std::uint32_t stream = 0;  // counted from 0, of all GPUs
+  std::uint32_t device = 0;
+  std::uint32_t name = 0;  // index into recorded_steps::work_names
+  work_kind kind{};
+  bool is_pageable = false;  // copies: one side is pageable memory
+  bool to_host = false;      // copies: from a GPU to the host
+  float room = 0;            // share of the GPU that its blocks fill, up to 1; 0: not known
+
+  std::int64_t length_ns() const noexcept { return end_ns > start_ns ? end_ns - start_ns : 0; }
+};
+
+struct recorded_call {
+  std::int64_t begin_ns = 0, end_ns = 0;
+  std::uint32_t thread = 0;
+  std::uint32_t name = 0;  // index into recorded_steps::call_names
+  call_kind kind{};
+};
+
+struct recorded_range {
+  std::int64_t begin_ns = 0, end_ns = 0;
+  std::uint32_t thread = 0;
+  std::uint32_t name = 0;          // index into recorded_steps::range_names
+  std::uint32_t parent = nothing;  // index into recorded_steps::ranges, of whichever thread
+  bool is_step = false;
+};
+
+/// In any order, but ranges: those begin one after the other, and a parent stands before its
+/// children.
+struct recorded_steps {
+  std::vector<recorded_item> items;
+  std::vector<recorded_call> calls;
+  std::vector<recorded_range> ranges;
+  std::vector<std::string> work_names, call_names, range_names;
+  std::int64_t end_ns = 0;  // where the last step ends, or the next one begins
+  std::uint32_t steps = 0;
+  std::uint32_t step_thread = 0;  // runs the steps
+};
+
+}  // namespace gpuprof::host::replay

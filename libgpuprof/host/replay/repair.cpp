@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/replay/repair.hpp"
+
+#include <algorithm>
+
+namespace gpuprof::host::replay {
+namespace {
+
+// Repairs of 24 planted faults were foretold to this, where CPU work was not in doubt.
+constexpr double error_of_gain = 0.05;
+
+}  // namespace
+
+void apply(std::span<repair const> repairs, step_edit& to) {
+  for (auto const& one : repairs) {
+    switch (one.kind) {
+      case repair_kind::drop:
+        to.drop(one.names);
+        break;
+      case repair_kind::merge:
+        to.merge(one.names);
+        break;
+      case repair_kind::scale:
+        to.scale(one.names, one.value);
+        break;
+      case repair_kind::overlap:
+        to.overlap(one.names);
+        break;
+      case repair_kind::drop_calls:
+        to.drop_calls(one.names);
+        break;
+      case repair_kind::scale_calls:
+        to.scale_calls(one.names, one.value);
+        break;
+      case repair_kind::scale_cpu:
+        to.scale_cpu(one.names, one.value);
+        break;
+      case repair_kind::as_graph:
+        to.as_graph(one.names);
+        break;
+      case repair_kind::drop_long_cpu:
+        to.drop_cpu_longer_than(static_cast<std::int64_t>(one.value));
+        break;
+      case repair_kind::launch_cost:
+        to.set_launch_cost(one.value);
+        break;
+      case repair_kind::pin:
+        to.pin(one.value, one.to_host);
+        break;
+    }
+  }
+}
+
+forecast foretell(step_graph const& graph, std::span<repair const> repairs) {
+  forecast made;
+  auto const steps = std::max<double>(1, graph.recorded().steps);
+  step_edit const unchanged(graph);
+  auto const now = replay(unchanged);
+  made.now_ns = now.total_ns() / steps;
+  made.now = path_of(unchanged, now);
+  double least = 0, greatest = 0;
+  for (auto const before : {cpu_work_before::goes, cpu_work_before::stays}) {
+    step_edit edit(graph, before);
+    apply(repairs, edit);
+    auto const then = replay(edit);
+    auto const gain = made.now_ns - then.total_ns() / steps;
+    if (before == cpu_work_before::goes) {
+      made.then = path_of(edit, then);
+      least = greatest = gain;
+    } else {
+      least = std::min(least, gain);
+      greatest = std::max(greatest, gain);
+    }
+  }
+  auto const widened = [](double gain, double sign) {
+    return gain + sign * error_of_gain * std::abs(gain);
+  };
+  made.high_ns = made.now_ns - widened(least, -1);
+  made.low_ns = std::max(0.0, made.now_ns - widened(greatest, 1));
+  return made;
+}
+
+}  // namespace gpuprof::host::replay

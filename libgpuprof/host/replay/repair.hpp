@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// A repair as a user or a rule states it, and what a step would take with it.
+#pragma once
+
+#include "host/replay/critical_path.hpp"
+#include "host/replay/step_edit.hpp"
+
+#include <span>
+
+namespace gpuprof::host::replay {
+
+enum class repair_kind : std::uint8_t {
+  drop,           // of work
+  merge,          // of work
+  scale,          // of work, by `value`
+  overlap,        // of work
+  drop_calls,     // of calls
+  scale_calls,    // of calls, by `value`
+  scale_cpu,      // in ranges, by `value`
+  as_graph,       // of ranges
+  drop_long_cpu,  // longer than `value` ns
+  launch_cost,    // `value` ns
+  pin,            // at `value` bytes a ns to the device, `to_host` to the host
+};
+
+struct repair {
+  repair_kind kind{};
+  name_set names;
+  double value = 0, to_host = 0;
+};
+
+void apply(std::span<repair const> repairs, step_edit& to);
+
+/// Nanoseconds of a step.
+struct forecast {
+  double now_ns = 0, low_ns = 0, high_ns = 0;
+  critical_path now, then;  // `then`: if the CPU work before what goes, goes too
+
+  /// Negative: the step gets longer.
+  double least_gain_ns() const noexcept { return now_ns - high_ns; }
+  double greatest_gain_ns() const noexcept { return now_ns - low_ns; }
+};
+
+/// The interval spans both assumptions about the CPU work before what goes, and 5 % of the gain.
+forecast foretell(step_graph const& graph, std::span<repair const> repairs);
+
+}  // namespace gpuprof::host::replay

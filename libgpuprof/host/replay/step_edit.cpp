@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/replay/step_edit.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace gpuprof::host::replay {
+namespace {
+
+// Half of the time before a launch is the launch itself, which goes with it.
+constexpr double share_before_launch = 0.5, share_before_call = 1;
+constexpr std::int64_t graph_launch_ns = 10'000;  // cuGraphLaunch, H100
+constexpr std::int64_t pinned_launch_ns = 5000;   // of an asynchronous copy
+
+std::int64_t scaled(std::int64_t ns, double by) noexcept {
+  return static_cast<std::int64_t>(static_cast<double>(ns) * by);
+}
+
+/// The outermost range around each that is meant; `nothing`: none.
+std::vector<std::uint32_t> instances_of(recorded_steps const& steps, name_set const& names) {
+  std::vector<std::uint32_t> of(steps.ranges.size(), nothing);
+  for (std::uint32_t i = 0; i < of.size(); ++i) {
+    auto const parent = steps.ranges[i].parent;
+    if (parent != nothing) of[i] = of[parent];
+    if (of[i] == nothing && has(names, steps.ranges[i].name)) of[i] = i;
+  }
+  return of;
+}
+
+}  // namespace
+
+step_edit::step_edit(step_graph const& graph, cpu_work_before before)
+    : graph_(&graph), before_(before) {
+  auto const& points = graph.points();
+  kept_.assign(points.size(), 1);
+  for (std::size_t q = 0; q < points.size(); ++q) {
+    auto const& hold = graph.holds()[q];
+    auto const length = points[q].end_ns - points[q].begin_ns;
+    held_.push_back(hold.held_by != nothing);
+    work_ns_.push_back(points[q].work_ns);
+    call_ns_.push_back(
+        hold.waits_for != nothing ? std::min(length, graph.bare_call_ns(points[q].name)) : length);
+  }
+  gone_.assign(graph.items().size(), 0);
+  for (std::size_t i = 0; i < graph.items().size(); ++i) {
+    auto const& item = graph.items()[i];
+    length_ns_.push_back(item.length_ns());
+    latency_ns_.push_back(graph.edges()[i].latency_ns);
+    streams_.push_back(item.stream);
+    stream_count_ = std::max(stream_count_, item.stream + 1);
+  }
+}
+
+std::size_t step_edit::next_in_lane(std::size_t point) const noexcept {
+  auto const& points = graph_->points();
+  auto next = point + 1;
+  while (next < points.size() && points[next].lane != points[point].lane) ++next;
+  return next;
+}
+
+void step_edit::remove_point(std::size_t point, double share_that_stays) {
+  if (kept_[point] == 0) return;
+  kept_[point] = 0;
+  held_[point] = 0;
+  auto const next = next_in_lane(point);
+  if (before_ == cpu_work_before::stays && next < work_ns_.size())
+    work_ns_[next] += scaled(work_ns_[point], share_that_stays);
+}
+
+void step_edit::drop(name_set const& works, std::size_t kept) {
+  auto const& points = graph_->points();
+  std::size_t kept_in_step = 0;
+  for (std::size_t q = 0; q < points.size(); ++q) {
+    if (points[q].kind == point_kind::step_begin) kept_in_step = 0;
+    std::size_t hits = 0;
+    for (auto const item : points[q].items) hits += has(works, graph_->items()[item].name);
+    if (hits == 0 || (kept_in_step < kept && ++kept_in_step <= kept)) continue;
+    for (auto const item : points[q].items)
+      if (has(works, graph_->items()[item].name)) gone_[item] = 1;
+    if (hits == points[q].items.size()) remove_point(q, share_before_launch);
+  }
+}
+
+void step_edit::merge(name_set const& works) {
+  auto first = nothing;
+  std::int64_t sum_ns = 0;
+  auto const finish = [&] {
+    if (first != nothing) length_ns_[first] = sum_ns;
+    first = nothing;
+    sum_ns = 0;
+  };
+  for (auto const& point : graph_->points()) {
+    if (point.kind == point_kind::step_begin) finish();
+    for (auto const item : point.items) {
+      if (gone_[item] != 0 || !has(works, graph_->items()[item].name)) continue;
+      if (first == nothing) first = item;
+      sum_ns += length_ns_[item];
+    }
+  }
+  finish();
+  drop(works, 1);
+}
+
+void step_edit::drop_calls(name_set const& calls) {
+  auto const& points = graph_->points();
+  for (std::size_t q = 0; q < points.size(); ++q)
+    if (points[q].kind == point_kind::call && has(calls, points[q].name))
+      remove_point(q, share_before_call);
+}
+
+void step_edit::scale(name_set const& works, double factor) {
+  for (std::size_t i = 0; i < length_ns_.size(); ++i)
+    if (has(works, graph_->items()[i].name)) length_ns_[i] = scaled(length_ns_[i], factor);
+}
+
+void step_edit::scale_calls(name_set const& calls, double factor) {
+  auto const& points = graph_->points();
+  for (std::size_t q = 0; q < points.size(); ++q)
+    if (points[q].kind == point_kind::call && has(calls, points[q].name))
+      call_ns_[q] = scaled(call_ns_[q], factor);
+}
+
+void step_edit::scale_calls(double factor) {
+  for (std::size_t q = 0; q < call_ns_.size(); ++q)
+    if (graph_->holds()[q].waits_for == nothing) call_ns_[q] = scaled(call_ns_[q], factor);
+}
+
+void step_edit::scale_cpu(name_set const& ranges, double factor) {
+  auto const inside = instances_of(graph_->recorded(), ranges);
+  auto const& points = graph_->points();
+  for (std::size_t q = 0; q < points.size(); ++q)
+    if (points[q].range != nothing && inside[points[q].range] != nothing)
+      work_ns_[q] = scaled(work_ns_[q], factor);
+}
+
+void step_edit::scale_cpu(double factor) {
+  for (auto& work : work_ns_) work = scaled(work, factor);
+}
+
+void step_edit::drop_cpu_longer_than(std::int64_t limit_ns) {
+  for (auto& work : work_ns_)
+    if (work >= limit_ns) work = 0;
+}
+
+void step_edit::set_launch_cost(double ns) {
+  auto const& points = graph_->points();
+  auto const change = static_cast<std::int64_t>(ns) - graph_->pace().launch_ns;
+  for (std::size_t q = 0; q < points.size(); ++q)
+    if (points[q].kind == point_kind::launch)
+      work_ns_[q] = std::max<std::int64_t>(0, work_ns_[q] + change);
+}
+
+void step_edit::as_graph(name_set const& ranges) {
+  auto const inside = instances_of(graph_->recorded(), ranges);
+  auto const& points = graph_->points();
+  std::unordered_map<std::uint32_t, bool> is_launched;
+  for (std::size_t q = 0; q < points.size(); ++q) {
+    auto const range = points[q].range == nothing ? nothing : inside[points[q].range];
+    if (range == nothing || points[q].kind != point_kind::launch || kept_[q] == 0) continue;
+    auto const [_, is_first] = is_launched.try_emplace(range, true);
+    work_ns_[q] = is_first ? graph_launch_ns : 0;
+    for (auto const item : points[q].items) latency_ns_[item] = graph_->pace().latency_ns;
+  }
+}
+
+void step_edit::pin(double to_device_bytes_per_ns, double to_host_bytes_per_ns) {
+  auto const& points = graph_->points();
+  for (std::size_t i = 0; i < length_ns_.size(); ++i) {
+    auto const& item = graph_->items()[i];
+    auto const rate = item.to_host ? to_host_bytes_per_ns : to_device_bytes_per_ns;
+    if (!item.is_pageable || rate <= 0) continue;
+    length_ns_[i] =
+        std::min(length_ns_[i], static_cast<std::int64_t>(static_cast<double>(item.bytes) / rate));
+  }
+  for (std::size_t q = 0; q < points.size(); ++q) {
+    if (held_[q] == 0) continue;
+    held_[q] = 0;
+    if (auto const next = next_in_lane(q); next < work_ns_.size())
+      work_ns_[next] = std::max(work_ns_[next], pinned_launch_ns);
+  }
+}
+
+void step_edit::overlap(name_set const& works) {
+  std::unordered_map<std::uint32_t, std::uint32_t> own;  // by the stream that it leaves
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    if (!has(works, graph_->items()[i].name)) continue;
+    auto const [stream, is_new] = own.try_emplace(streams_[i], stream_count_);
+    if (is_new) ++stream_count_;
+    streams_[i] = stream->second;
+    latency_ns_[i] = graph_->pace().latency_ns;
+  }
+}
+
+}  // namespace gpuprof::host::replay

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// A change to recorded steps: what goes, what takes another time, what runs elsewhere.
+#pragma once
+
+#include "host/replay/step_graph.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace gpuprof::host::replay {
+
+/// By index into work_names, call_names or range_names: which are meant.
+using name_set = std::vector<bool>;
+
+inline bool has(name_set const& names, std::uint32_t name) noexcept {
+  return name < names.size() && names[name];
+}
+
+/// When a launch or call goes, nobody knows if the CPU work that led to it goes too. A replay with
+/// each of the two gives an interval.
+enum class cpu_work_before { goes, stays };
+
+/// Made without a change. Edits may follow each other; the later one sees what the earlier left.
+class step_edit {
+ public:
+  /// The graph outlives it.
+  explicit step_edit(step_graph const& graph, cpu_work_before before = cpu_work_before::goes);
+
+  /// Work and its launches go. The first `kept` launches of each step stay.
+  void drop(name_set const& works, std::size_t kept = 0);
+  /// One launch of each step remains, which takes the time of all.
+  void merge(name_set const& works);
+  void drop_calls(name_set const& calls);
+  void scale(name_set const& works, double factor);
+  void scale_calls(name_set const& calls, double factor);
+  void scale_calls(double factor);
+  /// CPU work in these ranges, and in ranges inside them.
+  void scale_cpu(name_set const& ranges, double factor);
+  void scale_cpu(double factor);
+  /// CPU work of this length or longer, between two launches or calls, goes.
+  void drop_cpu_longer_than(std::int64_t limit_ns);
+  /// Each launch takes this time instead of the one that was measured.
+  void set_launch_cost(double ns);
+  /// What these ranges launch is one graph for each of them.
+  void as_graph(name_set const& ranges);
+  /// Copies from and to pageable memory hold no thread and run at these rates; 0: as they did.
+  void pin(double to_device_bytes_per_ns, double to_host_bytes_per_ns);
+  /// Work runs in a stream of its own, beside the rest.
+  void overlap(name_set const& works);
+
+  step_graph const& graph() const noexcept { return *graph_; }
+
+  // What a replay reads, by point and by item.
+  std::vector<std::uint8_t> const& kept_points() const noexcept { return kept_; }
+  std::vector<std::uint8_t> const& held_points() const noexcept { return held_; }
+  std::vector<std::int64_t> const& work_ns() const noexcept { return work_ns_; }
+  std::vector<std::int64_t> const& call_ns() const noexcept { return call_ns_; }
+  std::vector<std::uint8_t> const& gone_items() const noexcept { return gone_; }
+  std::vector<std::int64_t> const& length_ns() const noexcept { return length_ns_; }
+  std::vector<std::int64_t> const& latency_ns() const noexcept { return latency_ns_; }
+  std::vector<std::uint32_t> const& streams() const noexcept { return streams_; }
+  std::uint32_t stream_count() const noexcept { return stream_count_; }
+
+ private:
+  void remove_point(std::size_t point, double share_that_stays);
+  /// The index of the next point of the same lane, or the number of points.
+  std::size_t next_in_lane(std::size_t point) const noexcept;
+
+  step_graph const* graph_;
+  cpu_work_before before_;
+  std::vector<std::uint8_t> kept_, held_, gone_;
+  std::vector<std::int64_t> work_ns_, call_ns_, length_ns_, latency_ns_;
+  std::vector<std::uint32_t> streams_;
+  std::uint32_t stream_count_ = 0;
+};
+
+}  // namespace gpuprof::host::replay

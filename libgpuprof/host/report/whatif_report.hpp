@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a step would take with a repair, or what it is sensitive to, as text, a table and JSON.
+#pragma once
+
+#include "host/replay/repair.hpp"
+#include "host/replay/sensitivity.hpp"
+#include "text/table.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gpuprof::host::report {
+
+struct whatif_report {
+  std::vector<std::string> heading;  // what was captured, what was lost
+  std::string step;                  // "step"
+  std::size_t steps = 0, all_steps = 0;
+  std::vector<std::string> remarks;  // what limits the answer
+  double recorded_ns = 0;            // of a step
+  double replayed_ns = 0;            // likewise, without an edit
+  replay::critical_path path;
+  // Either of these.
+  std::vector<std::string> repairs;  // as the user gave them
+  std::optional<replay::forecast> forecast;
+  std::optional<replay::sensitivities> sensitivities;
+};
+
+/// The lines above the table, or all there is to say with a forecast.
+std::vector<std::string> whatif_lines(whatif_report const& of);
+/// The report outlives it. With a forecast: one row.
+text::table whatif_table(whatif_report const& of);
+void write_whatif_json(whatif_report const& of, text::text_sink const& out);
+
+}  // namespace gpuprof::host::report

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "made_machine.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace gpuprof::host::replay {
+namespace {
+
+std::uint32_t index_of(std::vector<std::string>& names, std::string const& name) {
+  auto const known = std::find(names.begin(), names.end(), name);
+  if (known == names.end()) names.push_back(name);
+  return static_cast<std::uint32_t>(std::find(names.begin(), names.end(), name) - names.begin());
+}
+
+class one_run {
+ public:
+  explicit one_run(made_machine const& machine) : machine_(machine) {}
+
+  void do_step(std::vector<act> const& acts) {
+    auto const begin = now_;
+    for (auto const& one : acts) perform(one);
+    made.ranges.push_back({begin, now_, 0, 0, nothing, true});
+    made.end_ns = now_;
+    ++made.steps;
+  }
+
+  recorded_steps made;
+
+ private:
+  void perform(act const& one) {
+    switch (one.is) {
+      case act::what::work:
+        now_ += one.ns;
+        return;
+      case act::what::kernel:
+      case act::what::copy:
+        return launch(one);
+      case act::what::wait:
+        return wait_for_all(one.name);
+      case act::what::event:
+        event_ns_ = end_of_[one.stream];
+        return;
+      case act::what::wait_for_event:
+        waits_until_[one.stream] = event_ns_;
+        return;
+    }
+  }
+
+  void launch(act const& one) {
+    if (ends_.size() >= machine_.queue) now_ = std::max(now_, ends_[ends_.size() - machine_.queue]);
+    recorded_item item;
+    item.launched_ns = now_;
+    item.start_ns = now_ + machine_.latency_ns;
+    if (end_of_.count(one.stream) != 0)
+      item.start_ns = std::max(item.start_ns, end_of_[one.stream] + machine_.pause_ns);
+    if (waits_until_.count(one.stream) != 0) {
+      item.start_ns = std::max(item.start_ns, waits_until_[one.stream] + machine_.pause_ns);
+      waits_until_.erase(one.stream);
+    }
+    item.end_ns = item.start_ns + one.ns;
+    item.stream = one.stream;
+    item.kind = one.is == act::what::copy ? work_kind::copy : work_kind::kernel;
+    item.name = index_of(made.work_names, one.name);
+    item.is_pageable = one.is_pageable;
+    item.bytes = one.is == act::what::copy ? static_cast<std::uint64_t>(one.ns) * 10 : 0;
+    end_of_[one.stream] = item.end_ns;
+    ends_.push_back(item.end_ns);
+    made.items.push_back(item);
+    now_ += machine_.launch_ns;
+    if (one.is_pageable) now_ = std::max(now_, item.end_ns + machine_.return_ns);
+  }
+
+  void wait_for_all(std::string const& name) {
+    recorded_call call;
+    call.begin_ns = now_;
+    call.kind = call_kind::synchronize;
+    call.name = index_of(made.call_names, name);
+    now_ += machine_.return_ns;
+    for (auto const& [_, end] : end_of_)
+      if (end > call.begin_ns) now_ = std::max(now_, end + machine_.return_ns);
+    call.end_ns = now_;
+    made.calls.push_back(call);
+  }
+
+  made_machine const& machine_;
+  std::int64_t now_ = 0, event_ns_ = 0;
+  std::map<std::uint32_t, std::int64_t> end_of_, waits_until_;  // by stream
+  std::vector<std::int64_t> ends_;
+};
+
+}  // namespace
+
+recorded_steps record(std::vector<act> const& step, std::uint32_t steps,
+                      made_machine const& machine) {
+  one_run run(machine);
+  run.made.range_names = {"step"};
+  for (std::uint32_t i = 0; i < steps; ++i) run.do_step(step);
+  return std::move(run.made);
+}
+
+double true_step_ns(std::vector<act> const& step, std::uint32_t steps,
+                    made_machine const& machine) {
+  auto const made = record(step, steps, machine);
+  auto end = made.end_ns;
+  for (auto const& item : made.items) end = std::max(end, item.end_ns);
+  return static_cast<double>(end) / steps;
+}
+
+}  // namespace gpuprof::host::replay

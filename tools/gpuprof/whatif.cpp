@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// gpuprof whatif CAPTURE: what a step would take with a repair, or what it is sensitive to.
+#include "host/report/whatif_report.hpp"
+#include "memory_limit.hpp"
+#include "output_file.hpp"
+#include "ranks/capture_names.hpp"
+#include "report_format.hpp"
+#include "subcommands.hpp"
+#include "terminal.hpp"
+#include "text/overview.hpp"
+#include "whatif/read_steps.hpp"
+#include "whatif/repair_options.hpp"
+#include "word_option.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <cmath>
+#include <cstdio>
+#include <memory>
+
+namespace gpuprof::host::command {
+namespace {
+
+constexpr std::size_t default_limit = 20;
+constexpr double max_error_of_replay = 0.01;  // without an edit, of a step
+
+struct whatif_options {
+  std::string file;
+  steps_question steps;
+  repair_options repairs;
+  output_options output;
+  std::size_t limit = default_limit;
+  bool wide = false;
+  double memory_gib = default_memory_gib;
+};
+
+int fail(int code, std::string const& message) {
+  std::fprintf(stderr, "gpuprof whatif: %s\n", message.c_str());
+  return code;
+}
+
+/// Says where the replay without an edit is not what was recorded: then it is no answer.
+std::string not_replayed(report::whatif_report const& of) {
+  if (of.recorded_ns <= 0) return "the steps have no length";
+  auto const off = of.replayed_ns / of.recorded_ns - 1;
+  if (std::abs(off) <= max_error_of_replay) return {};
+  char text[160];
+  std::snprintf(text, sizeof text,
+                "not replayed: without a change, steps would take %+.1f %% of what was recorded, "
+                "so what waits for what is not understood",
+                100 * off);
+  return text;
+}
+
+void write_text(output_file const& out, report::whatif_report const& of, bool wide) {
+  for (auto const& line : report::whatif_lines(of)) put_line(out.stream(), line);
+  if (of.forecast) return;
+  auto const table = report::whatif_table(of);
+  out.put("\n ** " + table.title + ":\n\n");
+  text::write_columns(
+      table, text::time_unit::microseconds, [&](std::string_view text) { out.put(text); },
+      page_of(out.stream(), wide));
+}
+
+int write(whatif_options const& options, report_format format, report::whatif_report const& of) {
+  auto const out = output_file::open(options.output.output, options.output.force_overwrite,
+                                     std::span(&options.file, 1));
+  if (!out) return fail(1, out.message());
+  auto const sink = [&](std::string_view text) { out->put(text); };
+  switch (format) {
+    case report_format::table:
+      write_text(*out, of, options.wide);
+      break;
+    case report_format::csv:
+    case report_format::tsv:
+      for (auto const& line : report::whatif_lines(of)) put_line(stderr, line);
+      (format == report_format::csv ? text::write_csv : text::write_tsv)(report::whatif_table(of),
+                                                                         {}, sink);
+      break;
+    case report_format::json:
+      report::write_whatif_json(of, sink);
+      break;
+  }
+  auto const written = out->finish();
+  return written ? 0 : fail(1, written.message());
+}
+
+int answer(whatif_options const& options, report_format format) {
+  auto opened = capture::reader::open(options.file);
+  if (!opened) return fail(1, opened.message());
+  trace_contents trace(*std::move(opened));
+  auto read = read_steps(trace, options.steps);
+  if (!read) return fail(1, options.file + ": " + read.message());
+  report::whatif_report report;
+  report.heading = text::overview_lines(trace.overview());
+  report.step = read->name;
+  report.steps = read->steps.steps;
+  report.all_steps = read->all_steps;
+  report.remarks = read->remarks;
+  replay::step_graph const graph(std::move(read->steps));
+  auto const stated = repairs_of(options.repairs, *read, graph);
+  if (stated.failure) return fail(stated.failure->wrong_options ? 2 : 1, stated.failure->message);
+  report.repairs = repair_texts(options.repairs);
+  auto const forecast = replay::foretell(graph, stated.repairs);
+  report.recorded_ns =
+      static_cast<double>(graph.recorded_ns()) / static_cast<double>(graph.recorded().steps);
+  report.replayed_ns = forecast.now_ns;
+  report.path = forecast.now;
+  if (auto const wrong = not_replayed(report); !wrong.empty())
+    return fail(1, options.file + ": " + wrong);
+  if (report.repairs.empty())
+    report.sensitivities = replay::sensitivities_of(graph, options.limit);
+  else
+    report.forecast = forecast;
+  return write(options, format, report);
+}
+
+int run(whatif_options& options) {
+  auto const format = chosen_format(options.output);
+  if (!format) return fail(2, format.message());
+  if (auto const free = output_file::check(options.output.output, options.output.force_overwrite);
+      !free)
+    return fail(1, free.message());
+  auto const files = named_captures(std::span(&options.file, 1));
+  if (!files) return fail(1, files.message());
+  if (files->size() != 1) return fail(2, "takes a single capture");
+  options.file = files->front();
+  return within_memory(
+      options.memory_gib, options.file, [&] { return answer(options, *format); },
+      [](std::string const& line) { return fail(1, line); });
+}
+
+}  // namespace
+
+void add_whatif(CLI::App& app, int& exit_code) {
+  auto const options = std::make_shared<whatif_options>();
+  auto* const command =
+      app.add_subcommand("whatif", "Say what a step would take with a repair, or what holds it");
+  command->footer(
+      "The steps of the capture are replayed as a graph of what waited for what. Without a repair, "
+      "the table shows how much shorter a step gets if a kernel, call or range takes 10 % less "
+      "time, or none.\nExit status: 0 done, 1 it could not be replayed, 2 the command line is "
+      "wrong.");
+  command->add_option("CAPTURE", options->file, "A capture with steps, made by gpuprof profile")
+      ->required();
+  add_repair_options(*command, options->repairs);
+  command
+      ->add_option("--step", options->steps.step_name,
+                   "NAME: the NVTX range that is a step. Default: one that repeats")
+      ->check(not_empty);
+  command
+      ->add_option("--filter-nvtx", options->steps.within,
+                   "RANGE[@DOMAIN][/INDEX], or DOMAIN:RANGE as reports show it: only steps inside "
+                   "of this NVTX range")
+      ->check(not_empty);
+  command->add_option("--limit", options->limit, "N: so many kernels, calls and ranges")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  add_output_options(*command, options->output);
+  command->add_flag("--wide", options->wide, wide_help);
+  command->add_option("--memory-limit", options->memory_gib, memory_limit_help)
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace gpuprof::host::command

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "whatif/choose_steps.hpp"
+
+#include "base/readable.hpp"
+#include "host/analysis/selection.hpp"
+#include "host/analysis/timeline/step_ranges.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+
+namespace gpuprof::host::command {
+namespace {
+
+constexpr std::uint64_t max_items = 150'000;  // that are replayed: a replay takes 10 ms then
+constexpr std::size_t min_sample = 3;         // steps
+constexpr double longer_in_warm_up = 1.5;     // than the median step
+constexpr double least_gap_share = 0.02;      // between steps: it belongs to them then
+
+double length(timestamp_ns from, timestamp_ns to) noexcept {
+  return to > from ? static_cast<double>((to - from).value) : 0;
+}
+
+/// In which the profiler held launches or read counters.
+std::vector<time_stretch> disturbed_times(trace_contents& trace) {
+  std::vector<time_stretch> times;
+  trace.file().for_each<hold_record>([&](std::span<hold_record const> rows) {
+    for (auto const& row : rows) times.push_back({row.start, row.start + row.duration});
+  });
+  trace.file().for_each<read_launch_record>([&](std::span<read_launch_record const> rows) {
+    for (auto const& row : rows) times.push_back({row.opened, row.closed});
+  });
+  std::sort(times.begin(), times.end(),
+            [](auto const& a, auto const& b) { return a.begin < b.begin; });
+  return times;
+}
+
+class step_choice {
+ public:
+  step_choice(trace_contents& trace, steps_question const& question)
+      : trace_(trace), tree_(trace.ranges()), question_(question) {}
+
+  result<chosen_steps> make() {
+    auto found = number_steps(tree_, trace_.text(), question_.step_name);
+    // A program that waits for the GPU after its steps spends little time inside of them.
+    for (auto const* const name : {"step", "iteration", "batch"})
+      if (found.instances.size() < least_steps && question_.step_name.empty())
+        found = number_steps(tree_, trace_.text(), name);
+    if (found.empty()) return error{no_steps()};
+    made_.name = found.name;
+    made_.instances = found.instances;
+    if (auto const kept = keep_within(); !kept) return error{kept.message()};
+    keep_one_thread();
+    keep_one_window();
+    if (!trace_.file().is_complete()) leave_out_cut_off();
+    made_.all = made_.instances.size();
+    if (made_.instances.empty())
+      return error{"no step \"" + made_.name + "\" lies whole inside of one capture window"};
+    leave_out_warm_up();
+    leave_out_disturbed();
+    if (made_.instances.empty())
+      return error{"counters were read in each step \"" + made_.name +
+                   "\", which changes what it takes; record a run without --metrics"};
+    take_sample();
+    find_end();
+    return std::move(made_);
+  }
+
+ private:
+  std::string no_steps() const {
+    if (!question_.step_name.empty())
+      return "there is no range \"" + question_.step_name + "\" that could be a step";
+    return "there are no steps: no NVTX range repeats and covers the run; put a range around each "
+           "step, or name one with --step";
+  }
+
+  result<void> keep_within() {
+    if (question_.within.empty()) return {};
+    auto const expression = parse_range_expression(question_.within);
+    if (!expression) return error{expression.message()};
+    auto const ranges = ranges_of(*expression, tree_, trace_.text());
+    if (!ranges) return error{ranges.message()};
+    for (auto const range : *ranges) {
+      std::vector<std::uint32_t> inside;
+      for (auto const step : made_.instances)
+        if (tree_[step].begin >= tree_[range].begin && tree_[step].end <= tree_[range].end)
+          inside.push_back(step);
+      if (inside.empty()) continue;
+      if (ranges->size() > 1)
+        made_.remarks.push_back("only the first range " + question_.within +
+                                " with steps is replayed");
+      made_.instances = std::move(inside);
+      return {};
+    }
+    return error{"no step \"" + made_.name + "\" lies inside of a range " + question_.within};
+  }
+
+  void keep_one_thread() {
+    std::map<thread_index, std::size_t> counts;
+    for (auto const step : made_.instances) ++counts[tree_[step].thread];
+    made_.thread = std::max_element(counts.begin(), counts.end(), [](auto const& a, auto const& b) {
+                     return a.second < b.second;
+                   })->first;
+    std::erase_if(made_.instances, [&](auto step) { return tree_[step].thread != made_.thread; });
+    if (counts.size() > 1)
+      made_.remarks.push_back("steps of one thread are replayed; " + std::to_string(counts.size()) +
+                              " threads have some");
+  }
+
+  /// The window with the most steps.
+  void keep_one_window() {
+    std::erase_if(made_.instances, [&](auto step) { return tree_[step].still_open; });
+    std::vector<std::uint32_t> best;
+    for (auto const& window : trace_.windows()) {
+      auto const end = window.end.value != 0 ? window.end : trace_.last_moment();
+      std::vector<std::uint32_t> inside;
+      for (auto const step : made_.instances)
+        if (tree_[step].begin >= window.start && tree_[step].end <= end) inside.push_back(step);
+      if (inside.size() > best.size()) best = std::move(inside);
+    }
+    if (!trace_.windows().empty()) made_.instances = std::move(best);
+  }
+
+  /// The last kernels of a file without an end are missing.
+  void leave_out_cut_off() {
+    timestamp_ns last{};
+    trace_.file().for_each<kernel_record>(
+        [&](std::span<kernel_record const> kernels) {
+          for (auto const& kernel : kernels) last = std::max(last, kernel.launched);
+        },
+        capture::only(&kernel_record::launched));
+    auto const left_out =
+        std::erase_if(made_.instances, [&](auto step) { return tree_[step].end > last; });
+    if (left_out > 0)
+      made_.remarks.push_back("the file has no end: " + counted(left_out, "steps") + " left out");
+  }
+
+  /// To the begin of the next one; the last: its own length.
+  std::vector<double> periods() const {
+    std::vector<double> made;
+    auto const& all = made_.instances;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      made.push_back(length(tree_[all[i]].begin,
+                            i + 1 < all.size() ? tree_[all[i + 1]].begin : tree_[all[i]].end));
+    return made;
+  }
+
+  /// Libraries load, pools grow, algorithms are tried: the first steps are longer.
+  void leave_out_warm_up() {
+    auto const all = periods();
+    auto sorted = all;
+    std::sort(sorted.begin(), sorted.end());
+    auto const limit = longer_in_warm_up * sorted[sorted.size() / 2];
+    std::size_t warm = 0;
+    while (warm < all.size() / 2 && all[warm] > limit) ++warm;
+    if (warm == 0) return;
+    made_.remarks.push_back(counted(warm, "steps") + " of warm-up at the begin " +
+                            (warm == 1 ? "is" : "are") + " left out");
+    made_.instances.erase(made_.instances.begin(),
+                          made_.instances.begin() + static_cast<std::ptrdiff_t>(warm));
+  }
+
+  /// Keeps the longest run of steps in which the profiler held nothing up.
+  void leave_out_disturbed() {
+    auto const times = disturbed_times(trace_);
+    if (times.empty()) return;
+    std::vector<std::uint32_t> best, run;
+    std::size_t next = 0;
+    timestamp_ns until{};
+    for (auto const step : made_.instances) {
+      while (next < times.size() && times[next].begin < tree_[step].end)
+        until = std::max(until, times[next++].end);
+      if (until > tree_[step].begin)
+        run.clear();
+      else
+        run.push_back(step);
+      if (run.size() > best.size()) best = run;
+    }
+    if (best.size() == made_.instances.size()) return;
+    made_.remarks.push_back(
+        "only the longest run of steps without a reading of counters is "
+        "replayed");
+    made_.instances = std::move(best);
+  }
+
+  /// So many steps that follow each other, with the mean that is nearest to that of all.
+  void take_sample() {
+    auto const& file = trace_.file();
+    auto const items = file.row_count<kernel_record>() + file.row_count<copy_record>() +
+                       file.row_count<memset_record>() + file.row_count<graph_record>();
+    auto const all = made_.instances.size();
+    auto const of_step = std::max<std::uint64_t>(1, items / std::max<std::size_t>(1, made_.all));
+    auto const count = std::min(
+        all, std::max<std::size_t>(min_sample, static_cast<std::size_t>(max_items / of_step)));
+    if (count == all) return;
+    auto const lengths = periods();
+    double sum = 0, here = 0;
+    for (auto const one : lengths) sum += one;
+    auto const mean = sum / static_cast<double>(all);
+    std::size_t best = 0;
+    double best_off = HUGE_VAL;
+    for (std::size_t i = 0; i < all; ++i) {
+      here += lengths[i];
+      if (i + 1 < count) continue;
+      auto const off = std::abs(here / static_cast<double>(count) / mean - 1);
+      if (off < best_off) {
+        best_off = off;
+        best = i + 1 - count;
+      }
+      here -= lengths[i + 1 - count];
+    }
+    auto const first = made_.instances.begin() + static_cast<std::ptrdiff_t>(best);
+    made_.instances = std::vector<std::uint32_t>(first, first + static_cast<std::ptrdiff_t>(count));
+    char off[32];
+    std::snprintf(off, sizeof off, "%.1f %%", 100 * best_off);
+    made_.remarks.push_back("steps " + readable_count(best) + " to " +
+                            readable_count(best + count - 1) +
+                            " stand for all: their mean differs by " + off);
+  }
+
+  /// What lies between steps belongs to the one before it. That of the last step is not known, so
+  /// the last step only tells where the one before it ends.
+  void find_end() {
+    auto& steps = made_.instances;
+    made_.begin = tree_[steps.front()].begin;
+    made_.end = tree_[steps.back()].end;
+    double inside = 0;
+    for (auto const step : steps) inside += static_cast<double>(tree_[step].duration().value);
+    if (steps.size() <= min_sample ||
+        inside > (1 - least_gap_share) * length(made_.begin, made_.end))
+      return;
+    made_.end = tree_[steps.back()].begin;
+    steps.pop_back();
+  }
+
+  trace_contents& trace_;
+  range_tree const& tree_;
+  steps_question const& question_;
+  chosen_steps made_;
+};
+
+}  // namespace
+
+result<chosen_steps> choose_steps(trace_contents& trace, steps_question const& question) {
+  return step_choice(trace, question).make();
+}
+
+}  // namespace gpuprof::host::command

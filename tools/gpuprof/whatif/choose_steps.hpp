@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chooses which steps of a capture are replayed: like the others, and few enough.
+#pragma once
+
+#include "base/result.hpp"
+#include "host/reading/trace_contents.hpp"
+#include "whatif/read_steps.hpp"
+
+#include <string>
+#include <vector>
+
+namespace gpuprof::host::command {
+
+struct chosen_steps {
+  std::string name;
+  std::vector<std::uint32_t> instances;  // indices into the range tree, one after the other
+  std::size_t all = 0;
+  thread_index thread{};
+  timestamp_ns begin, end;
+  std::vector<std::string> remarks;
+};
+
+result<chosen_steps> choose_steps(trace_contents& trace, steps_question const& question);
+
+}  // namespace gpuprof::host::command

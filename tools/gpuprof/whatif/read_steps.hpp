@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the steps of a capture that a replay goes through.
+#pragma once
+
+#include "base/result.hpp"
+#include "host/reading/trace_contents.hpp"
+#include "host/replay/recorded_steps.hpp"
+
+#include <string>
+#include <vector>
+
+namespace gpuprof::host::command {
+
+struct steps_question {
+  std::string step_name;  // empty: found
+  std::string within;     // RANGE[@DOMAIN][/INDEX]: only steps inside; empty: all
+};
+
+struct steps_of_capture {
+  replay::recorded_steps steps;
+  std::string name;           // "step"
+  std::size_t all_steps = 0;  // of the capture, or within the range that was asked for
+  std::vector<std::string> raw_work_names;  // mangled, by index into work_names
+  /// Of the pinned copies of the capture, else as peaks in the capture say. 0: not known.
+  double pinned_to_device_bytes_per_ns = 0, pinned_to_host_bytes_per_ns = 0;
+  std::vector<std::string> remarks;
+};
+
+/// The error says what cannot be replayed, and why.
+result<steps_of_capture> read_steps(trace_contents& trace, steps_question const& question);
+
+}  // namespace gpuprof::host::command

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of `gpuprof whatif` that state a repair, and the edits that they stand for.
+#pragma once
+
+#include "base/result.hpp"
+#include "host/replay/repair.hpp"
+#include "whatif/read_steps.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace gpuprof::host::command {
+
+struct repair_options {
+  std::vector<std::string> drop, merge, no_call, scale, cpu, graph, overlap;
+  std::string no_cpu_longer;
+  std::optional<double> launch_cost_ns;
+  bool pinned = false, without_profiler = false;
+};
+
+void add_repair_options(CLI::App& command, repair_options& options);
+
+/// "--drop CatArray --pinned": as the user gave them; empty without any.
+std::vector<std::string> repair_texts(repair_options const& options);
+
+struct repair_failure {
+  std::string message;
+  bool wrong_options = false;
+};
+struct stated_repairs {
+  std::vector<replay::repair> repairs;
+  std::optional<repair_failure> failure;
+};
+/// Whatever the order of the options: first what goes, then what runs elsewhere, then other times.
+stated_repairs repairs_of(repair_options const& options, steps_of_capture const& steps,
+                          replay::step_graph const& graph);
+
+}  // namespace gpuprof::host::command
