@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/report/fields.hpp"
 
-#include "base/json_text.hpp"
+#include "base/utf8.hpp"
 
 namespace gpuprof::host::report {
 namespace {

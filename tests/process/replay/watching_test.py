@@ -52,6 +52,7 @@ class Watching(Gpuprof):
             self.assertGreater(line["exact_share"], 0.99)
         self.assertGreater(told["all"]["launches"], 2000)
 
+    @processes.timing  # what is sampled and read must come within the seconds that are played
     def test_it_is_told_what_its_kernels_and_ranges_achieve(self):
         told, _ = self.watched(self.session())
         self.check(told)
@@ -59,6 +60,7 @@ class Watching(Gpuprof):
         self.assertIsNone(told["all"]["of_peak"])
         self.assertEqual(told["all"]["bound_by"], "")
 
+    @processes.timing  # what is sampled and read must come within the seconds that are played
     def test_a_library_that_cuda_has_loaded_is_found_too(self):
         library = processes.path("BUILT_LIBGPUPROF")
         told, _ = self.watched(self.session(), preload=False,
@@ -79,6 +81,7 @@ class Watching(Gpuprof):
     def sampled_session(self, launches=2500, **more):
         return self.synthetic(**{**dict(threads=1, launches=launches, step_ns=1000000, kernel_ns=100000, graphs=0), **more})
 
+    @processes.timing  # what is sampled and read must come within the seconds that are played
     def test_without_holding_up_a_launch_it_is_told_what_samples_in_time_say(self):
         told, _ = self.watched(self.sampled_session(), metrics="sampled")
         self.assertEqual(told["readings"], 0)
@@ -93,6 +96,7 @@ class Watching(Gpuprof):
         both = (w("_Z4evenPfi") + w("_Z3oddPfi")) / 2
         self.assertAlmostEqual(told["ranges"]["step"]["dram_bytes_per_second"] / (96 * both / 1e-4), 1, places=2)
 
+    @processes.timing  # what is sampled and read must come within the seconds that are played
     def test_what_cannot_be_read_around_launches_is_known_from_samples(self):
         told, _ = self.watched(self.sampled_session(launches=500, collectives=4500))
         nccl = [line for name, line in told["kernels"].items() if "nccl" in name]

@@ -107,6 +107,7 @@ class InCaptures(StoredPeaks):
 
 
 class WhileItRuns(StoredPeaks):
+    @processes.timing  # what is sampled and read must come within the seconds that are played
     def test_a_program_is_told_its_share_of_the_stored_peaks(self):
         # Samples come first, and operations of CUDA cores after them: time for both on a loaded machine.
         session = self.synthetic(threads=1, launches=10000, step_ns=1000000, graphs=0)
