@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files of tests/data/foreign, through every reader: the answers that they must give. README.md there says what is odd in each."""
 import collections
+import contextlib
 import json
 import os
 import pathlib
 import random
 import re
 import shutil
+import sqlite3
 import tempfile
 
+import capture_blocks
 import import_cases
 import nsys_files
 
@@ -18,6 +21,12 @@ FOREIGN = pathlib.Path(__file__).resolve().parents[2] / "data" / "foreign"
 class Foreign(import_cases.Case):
     def taken(self, name, *options, notes=()):
         return self.imported(FOREIGN / name, *options, "--force-overwrite", notes=notes)
+
+    def returned(self, file, *options):
+        """The capture of a file that gpuprof has exported."""
+        run = self.run_import(file, "--force-overwrite", *options)
+        self.assertEqual(run.code, 0, run.err)
+        return self.folder / "out.gpuprof"
 
     def analysis(self, capture, *options):
         run = self.gpuprof("analyze", "-f", "json", "--min-gain", "0.01%", *options, capture)
@@ -57,6 +66,18 @@ class Devices(Foreign):
     def test_the_only_gpu_has_the_only_description_whatever_its_number(self):
         self.assertIn("on GPU X,", self.overview(self.taken("01_device_id_mismatch.json")))
 
+    def test_the_heading_names_the_gpus_that_have_worked(self):
+        trace = json.loads((FOREIGN / "00_base.json").read_text())
+        trace["deviceProperties"] = [{"id": i, "name": "GPU X" if i < 3 else "GPU Y", "numSms": 80} for i in range(4)]
+        expected = {0: "on GPU X (of 4 GPUs),", 2: "on 2 x GPU X (of 4 GPUs),", 3: "on 2 x GPU X, GPU Y (of 4 GPUs),", 1: "on 3 x GPU X, GPU Y,"}
+        for device, heading in expected.items():
+            trace["traceEvents"].append({"ph": "X", "cat": "gpu_memset", "name": "Memset (Device)", "pid": device, "tid": 7, "ts": 1300 + device, "dur": 1,
+                                         "args": {"device": device, "context": device + 1, "stream": 7, "bytes": 8}})
+            (self.folder / "several.json").write_text(json.dumps(trace))
+            capture = self.imported(self.folder / "several.json", "--force-overwrite")
+            for run in self.gpuprof("stats", capture), self.gpuprof("analyze", capture), self.gpuprof("stats", "-r", "nvtx_sum", capture):
+                self.assertIn(heading, run.out)
+
 
 class Sizes(Foreign):
     def test_registers_that_no_kernel_has_are_not_known(self):
@@ -92,6 +113,49 @@ class Sizes(Foreign):
             self.assertEqual(self.report("cuda_gpu_mem_size_sum", capture), [])
             report = self.analysis(capture)
             self.assertNotIn("small_copies", [one["rule"] for one in report["findings"] + report["below_threshold"]])
+
+    SUFFIX = {"chrome": "json", "sqlite": "sqlite"}
+
+    def shared_memory(self, capture):
+        """Of k_a, in every format: what its cells hold, and whether its launch has a theoretical occupancy."""
+        (row,) = [row for row in self.report("cuda_gpu_trace", capture) if row["Name"] == "k_a"]
+        made = {}
+        for kind in "chrome", "sqlite":
+            made[kind] = self.folder / f"back.{self.SUFFIX[kind]}"
+            self.assertEqual(self.gpuprof("export", capture, "--type", kind, "-o", made[kind], "--force-overwrite").code, 0)
+        (event,) = [e for e in json.loads(made["chrome"].read_text())["traceEvents"] if e["name"] == "k_a"]
+        with contextlib.closing(sqlite3.connect(made["sqlite"])) as database:
+            (sizes,) = database.execute("SELECT DISTINCT staticSharedMemory, dynamicSharedMemory FROM CUPTI_ACTIVITY_KIND_KERNEL").fetchall()
+        page = self.folder / "page.html"
+        self.assertEqual(self.gpuprof("report", capture, "-o", page, "--force-overwrite").code, 0)
+        return row["StcSMem (MB)"], row["DymSMem (MB)"], event["args"].get("shared memory"), *sizes
+
+    def test_shared_memory_that_is_not_said_is_not_zero(self):
+        trace = json.loads((FOREIGN / "00_base.json").read_text())
+        for said, expected in ((2048, (0, 0.002, 2048, 0, 2048)), (0, (0, 0, 0, 0, 0)), (None, (None,) * 5), (-1, (None,) * 5), (1 << 40, (None,) * 5)):
+            with self.subTest(said):
+                for event in trace["traceEvents"]:
+                    if event["cat"] == "kernel":
+                        event["args"].pop("shared memory", None)
+                        event["args"].update({} if said is None else {"shared memory": said})
+                (self.folder / "shared.json").write_text(json.dumps(trace))
+                capture = self.imported(self.folder / "shared.json", "--force-overwrite")
+                self.assertEqual(self.shared_memory(capture), expected)
+                for suffix in self.SUFFIX.values():
+                    os.replace(self.folder / f"back.{suffix}", self.folder / f"returned.{suffix}")
+                    self.assertEqual(self.shared_memory(self.returned(self.folder / f"returned.{suffix}")), expected, suffix)
+
+    def test_shared_memory_that_a_database_does_not_hold_is_not_zero(self):
+        for columns in ("staticSharedMemory", "dynamicSharedMemory"), ("staticSharedMemory",):
+            file = self.folder / "nsys.sqlite"
+            file.unlink(missing_ok=True)
+            out = nsys_files.NsysFile(file)
+            out.target()
+            out.kernel("k_a", 100, 10, 1)
+            for column in columns:
+                out.file.execute(f"ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN {column}")
+            out.close()
+            self.assertEqual(self.shared_memory(self.imported(file, "--force-overwrite")), (None,) * 5)
 
 
 class Ranges(Foreign):
@@ -376,6 +440,36 @@ class Communication(Foreign):
         (event,) = [e for e in json.loads(out.read_text())["traceEvents"] if e["name"] == "aten::mm"]
         self.assertEqual(event["args"]["payload"], '{"Input Dims":[[64, 3], [], []]}')
 
+    def test_operators_keep_the_numbers_that_join_backward_and_forward(self):
+        trace = json.loads((FOREIGN / "00_base.json").read_text())
+        operators = {"aten::mm": {"Sequence number": 7, "Fwd thread id": 0, "Input Dims": [[2, 3]]}, "MmBackward0": {"Sequence number": 7, "Fwd thread id": 1},
+                     "aten::view": {"Sequence number": -1}}
+        for i, (name, arguments) in enumerate(operators.items()):
+            trace["traceEvents"].append({"ph": "X", "cat": "cpu_op", "name": name, "pid": 100, "tid": 100, "ts": 1001 + 20 * i, "dur": 4, "args": arguments})
+        trace["traceEvents"].append({"ph": "X", "cat": "user_annotation", "name": "aten::add, seq = 12, op_id = 5", "pid": 100, "tid": 100, "ts": 1090, "dur": 4})
+        (self.folder / "operators.json").write_text(json.dumps(trace))
+        expected = {"aten::mm": (7, None), "MmBackward0": (7, 1), "aten::view": (None, None), "aten::add": (12, None)}
+        payloads = {"aten::mm": '{"Input Dims":[[2, 3]],"Sequence number":7}', "MmBackward0": '{"Sequence number":7,"Fwd thread id":1}',
+                    "aten::view": None, "aten::add": None}
+        capture = self.imported(self.folder / "operators.json", "--cpu-ops")
+        for _ in range(2):  # also of what comes back
+            out = self.folder / "out.json"
+            self.assertEqual(self.gpuprof("export", capture, "--type", "chrome", "-o", out, "--force-overwrite").code, 0)
+            found = {e["name"]: e["args"] for e in json.loads(out.read_text())["traceEvents"] if e.get("cat") == "cpu_op"}
+            self.assertEqual({name: (args.get("Sequence number"), args.get("Fwd thread id")) for name, args in found.items()}, expected)
+            self.assertEqual({name: args.get("payload") for name, args in found.items()}, payloads)
+            capture = self.returned(out, "--cpu-ops")
+
+    def test_counters_that_say_nothing_of_time_are_told_in_one_line(self):
+        trace = json.loads((FOREIGN / "00_base.json").read_text())
+        trace["traceEvents"] = [event for event in trace["traceEvents"] if event["cat"] != "kernel"]
+        for i in range(2):
+            trace["traceEvents"].append({"ph": "X", "cat": "cuda_profiler_range", "name": "k_a", "pid": 0, "tid": 0, "ts": 1000 + i * 100, "dur": 100,
+                                         "args": {"smsp__inst_executed.sum": 5 + i}})
+        (self.folder / "counters.json").write_text(json.dumps(trace))
+        capture = self.imported(self.folder / "counters.json", notes=["has hardware counters of 2 kernels (cuda_profiler_range), which are not taken", "2 launches"])
+        self.assertEqual(self.facts(capture)["import.left_out"], "2 cuda_profiler_range")
+
     def test_limits_of_sms_are_taken(self):
         trace = json.loads((FOREIGN / "00_base.json").read_text())
         trace["deviceProperties"] = [{"id": 0, "name": "NVIDIA A100-PG509-200", "computeMajor": 8, "computeMinor": 0, "maxThreadsPerMultiprocessor": 2048,
@@ -410,30 +504,69 @@ class Communication(Foreign):
 class Damaged(Foreign):
     """GPUPROF_DAMAGED_FILES=10000 tries more."""
     HOSTILE = ["0", "-1", "1", "255", "256", "4294967295", "4294967296", "-2147483648", "134217728", "9223372036854775807", "-9223372036854775808",
-               "18446744073709551615", "9000000000000000", "-9000000000000000", "1e18", "1e400", "NaN", "null", '"x"', "[]", "{}", "0.0001"]
+               "18446744073709551615", "9000000000000000", "-9000000000000000", "1e18", "1e308", "1e400", "NaN", "null", '"x"', "[]", "{}", "0.0001"]
 
     def test_no_number_or_byte_of_a_file_makes_a_command_crash(self):
         random.seed(33)
-        files = sorted(file for file in FOREIGN.iterdir() if file.suffix in (".json", ".sqlite"))
+        files = sorted(file for file in FOREIGN.iterdir() if file.suffix in (".json", ".sqlite")) + sorted(FOREIGN.parent.glob("h[12]00/*.gpuprof"))
         for i in range(int(os.environ.get("GPUPROF_DAMAGED_FILES", 60))):
             file = files[i % len(files)]
             damaged = self.folder / f"damaged{file.suffix}"
-            damaged.write_bytes(self.with_numbers(file.read_bytes()) if file.suffix == ".json" and i % 3 else self.with_bytes(file.read_bytes()))
-            if self.survives("import", damaged, "-o", self.folder / "out", "--force-overwrite", "--cpu-ops") != 0:
-                continue
-            capture = self.folder / "out.gpuprof"
+            of_text = (self.with_numbers, self.without_members, self.with_lines, self.with_bytes)
+            damage = random.choice(of_text if file.suffix == ".json" else (self.with_bytes, self.with_words))
+            damaged.write_bytes(damage(file.read_bytes()))
+            capture = damaged
+            if file.suffix != ".gpuprof":
+                capture = self.folder / "out.gpuprof"
+                if self.survives("import", damaged, "-o", capture, "--force-overwrite", "--cpu-ops") != 0:
+                    continue
             self.survives("analyze", capture)
             self.survives("compare", capture, capture)
             if i % 4 == 0:
                 self.survives("report", capture, "-o", self.folder / "page.html", "--force-overwrite")
-            capture.write_bytes(self.with_bytes(capture.read_bytes()))
-            self.survives("analyze", capture)
+            if capture != damaged:
+                capture.write_bytes(self.with_bytes(capture.read_bytes()))
+                self.survives("analyze", capture)
+
+    def test_no_value_of_a_column_makes_a_command_crash(self):
+        """Check sums are right here, so the commands get to see the value."""
+        content = (FOREIGN.parent / "h100/ddp.rank0.gpuprof").read_bytes()
+        capture = self.folder / "out.gpuprof"
+        for i, (table, place) in enumerate(capture_blocks.columns(content)):
+            with self.subTest(table=table, place=place):
+                capture.write_bytes(capture_blocks.with_value(content, table, place, (1 << 64) - 1))
+                self.survives("analyze", capture)
+                if i % 4 == 0:
+                    self.survives("report", capture, "-o", self.folder / "page.html", "--force-overwrite")
 
     def with_numbers(self, content):
         parts = re.split(rb"(?<=[ \[:])(-?[0-9.]+)", content)
         for _ in range(random.randint(1, 4)):
             parts[random.randrange(len(parts) // 2) * 2 + 1] = random.choice(self.HOSTILE).encode()
         return b"".join(parts)
+
+    def without_members(self, content):
+        members = [found.span() for found in re.finditer(rb'"[\w ]+": ("[^"]*"|[-\d.]+|\[[^\[\]]*\])(, )?', content)]
+        for begin, end in sorted(random.sample(members, min(len(members), random.randint(1, 8))), reverse=True):
+            content = content[:begin] + content[end:]
+        return content
+
+    def with_lines(self, content):
+        """Events twice, or in another order."""
+        events = re.split(rb"(?<=\}, )", content)
+        for _ in range(random.randint(1, 4)):
+            events.insert(random.randrange(len(events)), random.choice(events))
+        return b"".join(events)
+
+    def with_words(self, content):
+        """Numbers of 4 and 8 bytes."""
+        damaged = bytearray(content)
+        for _ in range(random.randint(1, 4)):
+            size = random.choice((4, 8))
+            value = random.choice((0, 1, 1 << 31, 1 << 32, 1 << 63, (1 << 64) - 1)) % (1 << 8 * size)
+            at = random.randrange(len(damaged) - size)
+            damaged[at:at + size] = value.to_bytes(size, random.choice(("little", "big")))
+        return bytes(damaged)
 
     def with_bytes(self, content):
         damaged = bytearray(content)

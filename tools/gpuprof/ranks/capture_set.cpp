@@ -31,7 +31,11 @@ void add_amounts(amounts& to, amounts const& from) {
 void joined_heading::add(text::overview const& one, ranked_capture const& capture) {
   ++ranks_;
   if (all_.program.empty()) all_.program = one.program;
-  gpus_.insert(capture.gpus.begin(), capture.gpus.end());
+  for (auto const& gpu : one.devices) {
+    auto const place = capture.host + "\n" + std::to_string(gpu.device);
+    auto& known = gpus_.try_emplace(gpu.uuid.empty() ? place : gpu.uuid, gpu).first->second;
+    known.has_worked = known.has_worked || gpu.has_worked;
+  }
   all_.seconds = std::max(all_.seconds, one.seconds);
   all_.windows = std::max(all_.windows, one.windows);
   add_amounts(all_.records, one.records);
@@ -45,7 +49,7 @@ std::vector<std::string> joined_heading::lines() const {
   auto about = all_;
   about.program +=
       (about.program.empty() ? "" : " ") + std::string("as ") + counted(ranks_, "ranks");
-  for (auto const& [uuid, name] : gpus_) about.devices.push_back(name);
+  for (auto const& [_, gpu] : gpus_) about.devices.push_back(gpu);
   about.other_losses = losses_.lines(ranks_);
   about.costs = {"of each rank, in the report of its capture alone"};
   about.remarks = remarks_.lines(ranks_);
@@ -191,8 +195,6 @@ ranked_capture ranked(trace_contents& trace, std::string const& path) {
   about.has_gpu_work = file.row_count<kernel_record>() + file.row_count<graph_record>() +
                            file.row_count<copy_record>() + file.row_count<memset_record>() >
                        0;
-  for (auto const& device : trace.devices())
-    about.gpus.emplace(trace.text()(device.uuid), trace.text()(device.name));
   if (!trace.windows().empty()) {
     about.begin = trace.windows().front().start;
     about.end = trace.windows().back().end;
