@@ -51,8 +51,6 @@ result<std::string> chip_at_hand() {
   return outcome.found["chip"];
 }
 
-using namespace guest;
-
 namespace {
 
 bool has(metric_catalog const& catalog, std::string const& name) {

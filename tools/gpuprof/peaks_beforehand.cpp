@@ -31,8 +31,6 @@ result<peaks::obtained> obtain_visibly(int device, std::string const& label,
   return peaks::obtain({peaks::key_of, peaks::measure}, device, asked);
 }
 
-using namespace guest;
-
 namespace {
 
 class lines {
