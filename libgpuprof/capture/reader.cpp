@@ -61,6 +61,7 @@ result<reader> reader::open(std::string path) {
   made.losses_ = index->losses;
   made.reported_.resize(made.blocks_.size());
   made.times_.resize(made.blocks_.size());
+  made.devices_.resize(made.blocks_.size());
   made.decoded_->path = made.path_;
   for (auto const& block : made.blocks_)
     if (block.header.table < table_count)
@@ -96,10 +97,13 @@ void reader::count_decoded(std::size_t block) noexcept {
   decoded_->decoded[header.table] += header.rows;
 }
 
-void reader::take_times_of(reader const& other) {
+void reader::take_notes_of(reader const& other) {
   // A file that is still written has more blocks for the later reader.
-  for (std::size_t i = 0; i < std::min(blocks_.size(), other.blocks_.size()); ++i)
-    if (blocks_[i].offset == other.blocks_[i].offset) times_[i] = other.times_[i];
+  for (std::size_t i = 0; i < std::min(blocks_.size(), other.blocks_.size()); ++i) {
+    if (blocks_[i].offset != other.blocks_[i].offset) continue;
+    times_[i] = other.times_[i];
+    devices_[i] = other.devices_[i];
+  }
 }
 
 std::uint64_t reader::rows_decoded(std::uint16_t table) const noexcept {

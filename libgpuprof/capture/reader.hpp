@@ -26,7 +26,10 @@ struct block_times {
   timestamp_ns first{~std::uint64_t{0}}, last{};
 };
 
-/// One thread. Memory: the names, an index entry of 56 bytes a block, and one block at a time.
+/// The GPUs whose work is in a block, once each.
+using block_devices = std::vector<device_id>;
+
+/// One thread. Memory: the names, an index entry of 100 bytes a block, and one block at a time.
 ///
 ///   auto capture = capture::reader::open("app.gpuprof");
 ///   if (!capture) return fail(capture.message());
@@ -74,8 +77,15 @@ class reader {
     return times_[block];
   }
   void note_times(std::size_t block, block_times const& times) { times_[block] = times; }
-  /// What another reader of the same file has noted.
-  void take_times_of(reader const& other);
+  /// Likewise, of the GPUs whose work is in it.
+  std::optional<block_devices> const& devices_of(std::size_t block) const noexcept {
+    return devices_[block];
+  }
+  void note_devices(std::size_t block, block_devices devices) {
+    devices_[block] = std::move(devices);
+  }
+  /// Takes what another reader of the same file has noted.
+  void take_notes_of(reader const& other);
 
   /// From the block headers, at no cost: blocks that are damaged inside count until they are read.
   template <class Row>
@@ -135,8 +145,9 @@ class reader {
   warning_list warnings_;
   file_losses losses_;
   std::vector<block_place> blocks_;
-  std::vector<std::optional<block_times>> times_;  // by block
-  std::vector<bool> reported_;                     // blocks whose damage is in warnings_ already
+  std::vector<std::optional<block_times>> times_;      // by block
+  std::vector<std::optional<block_devices>> devices_;  // by block
+  std::vector<bool> reported_;  // blocks whose damage is in warnings_ already
   std::unique_ptr<block_decoder> decoder_;
   std::unique_ptr<name_store, delete_names> names_;
   std::unique_ptr<decode_counts, delete_counts> decoded_;

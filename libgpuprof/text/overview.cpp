@@ -25,9 +25,14 @@ std::vector<std::string> shown(std::vector<overview::amount> const& amounts) {
   return out;
 }
 
-/// "4 x NVIDIA H200".
-std::string device_list(std::vector<std::string> const& devices) {
-  std::vector<std::string> parts;
+/// "2 x NVIDIA H200 (of 8 GPUs)": those that have worked. All of them if none has.
+std::string device_list(std::vector<overview::gpu> const& described) {
+  std::vector<std::string> devices, parts;
+  for (auto const& gpu : described)
+    if (gpu.has_worked) devices.push_back(gpu.name);
+  auto const some_rest = !devices.empty() && devices.size() < described.size();
+  if (devices.empty())
+    for (auto const& gpu : described) devices.push_back(gpu.name);
   for (std::size_t i = 0; i < devices.size(); ++i) {
     if (std::find(devices.begin(), devices.begin() + static_cast<std::ptrdiff_t>(i), devices[i]) !=
         devices.begin() + static_cast<std::ptrdiff_t>(i))
@@ -35,7 +40,8 @@ std::string device_list(std::vector<std::string> const& devices) {
     auto const n = std::count(devices.begin(), devices.end(), devices[i]);
     parts.push_back((n > 1 ? std::to_string(n) + " x " : "") + devices[i]);
   }
-  return joined(parts, ", ");
+  return joined(parts, ", ") +
+         (some_rest ? " (of " + std::to_string(described.size()) + " GPUs)" : "");
 }
 
 std::string in_words(std::string_view name) {

@@ -15,12 +15,18 @@ struct overview {
     std::string what;  // "kernels"
     std::uint64_t count = 0;
   };
-  std::string program;               // command line; empty: not known
-  std::vector<std::string> devices;  // "NVIDIA H200"
-  double seconds = 0;                // all windows together; 0: not known
-  std::size_t windows = 0;           // captures in the session
-  std::vector<amount> records;       // those that are zero are not shown
-  std::vector<amount> losses;        // likewise
+  struct gpu {
+    std::string name;  // "NVIDIA H200"
+    std::string uuid;
+    std::uint32_t device = 0;
+    bool has_worked = true;
+  };
+  std::string program;          // command line; empty: not known
+  std::vector<gpu> devices;     // all that are described
+  double seconds = 0;           // all windows together; 0: not known
+  std::size_t windows = 0;      // captures in the session
+  std::vector<amount> records;  // those that are zero are not shown
+  std::vector<amount> losses;   // likewise
   /// Losses that are no number of their own: "the end of the file".
   std::vector<std::string> other_losses;
   std::set<std::string> ways_to_lose_less;  // "a greater --buffer-limit-mib"

@@ -22,7 +22,7 @@ using read_progress = std::function<void(std::uint64_t)>;
 /// Each table is decoded once, with all columns that its consumers want. Tables come in the order
 /// in which they were first added, and consumers of a table in the order in which they were added.
 /// The pass also notes the times of blocks, so that rows can be read in order of time after it
-/// without another look (ordered_rows).
+/// without another look (ordered_rows), and the GPUs whose work is in them.
 ///
 ///   capture_walk walk(trace.file());
 ///   walk.add<kernel_record>(capture::only(&kernel_record::duration), [&](auto kernels) { ... });
@@ -73,17 +73,24 @@ class capture_walk {
 
     std::uint64_t rows(capture::reader const& file) const override { return file.row_count<Row>(); }
     void read(capture::reader& file, read_progress const& progress) override {
+      auto const has_several_gpus = file.row_count<device_record>() > 1;
+      if constexpr (is_gpu_work<Row>)
+        if (has_several_gpus) wanted.insert(&Row::device);
       for (auto const block : file.blocks_of<Row>()) {
         std::optional<capture::block_times> times;
+        capture::block_devices devices;
         file.for_each_in<Row>(
             block,
             [&](std::span<Row const> some) {
               for (auto const& take : takers) take(some);
               if constexpr (has_time<Row>) widen(times, some);
+              if constexpr (is_gpu_work<Row>)
+                if (has_several_gpus) note_devices(devices, some);
               if (progress) progress(some.size());
             },
             wanted);
         if (has_times() && times) file.note_times(block, *times);
+        if (!devices.empty()) file.note_devices(block, std::move(devices));
       }
     }
     bool has_times() const noexcept {

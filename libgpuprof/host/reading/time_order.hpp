@@ -65,4 +65,21 @@ void widen(std::optional<capture::block_times>& times, std::span<Row const> rows
   }
 }
 
+/// Records of what a GPU did.
+template <class Row>
+concept is_gpu_work = requires(Row row) {
+  row.launched;
+  row.device;
+};
+
+/// Adds the GPUs of rows to those of their block.
+template <is_gpu_work Row>
+void note_devices(capture::block_devices& devices, std::span<Row const> rows) {
+  for (auto const& row : rows)
+    if (devices.empty() || devices.back() != row.device) {  // mostly that of the row before
+      std::erase(devices, row.device);
+      devices.push_back(row.device);
+    }
+}
+
 }  // namespace gpuprof::host

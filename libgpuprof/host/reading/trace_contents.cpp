@@ -2,6 +2,7 @@
 #include "host/reading/trace_contents.hpp"
 
 #include "base/readable.hpp"
+#include "host/reading/time_order.hpp"
 #include "text/overview.hpp"
 
 #include <algorithm>
@@ -141,6 +142,40 @@ std::map<std::uint32_t, std::string> trace_contents::device_names() const {
   return names;
 }
 
+/// Ends as soon as all GPUs that are described are found.
+template <class Row>
+void trace_contents::find_devices_at_work() {
+  for (auto const block : file_.blocks_of<Row>()) {
+    if (std::ranges::all_of(devices_, [&](auto const& described) {
+          return devices_at_work_->contains(described.device);
+        }))
+      return;
+    if (!file_.devices_of(block)) {
+      capture::block_devices devices;
+      file_.for_each_in<Row>(
+          block, [&](std::span<Row const> rows) { note_devices(devices, rows); },
+          capture::only(&Row::device));
+      file_.note_devices(block, std::move(devices));
+    }
+    auto const& found = *file_.devices_of(block);
+    devices_at_work_->insert(found.begin(), found.end());
+  }
+}
+
+std::set<device_id> const& trace_contents::devices_at_work() {
+  if (devices_at_work_) return *devices_at_work_;
+  devices_at_work_.emplace();
+  if (devices_.size() == 1) {
+    devices_at_work_->insert(devices_.front().device);
+    return *devices_at_work_;
+  }
+  find_devices_at_work<graph_record>();
+  find_devices_at_work<memset_record>();
+  find_devices_at_work<copy_record>();
+  find_devices_at_work<kernel_record>();
+  return *devices_at_work_;
+}
+
 std::uint32_t trace_contents::os_thread(thread_index thread) const {
   auto const known = os_threads_.find(thread);
   return known != os_threads_.end() ? known->second : 0;
@@ -246,8 +281,15 @@ text::overview trace_contents::overview() {
   text::overview about;
   about.program = fact("process.command_line");
   if (about.program.empty()) about.program = fact("process.program");
-  for (auto const& [device, name] : device_names())
-    about.devices.push_back(name.empty() ? "a GPU without a name" : name);
+  std::map<device_id, device_record> described;
+  for (auto const& device : devices_) described[device.device] = device;
+  for (auto const& [id, device] : described) {
+    std::string name(text_(device.name));
+    about.devices.push_back({.name = name.empty() ? "a GPU without a name" : name,
+                             .uuid = std::string(text_(device.uuid)),
+                             .device = raw(id),
+                             .has_worked = devices_at_work().contains(id)});
+  }
   about.windows = windows_.size();
   for (auto const& window : windows_)
     if (window.end > window.start)

@@ -12,6 +12,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 
@@ -52,6 +53,9 @@ class trace_contents {
   std::vector<std::pair<std::string, std::uint64_t>> counters_of(std::string_view family) const;
   std::uint32_t process_id() const;
   std::map<std::uint32_t, std::string> device_names() const;  // by device_id
+  /// The GPUs that have done something. Reads the work for it where no walk has, and several GPUs
+  /// are described.
+  std::set<device_id> const& devices_at_work();
   std::vector<device_record> const& devices() const noexcept { return devices_; }
   /// By device_id: "2026-03-01T12:00:00Z", the latest of each. Of the peaks in the capture.
   std::map<std::uint32_t, std::string> peaks_measured_at();
@@ -67,6 +71,8 @@ class trace_contents {
  private:
   std::string peaks_line();
   std::string labels_line() const;
+  template <class Row>
+  void find_devices_at_work();
 
   capture::reader file_;
   text_of_name text_;
@@ -78,6 +84,7 @@ class trace_contents {
   std::map<std::string, std::uint64_t, std::less<>> counters_;
   std::optional<std::vector<kernel_shape>> shapes_;
   std::array<std::optional<kernel_labels>, 3> labels_;
+  std::optional<std::set<device_id>> devices_at_work_;
   std::optional<range_tree> ranges_;
   std::optional<open_ranges> open_;
   std::array<std::optional<launch_ranges>, 2> launched_;  // by scope

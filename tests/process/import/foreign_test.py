@@ -57,6 +57,18 @@ class Devices(Foreign):
     def test_the_only_gpu_has_the_only_description_whatever_its_number(self):
         self.assertIn("on GPU X,", self.overview(self.taken("01_device_id_mismatch.json")))
 
+    def test_the_heading_names_the_gpus_that_have_worked(self):
+        trace = json.loads((FOREIGN / "00_base.json").read_text())
+        trace["deviceProperties"] = [{"id": i, "name": "GPU X" if i < 3 else "GPU Y", "numSms": 80} for i in range(4)]
+        expected = {0: "on GPU X (of 4 GPUs),", 2: "on 2 x GPU X (of 4 GPUs),", 3: "on 2 x GPU X, GPU Y (of 4 GPUs),", 1: "on 3 x GPU X, GPU Y,"}
+        for device, heading in expected.items():
+            trace["traceEvents"].append({"ph": "X", "cat": "gpu_memset", "name": "Memset (Device)", "pid": device, "tid": 7, "ts": 1300 + device, "dur": 1,
+                                         "args": {"device": device, "context": device + 1, "stream": 7, "bytes": 8}})
+            (self.folder / "several.json").write_text(json.dumps(trace))
+            capture = self.imported(self.folder / "several.json", "--force-overwrite")
+            for run in self.gpuprof("stats", capture), self.gpuprof("analyze", capture), self.gpuprof("stats", "-r", "nvtx_sum", capture):
+                self.assertIn(heading, run.out)
+
 
 class Sizes(Foreign):
     def test_registers_that_no_kernel_has_are_not_known(self):

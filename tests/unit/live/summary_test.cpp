@@ -6,6 +6,10 @@
 #include "support/golden.hpp"
 #include "support/trace_of.hpp"
 
+#include <initializer_list>
+#include <string>
+#include <vector>
+
 using namespace gpuprof;
 using namespace gpuprof::guest;
 using namespace gpuprof::test;
@@ -13,10 +17,16 @@ using text::overview;
 
 namespace {
 
+std::vector<overview::gpu> gpus(std::initializer_list<char const*> names) {
+  std::vector<overview::gpu> made;
+  for (auto const* const name : names) made.emplace_back().name = name;
+  return made;
+}
+
 overview h200_run() {
   overview about;
   about.program = "./train --steps 2";
-  about.devices = {"NVIDIA H200", "NVIDIA H200"};
+  about.devices = gpus({"NVIDIA H200", "NVIDIA H200"});
   about.seconds = 1.25;
   about.windows = 1;
   about.records = {{"kernels", 1'234'567}, {"copies", 0}, {"NVTX ranges", 3}};
@@ -77,6 +87,21 @@ TEST_CASE("range names that were grouped are a remark, and none where none was")
   CHECK(overview_lines(about).back() ==
         "the names of 12,345 ranges stand for others too, as 'request *': there were too many to "
         "keep");
+}
+
+TEST_CASE("the first line names the GPUs that have worked, and says how many there are") {
+  auto about = h200_run();
+  about.devices = gpus({"NVIDIA H200", "NVIDIA H200", "NVIDIA H100"});
+  auto const named = [&](std::string const& gpus) {
+    return overview_lines(about)[0].find("--steps 2 on " + gpus + ", 1.250 s") != std::string::npos;
+  };
+  CHECK(named("2 x NVIDIA H200, NVIDIA H100"));
+  about.devices[0].has_worked = false;
+  CHECK(named("NVIDIA H200, NVIDIA H100 (of 3 GPUs)"));
+  about.devices[1].has_worked = false;
+  CHECK(named("NVIDIA H100 (of 3 GPUs)"));
+  about.devices[2].has_worked = false;  // a program that has used no GPU
+  CHECK(named("2 x NVIDIA H200, NVIDIA H100"));
 }
 
 TEST_CASE("a capture that knows nothing about itself says so without inventing") {

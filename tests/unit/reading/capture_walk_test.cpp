@@ -22,8 +22,10 @@ struct written_capture {
   std::unique_ptr<capture::writer> out =
       std::move(*capture::writer::create(scratch / "a.gpuprof", capture::create_mode::overwrite));
 
-  void kernel(std::uint64_t start, std::int64_t duration, std::uint32_t correlation) {
+  void kernel(std::uint64_t start, std::int64_t duration, std::uint32_t correlation,
+              std::uint32_t device = 0) {
     kernel_record row;
+    row.device = device_id{device};
     row.start.value = start;
     row.duration.value = duration;
     row.shape = shape_id{1};
@@ -135,10 +137,30 @@ TEST_CASE("rows are put in order without another look after a walk that has read
   SECTION("another reader has read them") {
     auto other = std::move(*capture::reader::open(file.path()));
     ordered_rows<kernel_record> const rows(other);
-    file.take_times_of(other);
+    file.take_notes_of(other);
     CHECK(in_order() == std::vector<std::uint32_t>{2, 1});
     CHECK(file.rows_decoded<kernel_record>() == 2);
   }
+}
+
+TEST_CASE("the GPUs at work are known without another look after a walk") {
+  auto const walked = GENERATE(true, false);
+  auto const all_work = GENERATE(true, false);
+  written_capture made;
+  for (std::uint32_t i = 0; i < 2; ++i) made.out->add(device_record{.device = device_id{i}});
+  made.kernel(10, 1, 1, 1);
+  made.block_ends();
+  made.kernel(20, 1, 2, all_work ? 0 : 1);
+  trace_contents trace(made.read());
+  if (walked) {  // for something else
+    capture_walk walk(trace.file());
+    walk.add_each<kernel_record>(durations, [](auto const&) {});
+    walk.run();
+  }
+  std::vector<bool> have_worked;
+  for (auto const& gpu : trace.overview().devices) have_worked.push_back(gpu.has_worked);
+  CHECK(have_worked == std::vector<bool>{all_work, true});
+  CHECK(trace.file().rows_decoded<kernel_record>() == 2);
 }
 
 TEST_CASE("blocks without a row in the stretches are not read when their times are known") {

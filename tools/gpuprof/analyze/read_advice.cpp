@@ -134,7 +134,7 @@ read_capture read_one(std::string const& path, std::string const& rank,
     return made;
   }
   trace_contents trace(*std::move(opened));
-  if (inputs.known != nullptr) trace.file().take_times_of(inputs.known->file);
+  if (inputs.known != nullptr) trace.file().take_notes_of(inputs.known->file);
   selection wanted;
   if (auto const failed = narrow(wanted, inputs.filters, trace, path, range_scope::process)) {
     made.failure = {failed->message, failed->wrong_options};

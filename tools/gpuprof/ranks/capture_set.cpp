@@ -150,8 +150,6 @@ ranked_capture ranked(trace_contents& trace, std::string const& path) {
   about.has_gpu_work = file.row_count<kernel_record>() + file.row_count<graph_record>() +
                            file.row_count<copy_record>() + file.row_count<memset_record>() >
                        0;
-  for (auto const& device : trace.devices())
-    about.gpus.emplace(trace.text()(device.uuid), trace.text()(device.name));
   if (!trace.windows().empty()) {
     about.begin = trace.windows().front().start;
     about.end = trace.windows().back().end;

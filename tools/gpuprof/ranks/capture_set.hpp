@@ -25,7 +25,6 @@ struct ranked_capture {
   std::string host, program, job;
   std::uint32_t process = 0;
   bool has_gpu_work = true;
-  std::map<std::string, std::string> gpus;  // that it could see: UUID, name
   timestamp_ns begin, end;  // of what was captured, by the host's clock; 0: not known
 };
 

@@ -26,7 +26,11 @@ void add_amounts(amounts& to, amounts const& from) {
 void joined_heading::add(text::overview const& one, ranked_capture const& capture) {
   ++ranks_;
   if (all_.program.empty()) all_.program = one.program;
-  gpus_.insert(capture.gpus.begin(), capture.gpus.end());
+  for (auto const& gpu : one.devices) {
+    auto const place = capture.host + "\n" + std::to_string(gpu.device);
+    auto& known = gpus_.try_emplace(gpu.uuid.empty() ? place : gpu.uuid, gpu).first->second;
+    known.has_worked = known.has_worked || gpu.has_worked;
+  }
   all_.seconds = std::max(all_.seconds, one.seconds);
   all_.windows = std::max(all_.windows, one.windows);
   add_amounts(all_.records, one.records);
@@ -40,7 +44,7 @@ std::vector<std::string> joined_heading::lines() const {
   auto about = all_;
   about.program +=
       (about.program.empty() ? "" : " ") + std::string("as ") + counted(ranks_, "ranks");
-  for (auto const& [uuid, name] : gpus_) about.devices.push_back(name);
+  for (auto const& [_, gpu] : gpus_) about.devices.push_back(gpu);
   about.other_losses = losses_.lines(ranks_);
   about.costs = {"of each rank, in the report of its capture alone"};
   about.remarks = remarks_.lines(ranks_);

@@ -58,7 +58,7 @@ class joined_heading {
 
  private:
   text::overview all_;
-  std::map<std::string, std::string> gpus_;  // several ranks may see one
+  std::map<std::string, text::overview::gpu> gpus_;  // several ranks may see one
   rank_remarks losses_, remarks_;
   std::size_t ranks_ = 0;
 };
