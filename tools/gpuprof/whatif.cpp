@@ -22,6 +22,7 @@ namespace gpuprof::host::command {
 namespace {
 
 constexpr std::size_t default_limit = 20;
+constexpr double min_share_exchanged = 0.5;   // of points, for a check that means something
 constexpr double max_error_of_replay = 0.01;  // without an edit, of a step
 
 struct whatif_options {
@@ -106,6 +107,9 @@ int answer(whatif_options const& options, report_format format) {
       static_cast<double>(graph.recorded_ns()) / static_cast<double>(graph.recorded().steps);
   report.replayed_ns = forecast.now_ns;
   report.path = forecast.now;
+  replay::step_edit exchanged(graph);
+  if (exchanged.exchange_cpu_of_steps() >= min_share_exchanged)
+    report.exchanged_ns = replay::step_ns(exchanged);
   if (auto const wrong = not_replayed(report); !wrong.empty())
     return fail(1, options.file + ": " + wrong);
   if (report.repairs.empty())

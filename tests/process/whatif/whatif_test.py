@@ -74,6 +74,7 @@ class WhatIf(unittest.TestCase):
                 with self.subTest(capture=capture.stem, within=within):
                     found = self.ask(capture, "--filter-nvtx", within)
                     self.assertAlmostEqual(found["replayed_step_ns"] / found["recorded_step_ns"], 1, delta=0.01)
+                    self.assertAlmostEqual(found["exchanged_step_ns"] / found["recorded_step_ns"], 1, delta=0.03)
                     path = sum(value for key, value in found["held_by"].items() if key != "inferred_ns")
                     self.assertAlmostEqual(path / found["replayed_step_ns"], 1, delta=0.001)
 

@@ -37,6 +37,19 @@ TEST_CASE("a replay without a change is as long as the recording") {
   }
 }
 
+TEST_CASE("a graph holds with the CPU times of other steps") {
+  std::vector<act> slow = kernels(20, 30'000, 3000), fast = kernels(20, 30'000, 1000);
+  for (auto* const acts : {&slow, &fast}) {
+    acts->push_back(wait());
+    acts->push_back(work(acts == &slow ? 400'000 : 100'000));
+  }
+  step_graph const graph(record_in_turn({slow, fast}, 40));
+  step_edit edit(graph);
+  CHECK(edit.exchange_cpu_of_steps() >= 0.9);  // all but the first and last pair
+  CHECK(edit.work_ns() != step_edit(graph).work_ns());
+  CHECK(step_ns(edit) == Approx(replayed_ns(graph)).epsilon(0.01));
+}
+
 TEST_CASE("the critical path is as long as the steps") {
   auto step = kernels(20, 30'000, 1000);
   step.push_back(wait());

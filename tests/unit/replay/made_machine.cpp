@@ -93,9 +93,14 @@ class one_run {
 
 recorded_steps record(std::vector<act> const& step, std::uint32_t steps,
                       made_machine const& machine) {
+  return record_in_turn({step}, steps, machine);
+}
+
+recorded_steps record_in_turn(std::vector<std::vector<act>> const& kinds, std::uint32_t steps,
+                              made_machine const& machine) {
   one_run run(machine);
   run.made.range_names = {"step"};
-  for (std::uint32_t i = 0; i < steps; ++i) run.do_step(step);
+  for (std::uint32_t i = 0; i < steps; ++i) run.do_step(kinds[i % kinds.size()]);
   return std::move(run.made);
 }
 

@@ -50,6 +50,9 @@ struct made_machine {
 /// So many steps of these acts, on one thread.
 recorded_steps record(std::vector<act> const& step, std::uint32_t steps,
                       made_machine const& machine = {});
+/// Steps of these kinds in turn, so many together.
+recorded_steps record_in_turn(std::vector<std::vector<act>> const& kinds, std::uint32_t steps,
+                              made_machine const& machine = {});
 /// What such a step takes.
 double true_step_ns(std::vector<act> const& step, std::uint32_t steps,
                     made_machine const& machine = {});

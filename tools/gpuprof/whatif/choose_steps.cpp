@@ -13,10 +13,10 @@
 namespace gpuprof::host::command {
 namespace {
 
-constexpr std::uint64_t max_items = 150'000;  // that are replayed: a replay takes 10 ms then
-constexpr std::size_t min_sample = 3;         // steps
-constexpr double longer_in_warm_up = 1.5;     // than the median step
-constexpr double least_gap_share = 0.02;      // between steps: it belongs to them then
+constexpr std::uint64_t max_items = 60'000;  // that are replayed: a replay takes 4 ms then
+constexpr std::size_t min_sample = 3;        // steps
+constexpr double longer_in_warm_up = 1.5;    // than the median step
+constexpr double least_gap_share = 0.02;     // between steps: it belongs to them then
 
 double length(timestamp_ns from, timestamp_ns to) noexcept {
   return to > from ? static_cast<double>((to - from).value) : 0;
