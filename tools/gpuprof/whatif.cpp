@@ -24,6 +24,8 @@
 namespace gpuprof::host::command {
 namespace {
 
+// A repair takes three replays, and the table of sensitivities a hundred and more.
+constexpr std::uint64_t max_items = 400'000, max_items_of_table = 60'000;
 constexpr std::size_t default_limit = 20;
 constexpr double min_share_checked = 0.5;     // of points, for a check that means something
 constexpr double max_error_of_replay = 0.01;  // without an edit, of a step
@@ -102,7 +104,9 @@ int answer(whatif_options const& options, report_format format) {
   auto opened = capture::reader::open(options.file);
   if (!opened) return fail(1, opened.message());
   trace_contents trace(*std::move(opened));
-  auto read = read_steps(trace, options.steps);
+  auto question = options.steps;
+  question.max_items = repair_texts(options.repairs).empty() ? max_items_of_table : max_items;
+  auto read = read_steps(trace, question);
   if (!read) return fail(1, options.file + ": " + read.message());
   report::whatif_report report;
   report.heading = text::overview_lines(trace.overview());
