@@ -5,6 +5,7 @@
 #include "output_file.hpp"
 #include "ranks/capture_names.hpp"
 #include "report_format.hpp"
+#include "roofline_of_capture.hpp"
 #include "subcommands.hpp"
 #include "terminal.hpp"
 #include "text/overview.hpp"
@@ -14,15 +15,19 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <memory>
 
 namespace gpuprof::host::command {
 namespace {
 
+// A repair takes three replays, and the table of sensitivities a hundred and more.
+constexpr std::uint64_t max_items = 400'000, max_items_of_table = 60'000;
 constexpr std::size_t default_limit = 20;
-constexpr double min_share_exchanged = 0.5;   // of points, for a check that means something
+constexpr double min_share_checked = 0.5;     // of points, for a check that means something
 constexpr double max_error_of_replay = 0.01;  // without an edit, of a step
 
 struct whatif_options {
@@ -51,6 +56,15 @@ std::string not_replayed(report::whatif_report const& of) {
                 "so what waits for what is not understood",
                 100 * off);
   return text;
+}
+
+/// By the name of the kernel, where counters and peaks tell it.
+std::map<std::string, double> reached_roofs_of(trace_contents& trace) {
+  std::map<std::string, double> reached;
+  for (auto const& line : roofline_of(trace))
+    if (line.kind == "kernel" && line.row.of_roof && *line.row.of_roof > 0)
+      reached.emplace(line.row.name, std::min(1.0, *line.row.of_roof));
+  return reached;
 }
 
 void write_text(output_file const& out, report::whatif_report const& of, bool wide) {
@@ -90,7 +104,9 @@ int answer(whatif_options const& options, report_format format) {
   auto opened = capture::reader::open(options.file);
   if (!opened) return fail(1, opened.message());
   trace_contents trace(*std::move(opened));
-  auto read = read_steps(trace, options.steps);
+  auto question = options.steps;
+  question.max_items = repair_texts(options.repairs).empty() ? max_items_of_table : max_items;
+  auto read = read_steps(trace, question);
   if (!read) return fail(1, options.file + ": " + read.message());
   report::whatif_report report;
   report.heading = text::overview_lines(trace.overview());
@@ -99,7 +115,8 @@ int answer(whatif_options const& options, report_format format) {
   report.all_steps = read->all_steps;
   report.remarks = read->remarks;
   replay::step_graph const graph(std::move(read->steps));
-  auto const stated = repairs_of(options.repairs, *read, graph);
+  auto const stated =
+      repairs_of(options.repairs, *read, graph, [&] { return reached_roofs_of(trace); });
   if (stated.failure) return fail(stated.failure->wrong_options ? 2 : 1, stated.failure->message);
   report.repairs = repair_texts(options.repairs);
   auto const forecast = replay::foretell(graph, stated.repairs);
@@ -107,9 +124,9 @@ int answer(whatif_options const& options, report_format format) {
       static_cast<double>(graph.recorded_ns()) / static_cast<double>(graph.recorded().steps);
   report.replayed_ns = forecast.now_ns;
   report.path = forecast.now;
-  replay::step_edit exchanged(graph);
-  if (exchanged.exchange_cpu_of_steps() >= min_share_exchanged)
-    report.exchanged_ns = replay::step_ns(exchanged);
+  replay::step_edit checked(graph);
+  if (checked.repeat_cpu_of_steps() >= min_share_checked)
+    report.checked_ns = replay::step_ns(checked);
   if (auto const wrong = not_replayed(report); !wrong.empty())
     return fail(1, options.file + ": " + wrong);
   if (report.repairs.empty())

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <unordered_map>
-#include <utility>
 
 namespace gpuprof::host::replay {
 namespace {
@@ -151,24 +150,24 @@ void step_edit::set_launch_cost(double ns) {
       work_ns_[q] = std::max<std::int64_t>(0, work_ns_[q] + change);
 }
 
-double step_edit::exchange_cpu_of_steps() {
+double step_edit::repeat_cpu_of_steps() {
   std::vector<std::vector<std::size_t>> steps;  // points of the lane of the steps
   for (std::size_t q = 0; q < work_ns_.size(); ++q) {
     auto const& point = graph_->points()[q];
     if (point.lane != 0) continue;
-    if (point.kind == point_kind::step_begin) steps.emplace_back();
+    // The work before the begin of a step belongs to the step before it.
     if (!steps.empty()) steps.back().push_back(q);
+    if (point.kind == point_kind::step_begin) steps.emplace_back();
   }
-  std::size_t all = 0, exchanged = 0;
+  std::size_t all = 0, paired = 0;
   for (auto const& step : steps) all += step.size();
   for (std::size_t i = 0; i + 1 < steps.size(); i += 2) {
     if (steps[i].size() != steps[i + 1].size()) continue;
-    // The work before the begin of the first step is none.
-    for (std::size_t k = i == 0 ? 1 : 0; k < steps[i].size(); ++k)
-      std::swap(work_ns_[steps[i][k]], work_ns_[steps[i + 1][k]]);
-    exchanged += 2 * steps[i].size();
+    for (std::size_t k = 0; k < steps[i].size(); ++k)
+      work_ns_[steps[i + 1][k]] = work_ns_[steps[i][k]];
+    paired += 2 * steps[i].size();
   }
-  return all > 0 ? static_cast<double>(exchanged) / static_cast<double>(all) : 0;
+  return all > 0 ? static_cast<double>(paired) / static_cast<double>(all) : 0;
 }
 
 void step_edit::as_graph(name_set const& ranges) {

@@ -42,10 +42,10 @@ class step_edit {
   void drop_cpu_longer_than(std::int64_t limit_ns);
   /// Each launch takes this time instead of the one that was measured.
   void set_launch_cost(double ns);
-  /// Neighboring steps exchange their CPU work, where they have as many points: a check of the
-  /// graph, which must hold with CPU times that it was not made from. The share of points that took
-  /// part.
-  double exchange_cpu_of_steps();
+  /// Every other step takes the CPU work of the step before it, where both have as many points: a
+  /// check of the graph, which must hold with CPU times that it was not made from. Returns the
+  /// share of points that lie in such pairs.
+  double repeat_cpu_of_steps();
   /// What these ranges launch is one graph for each of them.
   void as_graph(name_set const& ranges);
   /// Copies from and to pageable memory hold no thread and run at these rates; 0: as they did.

@@ -53,7 +53,7 @@ void write_whatif_json(whatif_report const& of, text::text_sink const& out) {
   o.whole("all_steps", of.all_steps);
   o.number("recorded_step_ns", of.recorded_ns);
   o.number("replayed_step_ns", of.replayed_ns);
-  o.number("exchanged_step_ns", of.exchanged_ns);
+  o.number("checked_step_ns", of.checked_ns);
   o.member("held_by", [&](std::string& to) { append_path(to, of.path); });
   o.member("remarks", [&](std::string& to) { append_json_texts(to, of.remarks); });
   if (of.forecast) o.member("forecast", [&](std::string& to) { append_forecast(to, of); });

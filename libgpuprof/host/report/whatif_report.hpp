@@ -19,8 +19,8 @@ struct whatif_report {
   std::vector<std::string> remarks;  // what limits the answer
   double recorded_ns = 0;            // of a step
   double replayed_ns = 0;            // likewise, without an edit
-  /// With the CPU work of the neighboring step; nothing: neighbors differ too much.
-  std::optional<double> exchanged_ns;
+  /// If every other step has the CPU work of the one before; nothing: they differ too much.
+  std::optional<double> checked_ns;
   replay::critical_path path;
   // Either of these.
   std::vector<std::string> repairs;  // as the user gave them

@@ -126,10 +126,10 @@ std::vector<std::string> whatif_lines(whatif_report const& of) {
   lines.push_back("explained: by recorded order " +
                   percent(std::max(0.0, 1 - inferred - unexplained)) + ", inferred " +
                   percent(inferred) + ", unexplained " + percent(unexplained));
-  if (of.exchanged_ns && of.replayed_ns > 0)
-    lines.push_back("checked:   with the CPU times of the next step a step takes " +
-                    readable_time(*of.exchanged_ns) + ", " +
-                    percent(std::abs(*of.exchanged_ns / of.replayed_ns - 1)) + " off");
+  if (of.checked_ns && of.replayed_ns > 0)
+    lines.push_back("checked:   with the CPU times of every other step a step takes " +
+                    readable_time(*of.checked_ns) + ", " +
+                    percent(std::abs(*of.checked_ns / of.replayed_ns - 1)) + " off");
   for (auto const& remark : of.remarks) lines.push_back("note: " + remark);
   if (of.forecast)
     add_forecast(lines, of);

@@ -74,7 +74,7 @@ class WhatIf(unittest.TestCase):
                 with self.subTest(capture=capture.stem, within=within):
                     found = self.ask(capture, "--filter-nvtx", within)
                     self.assertAlmostEqual(found["replayed_step_ns"] / found["recorded_step_ns"], 1, delta=0.01)
-                    self.assertAlmostEqual(found["exchanged_step_ns"] / found["recorded_step_ns"], 1, delta=0.03)
+                    self.assertAlmostEqual(found["checked_step_ns"] / found["recorded_step_ns"], 1, delta=0.03)
                     path = sum(value for key, value in found["held_by"].items() if key != "inferred_ns")
                     self.assertAlmostEqual(path / found["replayed_step_ns"], 1, delta=0.001)
 
@@ -124,6 +124,9 @@ class WhatIf(unittest.TestCase):
         self.assert_fails(1, "--no-call: the steps hold no call 'cudaFree'", PAGEABLE, "--no-call", "cudaFree")
         self.assert_fails(1, "did you mean 'step'", PAGEABLE, "--cpu", "stepp=0")
         self.assert_fails(1, "there is no range \"epoch\"", PAGEABLE, "--step", "epoch")
+
+    def test_a_kernel_whose_roof_is_not_known(self):
+        self.assert_fails(1, "--roof regex:nvjet is not replayed: the capture does not tell", PAGEABLE, "--roof", "regex:nvjet")
 
     def test_wrong_words(self):
         self.assert_fails(2, "takes NAME=FACTOR", PAGEABLE, "--scale", "gemm")

@@ -13,10 +13,9 @@
 namespace gpuprof::host::command {
 namespace {
 
-constexpr std::uint64_t max_items = 60'000;  // that are replayed: a replay takes 4 ms then
-constexpr std::size_t min_sample = 3;        // steps
-constexpr double longer_in_warm_up = 1.5;    // than the median step
-constexpr double least_gap_share = 0.02;     // between steps: it belongs to them then
+constexpr std::size_t min_sample = 3;      // steps
+constexpr double longer_in_warm_up = 1.5;  // than the median step
+constexpr double least_gap_share = 0.02;   // between steps: it belongs to them then
 
 double length(timestamp_ns from, timestamp_ns to) noexcept {
   return to > from ? static_cast<double>((to - from).value) : 0;
@@ -192,7 +191,8 @@ class step_choice {
     auto const all = made_.instances.size();
     auto const of_step = std::max<std::uint64_t>(1, items / std::max<std::size_t>(1, made_.all));
     auto const count = std::min(
-        all, std::max<std::size_t>(min_sample, static_cast<std::size_t>(max_items / of_step)));
+        all,
+        std::max<std::size_t>(min_sample, static_cast<std::size_t>(question_.max_items / of_step)));
     if (count == all) return;
     auto const lengths = periods();
     double sum = 0, here = 0;

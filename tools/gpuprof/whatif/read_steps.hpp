@@ -6,14 +6,16 @@
 #include "host/reading/trace_contents.hpp"
 #include "host/replay/recorded_steps.hpp"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace gpuprof::host::command {
 
 struct steps_question {
-  std::string step_name;  // empty: found
-  std::string within;     // RANGE[@DOMAIN][/INDEX]: only steps inside; empty: all
+  std::string step_name;        // empty: found
+  std::string within;           // RANGE[@DOMAIN][/INDEX]: only steps inside; empty: all
+  std::uint64_t max_items = 0;  // kernels, copies and fills that are replayed; more are a sample
 };
 
 struct steps_of_capture {

@@ -22,6 +22,9 @@ void add_repair_options(CLI::App& command, repair_options& options) {
   add("--scale", options.scale,
       "NAME=FACTOR: these kernels, copies or calls take this much of "
       "their time");
+  add("--roof", options.roof,
+      "NAME: these kernels take the time that they would take at their roof; the capture needs "
+      "counters and peaks");
   add("--no-call", options.no_call, "NAME: these CUDA calls go, such as cudaStreamSynchronize");
   add("--cpu", options.cpu,
       "RANGE=FACTOR: CPU work inside of this NVTX range takes this much of "

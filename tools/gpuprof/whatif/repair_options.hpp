@@ -6,6 +6,8 @@
 #include "host/replay/repair.hpp"
 #include "whatif/read_steps.hpp"
 
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,7 +19,7 @@ class App;
 namespace gpuprof::host::command {
 
 struct repair_options {
-  std::vector<std::string> drop, merge, no_call, scale, cpu, graph, overlap;
+  std::vector<std::string> drop, merge, no_call, scale, roof, cpu, graph, overlap;
   std::string no_cpu_longer;
   std::optional<double> launch_cost_ns;
   bool pinned = false, without_profiler = false;
@@ -36,8 +38,10 @@ struct stated_repairs {
   std::vector<replay::repair> repairs;
   std::optional<repair_failure> failure;
 };
+/// The share of its roof that each kernel reaches, by name: asked for by --roof only.
+using reached_roofs = std::function<std::map<std::string, double>()>;
 /// Whatever the order of the options: first what goes, then what runs elsewhere, then other times.
 stated_repairs repairs_of(repair_options const& options, steps_of_capture const& steps,
-                          replay::step_graph const& graph);
+                          replay::step_graph const& graph, reached_roofs const& roofs);
 
 }  // namespace gpuprof::host::command

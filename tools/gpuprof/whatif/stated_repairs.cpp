@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace gpuprof::host::command {
 namespace {
@@ -69,6 +70,29 @@ class repair_list {
       add(repair_kind::scale_calls, subject::call, option, pattern, value);
     else
       add(repair_kind::scale, subject::work, option, pattern, value);
+  }
+  /// A kernel whose roof is not known cannot be replayed there.
+  void add_roofs(std::vector<std::string> const& patterns,
+                 std::map<std::string, double> const& reached) {
+    for (auto const& pattern : patterns) {
+      auto const before = made_.repairs.size();
+      add(repair_kind::scale, subject::work, "--roof", pattern);
+      if (failed()) return;
+      auto const asked = std::exchange(made_.repairs[before].names, {});
+      made_.repairs.resize(before);
+      for (std::size_t i = 0; i < asked.size(); ++i) {
+        if (!asked[i]) continue;
+        auto const known = reached.find(recorded_.work_names[i]);
+        if (known == reached.end())
+          return fail("--roof " + pattern + " is not replayed: the capture does not tell how far " +
+                          recorded_.work_names[i] +
+                          " is from its roof; record with gpuprof profile --metrics auto",
+                      false);
+        name_set only(asked.size());
+        only[i] = true;
+        made_.repairs.push_back({repair_kind::scale, std::move(only), known->second, 0});
+      }
+    }
   }
   void add(repair one) {
     if (!failed()) made_.repairs.push_back(std::move(one));
@@ -195,6 +219,7 @@ std::vector<std::string> repair_texts(repair_options const& options) {
   if (options.pinned) texts.emplace_back("--pinned");
   add("--overlap", options.overlap);
   add("--scale", options.scale);
+  add("--roof", options.roof);
   add("--cpu", options.cpu);
   if (!options.no_cpu_longer.empty()) texts.push_back("--no-cpu-longer " + options.no_cpu_longer);
   if (options.launch_cost_ns) {
@@ -208,7 +233,7 @@ std::vector<std::string> repair_texts(repair_options const& options) {
 }
 
 stated_repairs repairs_of(repair_options const& options, steps_of_capture const& steps,
-                          replay::step_graph const& graph) {
+                          replay::step_graph const& graph, reached_roofs const& roofs) {
   repair_list list(steps, graph);
   for (auto const& name : options.drop) list.add(repair_kind::drop, subject::work, "--drop", name);
   for (auto const& name : options.merge)
@@ -224,6 +249,7 @@ stated_repairs repairs_of(repair_options const& options, steps_of_capture const&
   for (auto const& name : options.overlap)
     list.add(repair_kind::overlap, subject::work, "--overlap", name);
   add_factors(list, "--scale", options.scale, false);
+  if (!options.roof.empty()) list.add_roofs(options.roof, roofs());
   add_factors(list, "--cpu", options.cpu, true);
   if (!options.no_cpu_longer.empty()) {
     auto const limit = parse_time_stretch(options.no_cpu_longer + "/", timestamp_ns{});
