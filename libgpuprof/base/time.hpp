@@ -2,7 +2,6 @@
 // Moments and lengths of time in nanoseconds, and the two clocks that a trace needs.
 #pragma once
 
-
 #include <compare>
 #include <cstdint>
 #include <ctime>

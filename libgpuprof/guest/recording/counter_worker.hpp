@@ -60,7 +60,7 @@ class counter_worker final : public record_sink {
     for (auto const& kernel : kernels) {
       auto const is_part = raw(kernel.graph) != 0;
       engines_.passage().ran(kernel.correlation, static_cast<std::uint64_t>(kernel.duration.value),
-                              is_part);
+                             is_part);
     }
   }
   /// Launches are being read: what is loaded now may be what CUPTI has rewritten.

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "base/process.hpp"
-#include "base/time.hpp"
 #include "guest/counters/device_turn.hpp"
 #include "guest/counters/gpu_pauses.hpp"
 #include "guest/counters/launches/context_readings.hpp"
