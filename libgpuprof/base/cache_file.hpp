@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are kept for later runs: where they lie, read whole, replaced whole.
+// Files that are kept for later runs: where they lie, read whole, replaced whole; and the lock on
+// such a file that says that a process runs.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <fcntl.h>
 #include <string>
 #include <string_view>
+#include <unistd.h>
 
 namespace gpuprof {
 
@@ -33,5 +36,16 @@ text_or_errno read_own_file(std::string const& path, std::size_t limit);
 /// Makes the folder. Written beside and renamed, so that no reader sees half a file; only its owner
 /// may read it. 0, or the errno; nothing is left behind then.
 int replace_file(std::string const& folder, std::string const& path, std::string_view text);
+
+// A lock on a whole file that says that a process runs: it goes with the process.
+
+/// For fcntl. A lock of this kind belongs to the process and not to the open file, which forked
+/// children have too. It also goes when the process closes any other descriptor of the file.
+inline flock whole_file() noexcept {
+  flock lock{};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return lock;
+}
 
 }  // namespace gpuprof

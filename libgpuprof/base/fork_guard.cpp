@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/fork_guard.hpp"
 
-#include "base/clock.hpp"
 #include "base/futex.hpp"
+#include "base/time.hpp"
 
 #include <array>
 #include <atomic>

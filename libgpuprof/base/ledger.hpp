@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was seen, lost and spent, by name: whoever owns a number writes it here.
+// What was seen, lost and spent, by name: counters that several threads raise, and the lines in
+// which reports read them.
 #pragma once
 
 #include <atomic>
@@ -10,6 +11,11 @@
 #include <vector>
 
 namespace gpuprof {
+
+/// Orders nothing else: reports read the sum alone.
+inline void count(std::atomic<std::uint64_t>& counter, std::uint64_t more = 1) noexcept {
+  counter.fetch_add(more, std::memory_order_relaxed);
+}
 
 /// Names and values, as the capture has them; docs/capture-format.md lists them.
 using named_counters = std::vector<std::pair<std::string, std::uint64_t>>;

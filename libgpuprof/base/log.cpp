@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/log.hpp"
 
-#include "base/child_log.hpp"
 #include "base/fork_guard.hpp"
 #include "base/no_cancellation.hpp"
 #include "base/standard_error.hpp"

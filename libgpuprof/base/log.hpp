@@ -40,4 +40,9 @@ inline bool first_time(std::atomic<bool>& flag) noexcept {
   return !flag.exchange(true, std::memory_order_relaxed);
 }
 
+// A line on stderr from a child of fork() in which nothing else of ours may run.
+
+/// As log(), without its locks: other threads of the parent may have held them for ever.
+void log_in_inert_child(log_level level, std::string_view message) noexcept;
+
 }  // namespace gpuprof

@@ -2,8 +2,8 @@
 #include "base/own_calls.hpp"
 
 #include "base/bounded_queue.hpp"
-#include "base/clock.hpp"
 #include "base/process.hpp"
+#include "base/time.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,14 +3,47 @@
 
 #include "base/fork_guard.hpp"
 
+#include <climits>
+
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
 namespace gpuprof {
+namespace {
+
+/// 0: not known. Old kernels, and sandboxes, have no such call.
+std::int64_t birth_of(int descriptor) noexcept {
+#if defined(STATX_BTIME)
+  struct statx status {};
+  if (statx(descriptor, "", AT_EMPTY_PATH, STATX_BTIME, &status) != 0) return 0;
+  if ((status.stx_mask & STATX_BTIME) == 0) return 0;
+  return status.stx_btime.tv_sec * 1'000'000'000 + status.stx_btime.tv_nsec;
+#else
+  (void)descriptor;
+  return 0;
+#endif
+}
+
+}  // namespace
+
+std::optional<file_identity> file_identity::of(int descriptor) noexcept {
+  auto const saved_errno = errno;
+  struct stat status {};
+  auto const flags = fcntl(descriptor, F_GETFL);
+  std::optional<file_identity> found;
+  if (flags >= 0 && fstat(descriptor, &status) == 0)
+    found = {status.st_dev, status.st_ino, birth_of(descriptor), flags & O_ACCMODE};
+  errno = saved_errno;
+  return found;
+}
+
 namespace {
 
 /// For forked children, which have only what stands in memory: no lock, since the thread that has
@@ -81,6 +114,21 @@ void own_descriptor::close() noexcept {
   forget(std::exchange(number_, -1));
   if (ours >= 0) ::close(ours);
   errno = saved_errno;
+}
+
+// From the top: a new descriptor gets the lowest free number, so free ones are mostly there.
+bool has_free_descriptors(unsigned count) noexcept {
+  constexpr int max_asked = 4096;
+  auto const kept = errno;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return true;
+  auto const numbers = static_cast<int>(std::min<rlim_t>(limit.rlim_cur, INT_MAX));
+  unsigned free = 0;
+  for (auto number = numbers - 1; free < count && number >= std::max(0, numbers - max_asked);
+       --number)
+    free += fcntl(number, F_GETFD) < 0 ? 1u : 0u;
+  errno = kept;
+  return free >= count;
 }
 
 }  // namespace gpuprof

@@ -3,6 +3,7 @@
 // down.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -37,5 +38,24 @@ std::string command_line();
 std::string environment(char const* name);
 /// The program is set-user-ID or has file capabilities: its user must not choose what it does.
 bool has_rights_of_others() noexcept;
+
+// Runs a function when the main thread ends, before all exit handlers.
+
+/// Exit handlers run last one first, and destructors of libraries are such handlers: what is opened
+/// late is gone while threads of ours still use it. What ends with the main thread comes before all
+/// of them. Only that thread can ask for it, so each thread of the program calls look(). One per
+/// process.
+class main_thread_end {
+ public:
+  explicit main_thread_end(void (*f)()) noexcept : f_(f) {}
+  void look() noexcept {
+    if (!is_known_.load(std::memory_order_relaxed)) look_once();
+  }
+
+ private:
+  void look_once() noexcept;
+  void (*const f_)();
+  std::atomic<bool> is_known_{false};
+};
 
 }  // namespace gpuprof

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/rank_files.hpp"
 
-#include "base/whole_number.hpp"
+#include "base/readable.hpp"
 
 #include <algorithm>
 #include <filesystem>

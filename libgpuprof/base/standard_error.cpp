@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/standard_error.hpp"
 
-#include "base/file_identity.hpp"
+#include "base/own_descriptor.hpp"
 #include "base/quiet_write.hpp"
 
 #include <atomic>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moments and lengths of time in nanoseconds.
+// Moments and lengths of time in nanoseconds, and the two clocks that a trace needs.
 #pragma once
 
 #include <compare>
 #include <cstdint>
+#include <ctime>
 
 namespace gpuprof {
 
@@ -37,6 +38,31 @@ struct timestamp_ns {
   friend constexpr timestamp_ns operator+(timestamp_ns t, duration_ns d) {
     return {t.value + static_cast<std::uint64_t>(d.value)};
   }
+};
+
+inline std::uint64_t read_clock(clockid_t clock) noexcept {
+  timespec t{};
+  clock_gettime(clock, &t);
+  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u +
+         static_cast<std::uint64_t>(t.tv_nsec);
+}
+
+/// The clock of CUPTI's records on Linux: CLOCK_REALTIME.
+inline timestamp_ns now() noexcept {
+  return {read_clock(CLOCK_REALTIME)};
+}
+
+/// For intervals and deadlines.
+inline std::uint64_t monotonic_ns() noexcept {
+  return read_clock(CLOCK_MONOTONIC);
+}
+
+// A part of a trace.
+
+/// Moments of the trace's clock, from `begin` until before `end`.
+struct time_stretch {
+  timestamp_ns begin{0};
+  timestamp_ns end{~std::uint64_t{0}};
 };
 
 }  // namespace gpuprof

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which bytes of a text are UTF-8.
+// Text as UTF-8: which bytes of it are, made valid, written as a JSON string.
 #pragma once
 
 #include <cstddef>
@@ -14,5 +14,8 @@ std::size_t utf8_length(std::string_view text) noexcept;
 
 /// The text, with U+FFFD for each byte that is no UTF-8.
 std::string valid_utf8(std::string_view text);
+
+/// Quoted and escaped. Bytes that are no UTF-8 become U+FFFD.
+void append_json_text(std::string& out, std::string_view text);
 
 }  // namespace gpuprof

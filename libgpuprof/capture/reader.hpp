@@ -5,8 +5,7 @@
 #include "base/result.hpp"
 #include "capture/block_decoder.hpp"
 #include "capture/block_index.hpp"
-#include "capture/column_set.hpp"
-#include "capture/row_assembler.hpp"
+#include "capture/layout.hpp"
 #include "capture/tables.hpp"
 
 #include <algorithm>

@@ -3,9 +3,30 @@
 // its columns.
 #pragma once
 
-#include "capture/member_path.hpp"
+#include <type_traits>
 
 namespace gpuprof::capture {
+
+// Names a value inside a row, so that a column can be read from it and written to it.
+
+/// Reaches a value inside a row: at<&kernel_shape::grid, &extent3::x>.
+template <auto First, auto... Rest>
+struct accessor {
+  template <class Row>
+  constexpr auto& operator()(Row& row) const noexcept {
+    auto& member = row.*First;
+    if constexpr (sizeof...(Rest) > 0) {
+      return accessor<Rest...>{}(member);
+    } else if constexpr (std::is_class_v<std::remove_reference_t<decltype(member)>> &&
+                         requires { member.value; }) {
+      return member.value;  // timestamp_ns, duration_ns
+    } else {
+      return member;
+    }
+  }
+};
+template <auto... Path>
+inline constexpr accessor<Path...> at{};
 
 // A table's number, a column's place in its list and the meaning of both are for ever. New columns
 // go to the end of a list, new tables get a new number; nothing is removed or reordered.

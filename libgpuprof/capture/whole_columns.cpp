@@ -2,7 +2,6 @@
 #include "capture/whole_columns.hpp"
 
 #include "capture/block_decoder.hpp"
-#include "capture/row_assembler.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "capture/block_encoder.hpp"
 #include "capture/output_file.hpp"
 #include "capture/table_buffer.hpp"
 #include "capture/tables.hpp"

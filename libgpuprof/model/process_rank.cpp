@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/process_rank.hpp"
 
-#include "base/whole_number.hpp"
+#include "base/readable.hpp"
 
 #include <array>
 

@@ -2,7 +2,6 @@
 // Where finished records go: the capture file, and what is known while the program runs.
 #pragma once
 
-#include "model/counter_results.hpp"
 #include "model/kernel_code.hpp"
 #include "model/records.hpp"
 
@@ -11,6 +10,20 @@
 #include <vector>
 
 namespace gpuprof {
+
+// What the counters gave: readings around launches, windows of samples in time.
+
+/// Of one launch, or of several that ran the passes.
+struct counter_reading {
+  std::vector<read_launch_record> launches;  // one for each pass
+  std::vector<reading_value_record> values;  // of the last of these
+};
+
+/// Windows of samples, and what was sampled in them, metric by metric.
+struct sampling_results {
+  std::vector<sampling_window_record> windows;
+  std::vector<sample_record> samples;
+};
 
 // What sinks get one at a time. A window comes when it opens, without an end, and when it has
 // closed.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The JSON format: an array of objects that every parser takes.
-#include "base/json_text.hpp"
+#include "base/utf8.hpp"
 #include "text/table.hpp"
 
 namespace gpuprof::text {

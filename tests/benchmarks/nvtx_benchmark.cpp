@@ -5,7 +5,7 @@
 #include "guest/nvtx/injection.hpp"
 #include "guest/nvtx/log_decoder.hpp"
 #include "guest/nvtx/log_writer.hpp"
-#include "guest/nvtx/steps.hpp"
+#include "guest/nvtx/ranges.hpp"
 
 #include <benchmark/benchmark.h>
 

@@ -2,9 +2,9 @@
 // Everything that analyzing a small trace needs, kept together.
 #pragma once
 
-#include "host/analysis/counted_outside.hpp"
 #include "host/analysis/roofline.hpp"
 #include "host/analysis/sampling/sample_attribution.hpp"
+#include "host/analysis/slowed_launches.hpp"
 #include "support/counted_trace.hpp"
 
 #include <map>

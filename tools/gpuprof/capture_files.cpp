@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture_files.hpp"
 
-#include "base/clock.hpp"
+#include "base/time.hpp"
 #include "guest/options/output_name.hpp"
 
 #include <cerrno>

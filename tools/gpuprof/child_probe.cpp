@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "child_probe.hpp"
 
-#include "base/clock.hpp"
+#include "base/time.hpp"
 
 #include <cerrno>
 #include <csignal>

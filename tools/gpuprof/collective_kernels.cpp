@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collective_kernels.hpp"
 
-#include "model/collective_names.hpp"
+#include "model/kernel_name.hpp"
 
 #include <map>
 

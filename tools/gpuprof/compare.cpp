@@ -9,7 +9,6 @@
 #include "report_format.hpp"
 #include "subcommands.hpp"
 #include "terminal.hpp"
-#include "value_words.hpp"
 #include "word_option.hpp"
 
 #include <CLI/CLI.hpp>

@@ -3,7 +3,6 @@
 #include "base/process.hpp"
 #include "run_program.hpp"
 #include "subcommands.hpp"
-#include "value_words.hpp"
 #include "word_option.hpp"
 
 #include <CLI/CLI.hpp>

@@ -2,7 +2,7 @@
 // Subcommands and options as a manual and a shell see them.
 #pragma once
 
-#include "value_words.hpp"
+#include "word_option.hpp"
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpuprof export CAPTURE...: writes captures in the format of another program.
 #include "base/nearest_name.hpp"
-#include "host/export/export_types.hpp"
+#include "host/export/export_job.hpp"
 #include "host/export/interruption.hpp"
 #include "host/export/unfinished_output.hpp"
 #include "memory_limit.hpp"
@@ -10,7 +10,6 @@
 #include "ranks/capture_set.hpp"
 #include "roofline_of_capture.hpp"
 #include "subcommands.hpp"
-#include "value_words.hpp"
 #include "word_option.hpp"
 
 #include <CLI/CLI.hpp>

@@ -5,7 +5,6 @@
 #include "memory_limit.hpp"
 #include "progress.hpp"
 #include "subcommands.hpp"
-#include "value_words.hpp"
 #include "word_option.hpp"
 
 #include <CLI/CLI.hpp>

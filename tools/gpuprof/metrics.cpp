@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpuprof metrics: what the hardware of a chip can count, and what it takes to read it.
 #include "chip_at_hand.hpp"
-#include "guest/metrics/planning/chips.hpp"
 #include "guest/metrics/planning/counter_library.hpp"
 #include "guest/metrics/planning/metric_sets.hpp"
 #include "metrics_output.hpp"
 #include "progress.hpp"
 #include "subcommands.hpp"
-#include "value_words.hpp"
+#include "word_option.hpp"
 
 #include <CLI/CLI.hpp>
 

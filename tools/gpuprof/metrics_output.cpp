@@ -10,6 +10,9 @@
 #include <string_view>
 
 namespace gpuprof::host::command {
+
+using namespace guest;
+
 namespace {
 
 using nlohmann::ordered_json;

@@ -9,10 +9,10 @@
 #include "guest/peaks/theory/test_list.hpp"
 #include "host/report/peaks_table.hpp"
 #include "output_file.hpp"
-#include "peaks_progress.hpp"
+#include "peaks_beforehand.hpp"
 #include "report_format.hpp"
 #include "subcommands.hpp"
-#include "value_words.hpp"
+#include "word_option.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -4,7 +4,7 @@
 #include "guest/peaks/measure.hpp"
 #include "guest/peaks/obtain.hpp"
 #include "guest/peaks/store/store.hpp"
-#include "peaks_progress.hpp"
+#include "progress.hpp"
 
 #include <cerrno>
 #include <csignal>
@@ -13,12 +13,23 @@
 #include <cstring>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <sys/wait.h>
 #include <unistd.h>
 
 namespace gpuprof::host::command {
 
 using namespace guest;
+
+result<peaks::obtained> obtain_visibly(int device, std::string const& label,
+                                       peaks::obtain_options asked) {
+  terminal_line progress;
+  asked.what.on_progress = [&](std::string_view test, std::size_t done, std::size_t all) {
+    progress.show("gpuprof: " + label + "measuring " + std::string(test) + ", " +
+                  std::to_string(done + 1) + " of " + std::to_string(all));
+  };
+  return peaks::obtain({peaks::key_of, peaks::measure}, device, asked);
+}
 
 namespace {
 

@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Has the peaks of all GPUs stored before a program is profiled, so that its capture holds them.
+// Gets the peaks of GPUs, with a line on the terminal; also before a program is profiled, so that
+// its capture holds them.
 #pragma once
 
 #include "base/log.hpp"
+#include "guest/peaks/obtain.hpp"
+
+#include <string>
 
 namespace gpuprof::host::command {
+
+// Gets the peaks of a GPU, with a line on the terminal that says which test runs.
+
+/// `label` goes before the name of the test: "GPU 0: ", or nothing when there is but one.
+result<guest::peaks::obtained> obtain_visibly(int device, std::string const& label,
+                                              guest::peaks::obtain_options asked);
 
 enum class telling {
   all,

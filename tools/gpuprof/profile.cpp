@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpuprof profile PROGRAM: runs a program with libgpuprof.so inside, then says where the capture
 // is.
-#include "analyze/analyze_at_end.hpp"
+#include "analyze/analyze_output.hpp"
 #include "base/nearest_name.hpp"
 #include "base/readable.hpp"
 #include "capture/reader.hpp"
 #include "capture_files.hpp"
+#include "chip_at_hand.hpp"
 #include "guest/options/option_table.hpp"
 #include "guest/options/run_notes.hpp"
-#include "launch_environment.hpp"
 #include "library_file.hpp"
-#include "metric_names.hpp"
 #include "peaks_beforehand.hpp"
 #include "program_file.hpp"
 #include "run_program.hpp"
 #include "subcommands.hpp"
 #include "text/overview.hpp"
 #include "texts.hpp"
-#include "value_words.hpp"
 #include "word_option.hpp"
 
 #include <CLI/CLI.hpp>

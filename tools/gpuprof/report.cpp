@@ -8,7 +8,6 @@
 #include "report_page/whole_page.hpp"
 #include "subcommands.hpp"
 #include "terminal.hpp"
-#include "value_words.hpp"
 #include "word_option.hpp"
 
 #include <CLI/CLI.hpp>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report_format.hpp"
 
-#include "value_words.hpp"
 #include "word_option.hpp"
 
 #include <CLI/CLI.hpp>

@@ -19,7 +19,6 @@
 #include "subcommands.hpp"
 #include "terminal.hpp"
 #include "text/overview.hpp"
-#include "value_words.hpp"
 #include "word_option.hpp"
 
 #include <CLI/CLI.hpp>

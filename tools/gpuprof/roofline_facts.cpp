@@ -2,17 +2,200 @@
 #include "roofline_facts.hpp"
 
 #include "base/readable.hpp"
+#include "guest/counters/sampling_budget.hpp"
+#include "guest/options/option_table.hpp"
 #include "host/reading/roofline_reading.hpp"
-#include "roofline_summary.hpp"
 #include "sampling_notes.hpp"
 #include "text/overview.hpp"
+#include "texts.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace gpuprof::host::command {
+
+using namespace guest;
+
+namespace {
+
+/// Shares from here on are as good as all.
+constexpr double enough = 0.95;
+/// Of the time that no record explains: less is noise of clocks.
+constexpr double unseen_from = 0.02;
+/// More would not be read.
+constexpr std::size_t max_missing = 2;
+
+/// Chips with the processor's memory count no DRAM bytes, samples of short kernels not all of them.
+std::string rates_words(roofline const& roofs) {
+  auto const dram = percent_of(roofs.dram_share()), l2 = percent_of(roofs.l2_share());
+  if (dram == l2) return "DRAM and L2 rates of " + dram;
+  return "DRAM rates of " + dram + ", L2 rates of " + l2;
+}
+
+std::string known_line(roofline const& roofs, std::map<std::uint32_t, std::string> const& peaks) {
+  auto line = "known: " + rates_words(roofs) + " of the kernel time, FLOP of " +
+              percent_of(roofs.known_share());
+  std::vector<std::string> sources;
+  auto const add = [&](double share, char const* source) {
+    if (share > 0) sources.push_back(percent_of(share) + " " + source);
+  };
+  auto const without = roofs.without_flop_share();
+  add(std::max(0.0, roofs.exact_share() - without), "counted");
+  add(roofs.cycles_share(), "from cycles of the tensor cores");
+  add(roofs.fma_share(), "from instructions of the FMA pipes");
+  add(roofs.tensor_share(), "counted on the tensor cores alone");
+  add(without, "none by their machine code");
+  if (!sources.empty()) add(roofs.other_ranks_share(), "with readings of other ranks");
+  if (sources.size() > 1) line += " (" + joined(sources, ", ") + ")";
+  if (sources.size() == 1) line += ", " + sources.front().substr(sources.front().find(' ') + 1);
+  if (peaks.empty()) return line;
+  auto const latest = std::max_element(
+      peaks.begin(), peaks.end(), [](auto const& a, auto const& b) { return a.second < b.second; });
+  return line + "; peaks measured " + latest->second;
+}
+
+/// 0.25
+std::string figure(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", value);
+  return text;
+}
+
+/// As the profiler of the capture understood it; of a job rank 0 alone had it.
+double seconds_once(trace_contents const& trace, metrics_options const& asked) {
+  auto const allowed = trace.counter("cost.once_allowed_ns");
+  return static_cast<double>(allowed != 0 ? allowed : asked.may_cost_once_ns()) / 1e9;
+}
+
+/// Of what counters cost, that which --overhead-once allows: for launches, and what samples may
+/// take in advance.
+double once_of(trace_contents const& trace, metrics_options const& asked, double launches,
+               double samples) {
+  auto const costs = trace.counters_of("cost");
+  auto const told = std::find_if(costs.begin(), costs.end(), [](auto const& counter) {
+    return counter.first == "once_allowed_ns";  // not in captures before 1.6
+  });
+  auto const allowed =
+      told != costs.end() ? static_cast<double>(told->second) / 1e9 : seconds_once(trace, asked);
+  auto const in_advance = static_cast<double>(sampling_budget::sampling_once_ns) / 1e9;
+  return std::min(launches, allowed) + std::min(samples, in_advance);
+}
+
+/// Without what counters cost, as in all reports.
+std::string cost_line(trace_contents const& trace, text::overview const& about) {
+  auto const seconds = [&](char const* name) {
+    return static_cast<double>(trace.counter(name)) / 1e9;
+  };
+  auto const all = seconds("cost.counters_ns"), samples = seconds("cost.sampling_ns");
+  std::string line = "cost: ";
+  if (!(all > 0) || !(about.seconds > 0))
+    return line + (about.costs.empty() ? "not recorded" : joined(about.costs, ", "));
+  auto const run = readable_time(about.seconds * 1e9);
+  auto const asked = captured_metrics(trace);
+  if (asked.mode == metrics_mode::exact)
+    return line + percent_of(all / about.seconds) + " of " + run + " for counters";
+  auto const once = once_of(trace, asked, all - samples, samples);
+  line += percent_of(std::max(0.0, all - once) / about.seconds) + " of " + run + " for counters";
+  if (once > 0) line += ", and " + readable_time(once * 1e9) + " once";
+  return line + " (--overhead-budget " + figure(asked.budget_percent) + " %, --overhead-once " +
+         figure(seconds_once(trace, asked)) + " s and 0.1 s for samples)";
+}
+
+/// Something is read around launches, but no operations.
+bool counts_no_flop(launch_metrics const& metrics) {
+  auto const& names = metrics.names();
+  return !names.empty() && std::none_of(names.begin(), names.end(), [](std::string const& name) {
+    return name.find("_executed_op_") != name.npos || name.find("_ops_path_") != name.npos;
+  });
+}
+
+/// What would tell more FLOP, with the option that does.
+std::string missing_flop(trace_contents const& trace, roofline_reading const& read,
+                         roofline const& roofs) {
+  auto const what = "FLOP of " + percent_of(1 - roofs.known_share()) + " of the kernel time";
+  auto const mode = trace.fact("environment.GPUPROF_METRICS");
+  if (counts_no_flop(read.exact()))
+    return what + ": the metrics that were chosen count none; --set roofline does";
+  if (mode.starts_with("exact"))
+    return what +
+           ": --metrics exact reads one pass around every launch, without operations of CUDA "
+           "cores; "
+           "--metrics auto has them";
+  if (mode.starts_with("sampled") ||
+      (read.exact().samples() == 0 && trace.counter("counters.kinds") == 0))
+    return what + ": gpuprof profile --metrics auto counts what samples cannot tell";
+  auto const unread =
+      trace.counter("counters.kinds_unread") + trace.counter("counters.kinds_partly_read");
+  if (unread == 0) return what + ": neither samples nor launches that can be read safely tell them";
+  return what + ": " + readable_count(unread) + " of " +
+         counted(trace.counter("counters.kinds"), "kinds of launches") +
+         " were not read in full; a longer run or a greater --overhead-budget reads more";
+}
+
+/// Most important first.
+std::vector<std::string> all_missing(trace_contents const& trace, roofline_reading const& read,
+                                     roofline const& roofs, bool has_peaks) {
+  std::vector<std::string> missing;
+  auto const& sampling = read.sampling();
+  auto const& not_used = read.samples_not_used();
+  if (sampling.overflows > 0)
+    missing.push_back("samples, " + counted(sampling.overflows, "times") +
+                      ": the GPU's buffer for them ran over (a longer --pm-sampling-interval "
+                      "helps), or one sample covered others");
+  if (sampling.intervals > 0 && !not_used.empty())
+    missing.push_back("samples in time are not used: " + not_used);
+  if (sampling.intervals > 0 && not_used.empty() && sampling.unseen >= unseen_from)
+    missing.push_back("what else the GPU did: it worked for " + percent_of(sampling.unseen) +
+                      " of the time in which nothing of this capture ran, and samples count that");
+  if (!has_peaks)
+    missing.emplace_back(
+        "peaks of this GPU, so no percentages: run gpuprof peaks (3 s), then this again");
+  if (roofs.known_share() < enough) missing.push_back(missing_flop(trace, read, roofs));
+  // Of what was sampled at all.
+  auto const dram = roofs.dram_share(), l2 = roofs.l2_share();
+  auto const least_known = dram > 0 && l2 > 0 ? std::min(dram, l2) : std::max(dram, l2);
+  if (sampling.intervals > 0 && not_used.empty() && least_known < enough)
+    missing.push_back((dram < l2 && dram > 0 ? "DRAM rates of " : "rates of ") +
+                      percent_of(1 - least_known) +
+                      " of the kernel time: too few samples; a longer run has more");
+  return missing;
+}
+
+}  // namespace
+
+std::vector<std::string> roofline_summary(trace_contents const& trace, text::overview const& about,
+                                          roofline_reading const& read, roofline const& roofs,
+                                          std::map<std::uint32_t, std::string> const& peaks) {
+  auto lines = overview_lines(about);
+  auto const warnings = std::find_if(lines.begin(), lines.end(), [](std::string const& line) {
+    return line.starts_with("warning: ");
+  });
+  std::vector<std::string> const damage(warnings, lines.end());
+  lines.resize(2);  // what was captured, and what was lost
+  lines.insert(lines.end(), damage.begin(), damage.end());
+  lines.push_back(known_line(roofs, peaks));
+  lines.push_back(cost_line(trace, about));
+  auto missing = all_missing(trace, read, roofs, !peaks.empty());
+  if (missing.size() > max_missing) missing.resize(max_missing);
+  if (!missing.empty()) lines.push_back("missing: " + joined(missing, ". Also "));
+  return lines;
+}
+
+metrics_options captured_metrics(trace_contents const& trace) {
+  settings asked;
+  for (auto const* const name : {"metrics", "set", "overhead-budget", "overhead-once"}) {
+    auto const& option = *find_option(name);
+    auto const said = trace.fact("environment." + environment_name(option));
+    // What the profiler did not take either leaves the default.
+    if (!said.empty()) (void)set_option(asked, option, said, name);
+  }
+  return asked.metrics;
+}
+
 namespace {
 
 std::string share_text(double share) {

@@ -10,7 +10,6 @@
 #include "subcommands.hpp"
 #include "terminal.hpp"
 #include "texts.hpp"
-#include "value_words.hpp"
 #include "word_option.hpp"
 
 #include <CLI/CLI.hpp>

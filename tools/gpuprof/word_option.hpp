@@ -12,6 +12,10 @@
 #include <string_view>
 #include <vector>
 
+namespace CLI {
+class Option;
+}
+
 namespace gpuprof::host::command {
 
 template <class Value>
@@ -51,6 +55,26 @@ inline std::string plain_name(std::string const& value) {
   return !value.empty() && std::all_of(value.begin(), value.end(), plain)
              ? ""
              : "takes letters, digits and ._- only";
+}
+
+struct value_words {
+  std::vector<std::string> words;  // empty: anything
+  bool is_list = false;            // several, separated by commas
+  bool is_file = false;
+};
+
+/// Of what stands for a value at this place of a syntax, in capitals: 4 of "FILE", 0 of "cudaApi".
+std::size_t length_of_placeholder(std::string_view syntax, std::size_t at) noexcept;
+
+void complete_with(CLI::Option* option, value_words words);
+value_words const& completion_of(CLI::Option const* option);
+
+template <class Value, std::size_t N>
+void complete_with(CLI::Option* option, word_value<Value> const (&values)[N],
+                   bool is_list = false) {
+  value_words all{.words = {}, .is_list = is_list};
+  for (auto const& each : values) all.words.emplace_back(each.word);
+  complete_with(option, std::move(all));
 }
 
 }  // namespace gpuprof::host::command

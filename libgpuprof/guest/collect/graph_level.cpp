@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/collect/graph_level.hpp"
 
-#include "base/clock.hpp"
 #include "base/futex.hpp"
+#include "base/time.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -8,9 +8,8 @@
 #include "guest/collect/kernel_names.hpp"
 #include "guest/collect/switch_guard.hpp"
 #include "guest/cupti/api.hpp"
+#include "guest/cupti/call_parameters.hpp"
 #include "guest/cupti/launch_gate.hpp"
-#include "guest/cupti/launch_parameters.hpp"
-#include "guest/cupti/stream_parameters.hpp"
 #include "guest/nvtx/thread_log.hpp"
 
 #include <array>

@@ -5,7 +5,7 @@
 
 #include "base/time.hpp"
 #include "guest/nvtx/log_entry.hpp"
-#include "model/correlation.hpp"
+#include "model/ids.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/counters/counter_engines.hpp"
 
-#include "base/clock.hpp"
-#include "base/free_descriptors.hpp"
+#include "base/own_descriptor.hpp"
 #include "base/process.hpp"
-#include "guest/counters/slowdown.hpp"
+#include "base/time.hpp"
+#include "guest/counters/sampling_budget.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -4,8 +4,8 @@
 
 #include "base/ledger.hpp"
 #include "guest/counters/engine_turns.hpp"
-#include "guest/counters/job_turns.hpp"
 #include "guest/counters/launches/launch_reader.hpp"
+#include "guest/counters/sampling_budget.hpp"
 #include "guest/counters/used_devices.hpp"
 #include "guest/counters/windows/pm_sampler.hpp"
 

@@ -2,7 +2,6 @@
 #include "guest/counters/device_turn.hpp"
 
 #include "base/cache_file.hpp"
-#include "base/file_lock.hpp"
 
 #include <cerrno>
 #include <sys/stat.h>

@@ -2,7 +2,7 @@
 // Keeps the moments at which calls of CUPTI's counters may have stopped a GPU.
 #pragma once
 
-#include "base/clock.hpp"
+#include "base/time.hpp"
 #include "model/records.hpp"
 
 #include <algorithm>

@@ -2,13 +2,60 @@
 // What reading counters may cost the program, and what it has cost so far.
 #pragma once
 
-#include "guest/counters/job_turns.hpp"
-
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstdio>
+#include <string>
 
 namespace gpuprof::guest {
+
+// When a process reads launches and samples time, as one of several ranks of a job.
+
+/// One of a job's processes, which wait for each other: what holds one holds all of them.
+struct job_place {
+  std::uint32_t rank = 0, ranks = 1;
+};
+
+/// Pure. Nothing is said from rank to rank: they go by the clock of the day, which the machines of
+/// a job share to some milliseconds. Launches are read by one rank at a time, so that a step is
+/// held by one; time is sampled by all of them at the same moments, so that what it costs does not
+/// add up.
+class job_turns {
+ public:
+  static constexpr std::uint64_t turn_ns = 1'000'000'000;
+  /// Later in its turn a rank does not begin: setting up takes a quarter of it.
+  static constexpr std::uint64_t begin_within_ns = turn_ns / 2;
+  /// Of the moments at which bursts of samples begin, so much is one moment.
+  static constexpr std::uint64_t moment_ns = 300'000'000;
+
+  /// Bursts begin every `burst_every_ns`: the same in all ranks, and no less than it takes to earn
+  /// one.
+  constexpr job_turns(job_place place, std::uint64_t burst_every_ns) noexcept
+      : place_(place), burst_every_ns_(burst_every_ns < moment_ns ? moment_ns : burst_every_ns) {}
+
+  /// Nanoseconds since 1970, here and below.
+  constexpr bool is_our_turn(std::uint64_t now_ns) const noexcept {
+    return place_.ranks <= 1 || rank_at(now_ns) == place_.rank;
+  }
+  constexpr bool may_begin_to_read(std::uint64_t now_ns) const noexcept {
+    return place_.ranks <= 1 || (is_our_turn(now_ns) && now_ns % turn_ns < begin_within_ns);
+  }
+  constexpr bool may_begin_burst(std::uint64_t now_ns) const noexcept {
+    return place_.ranks <= 1 || now_ns % burst_every_ns_ < moment_ns;
+  }
+
+ private:
+  /// Rank 0 has every second turn: it alone may spend in advance, see sampling_budget.
+  constexpr std::uint64_t rank_at(std::uint64_t now_ns) const noexcept {
+    auto const turn = now_ns / turn_ns;
+    if (turn % 2 == 0) return 0;
+    return 1 + turn / 2 % (place_.ranks - 1);
+  }
+
+  job_place place_;
+  std::uint64_t burst_every_ns_;
+};
 
 /// Any thread. Costs are measured where they arise: time for which calls of the program waited at
 /// the gate, also while the GPU worked off what was queued; sampling in time costs a share of the
@@ -155,5 +202,38 @@ class sampling_budget {
   std::uint32_t const ranks_;
   std::atomic<std::uint64_t> begun_{0}, before_{0}, on_launches_{0}, once_{0}, on_sampling_{0};
 };
+
+// How much slower a program runs of which every launch is read.
+
+/// Since the first launch.
+struct reading_pace {
+  std::uint64_t passed_ns = 0;
+  std::uint64_t held_ns = 0;    // some call of the program waited for us
+  std::uint64_t kernel_ns = 0;  // of all kernels
+  std::uint64_t launches_read = 0;
+};
+
+/// How long it is watched before something is said.
+constexpr std::uint64_t pace_after_ns = 2'000'000'000;
+
+/// By how much longer it takes than by itself: without us it takes what it was not held for, and no
+/// less than its kernels. Those on several streams or GPUs may have run side by side: an estimate.
+inline double times_slower(reading_pace const& pace) noexcept {
+  auto const passed = static_cast<double>(pace.passed_ns);
+  auto const alone = std::max(passed - static_cast<double>(pace.held_ns),
+                              std::min(static_cast<double>(pace.kernel_ns), passed));
+  return passed / std::max(alone, passed / 1000);
+}
+
+inline std::string slowdown_line(reading_pace const& pace) {
+  char text[256];
+  std::snprintf(text, sizeof text,
+                "--metrics exact reads every launch alone: the program takes about %.1f times as "
+                "long (%llu launches read in %.1f s). --launch-count, --kernel-name or "
+                "--capture-range limit what is read",
+                times_slower(pace), static_cast<unsigned long long>(pace.launches_read),
+                static_cast<double>(pace.passed_ns) / 1e9);
+  return text;
+}
 
 }  // namespace gpuprof::guest

@@ -3,8 +3,7 @@
 #pragma once
 
 #include "guest/cupti/api.hpp"
-#include "guest/cupti/launch_parameters.hpp"
-#include "guest/cupti/stream_parameters.hpp"
+#include "guest/cupti/call_parameters.hpp"
 #include "model/launch_remark.hpp"
 
 #include <cstdint>

@@ -3,11 +3,139 @@
 
 #include "guest/driver/nvml_functions.hpp"
 
+#include <algorithm>
 #include <dlfcn.h>
 #include <type_traits>
 #include <utility>
 
 namespace gpuprof::guest {
+namespace {
+
+unsigned ask(nvml_functions::read_unsigned function, nvml_handle chip) noexcept {
+  unsigned value = 0;
+  return function != nullptr && function(chip, &value) == 0 ? value : 0;
+}
+
+unsigned ask(nvml_functions::read_clock function, nvml_handle chip, unsigned clock) noexcept {
+  unsigned mhz = 0;
+  return function != nullptr && function(chip, clock, &mhz) == 0 ? mhz : 0;
+}
+
+std::optional<std::uint64_t> ask(nvml_functions::read_long function, nvml_handle chip) noexcept {
+  unsigned long long value = 0;
+  if (function == nullptr || function(chip, &value) != 0) return std::nullopt;
+  return value;
+}
+
+/// Of modes that are on (1) or off.
+bool is_on(nvml_result (*mode)(nvml_handle, unsigned*, unsigned*), nvml_handle chip) noexcept {
+  unsigned current = 0, pending = 0;
+  return mode != nullptr && mode(chip, &current, &pending) == 0 && current == 1;
+}
+
+unsigned ask_field(nvml_functions const& table, nvml_handle chip, unsigned field) noexcept {
+  nvml_field_value value{};
+  value.field = field;
+  if (table.field_values == nullptr || table.field_values(chip, 1, &value) != 0) return 0;
+  return value.outcome == 0 ? value.value.as_unsigned : 0;
+}
+
+/// The present draw where the driver tells it; the older call gives the mean of a second.
+double watts(nvml_functions const& table, nvml_handle chip) noexcept {
+  auto milliwatts = ask_field(table, chip, nvml_field_power_instant_mw);
+  if (milliwatts == 0) milliwatts = ask(table.power_usage, chip);
+  return milliwatts / 1000.0;
+}
+
+/// The older call goes away with CUDA 14.
+unsigned temperature(nvml_functions const& table, nvml_handle chip) noexcept {
+  nvml_temperature reading{nvml_temperature_v1, nvml_temperature_gpu, 0};
+  if (table.temperature != nullptr && table.temperature(chip, &reading) == 0)
+    return static_cast<unsigned>(std::max(reading.celsius, 0));
+  return ask(table.old_temperature, chip, nvml_temperature_gpu);
+}
+
+/// False when NVML cannot tell.
+bool add_processes(std::vector<gpu_process>& all, nvml_functions::list_processes list,
+                   nvml_handle device) {
+  if (list == nullptr) return false;
+  std::vector<nvml_process> found(64);
+  auto count = static_cast<unsigned>(found.size());
+  auto outcome = list(device, &count, found.data());
+  for (; outcome == nvml_insufficient_size && found.size() < 65'536;
+       outcome = list(device, &count, found.data())) {
+    found.resize(2 * std::max<std::size_t>(found.size(), count));  // more may start meanwhile
+    count = static_cast<unsigned>(found.size());
+  }
+  if (outcome != 0) return false;
+  found.resize(std::min<std::size_t>(count, found.size()));
+  for (auto const& process : found) {
+    bool const is_there = std::any_of(all.begin(), all.end(),
+                                      [&](gpu_process const& p) { return p.pid == process.pid; });
+    if (!is_there)
+      all.push_back({process.pid, process.used_bytes + 1 == 0 ? 0 : process.used_bytes});
+  }
+  return true;
+}
+
+}  // namespace
+
+nvml_device::nvml_device(nvml_functions const* table, void* handle, void* chip,
+                         std::string uuid) noexcept
+    : table_(table), handle_(handle), chip_(chip), uuid_(std::move(uuid)) {}
+
+nvml_facts nvml_device::facts() const noexcept {
+  auto const& t = *table_;
+  return {
+      .max_sm_clock_mhz = ask(t.max_clock, chip_, nvml_clock_sm),
+      .max_memory_clock_mhz = ask(t.max_clock, chip_, nvml_clock_memory),
+      .memory_bus_bits = ask(t.bus_width, chip_),
+      .power_limit_w = (ask(t.power_limit, chip_) + 500) / 1000,
+      .application_sm_clock_mhz = ask(t.application_clock, chip_, nvml_clock_sm),
+      .default_application_sm_clock_mhz = ask(t.default_application_clock, chip_, nvml_clock_sm),
+      .ecc = is_on(t.ecc_mode, chip_),
+      .mig = is_on(t.mig_mode, chip_),
+      .max_pcie_generation = static_cast<int>(ask(t.max_pcie_generation, chip_)),
+      .max_pcie_width = static_cast<int>(ask(t.max_pcie_width, chip_)),
+      .pcie_generation = static_cast<int>(ask(t.pcie_generation, chip_)),
+      .pcie_width = static_cast<int>(ask(t.pcie_width, chip_)),
+      .c2c_links = static_cast<int>(ask_field(t, chip_, nvml_field_c2c_links)),
+  };
+}
+
+chip_reading nvml_device::read() const noexcept {
+  auto const& t = *table_;
+  return {
+      .sm_clock_mhz = ask(t.clock, chip_, nvml_clock_sm),
+      .memory_clock_mhz = ask(t.clock, chip_, nvml_clock_memory),
+      .watts = watts(t, chip_),
+      .temperature_c = temperature(t, chip_),
+      .limiters = ask(t.event_reasons, chip_).value_or(0),
+  };
+}
+
+std::optional<std::uint64_t> nvml_device::energy_mj() const noexcept {
+  return ask(table_->total_energy, chip_);
+}
+
+std::optional<gpu_utilization> nvml_device::utilization() const noexcept {
+  nvml_utilization per_cent{};
+  if (table_->utilization == nullptr || table_->utilization(handle_, &per_cent) != 0)
+    return std::nullopt;
+  return gpu_utilization{per_cent.gpu, per_cent.memory};
+}
+
+std::optional<std::vector<gpu_process>> nvml_device::processes() const {
+  std::vector<gpu_process> all;
+  bool known = false;
+  for (auto const list :
+       {table_->compute_processes, table_->mps_processes, table_->graphics_processes}) {
+    if (add_processes(all, list, handle_)) known = true;
+  }
+  if (!known) return std::nullopt;
+  return all;
+}
+
 namespace {
 
 void resolve_all(nvml_functions& table, void* library) {

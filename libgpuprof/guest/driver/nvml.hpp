@@ -1,16 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens NVML, the library behind nvidia-smi, and finds GPUs in it; declared by hand (not every
-// toolkit ships nvml.h) and filled by dlopen.
+// NVML, the library behind nvidia-smi, opened by dlopen: finds GPUs in it, and says of a GPU or MIG
+// slice what it is and what it does at the moment.
 #pragma once
 
 #include "base/result.hpp"
-#include "guest/driver/nvml_device.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace gpuprof::guest {
 
+struct nvml_functions;
+
+/// What NVML alone knows of a GPU. 0 or false: NVML did not say.
+struct nvml_facts {
+  std::uint32_t max_sm_clock_mhz = 0;
+  std::uint32_t max_memory_clock_mhz = 0;
+  std::uint32_t memory_bus_bits = 0;  // of the whole chip
+  std::uint32_t power_limit_w = 0;    // the one that is enforced
+  std::uint32_t application_sm_clock_mhz = 0, default_application_sm_clock_mhz = 0;
+  bool ecc = false;
+  bool mig = false;  // the mode is on
+  /// The greatest that GPU and slot can do together, and those of now: idle links slow down.
+  int max_pcie_generation = 0, max_pcie_width = 0;
+  int pcie_generation = 0, pcie_width = 0;
+  int c2c_links = 0;  // NVLink-C2C to the host: copies do not take the PCIe link
+};
+
+/// What a GPU does at the moment. 0: NVML did not say.
+struct chip_reading {
+  std::uint32_t sm_clock_mhz = 0, memory_clock_mhz = 0;
+  double watts = 0;
+  std::uint32_t temperature_c = 0;
+  std::uint64_t limiters = 0;  // clocks event reasons, bits as in nvml.h
+};
+
+/// Per cent of the time in which anything ran, over the last sixth of a second up to a whole one.
+struct gpu_utilization {
+  unsigned gpu = 0, memory = 0;
+};
+
+struct gpu_process {
+  unsigned pid = 0;
+  std::uint64_t memory_bytes = 0;  // 0: not known
+};
+
+/// Holds while the nvml it came from does. Any thread.
+class nvml_device {
+ public:
+  /// `chip` is what `handle` is a MIG slice of, or `handle` itself.
+  nvml_device(nvml_functions const* table, void* handle, void* chip, std::string uuid) noexcept;
+
+  std::string const& uuid() const noexcept { return uuid_; }
+  bool is_slice() const noexcept { return handle_ != chip_; }
+
+  /// Takes milliseconds.
+  nvml_facts facts() const noexcept;
+  /// Of the whole chip. Takes 1 to 15 us on an H200.
+  chip_reading read() const noexcept;
+  /// mJ since the driver was loaded, in steps of some 100 ms. Takes 4 ms on an H200.
+  std::optional<std::uint64_t> energy_mj() const noexcept;
+  /// Empty where NVML cannot tell, as with MIG.
+  std::optional<gpu_utilization> utilization() const noexcept;
+  /// Processes that compute or draw, each once; in a container often none at all. Empty: NVML
+  /// cannot tell.
+  std::optional<std::vector<gpu_process>> processes() const;
+
+ private:
+  nvml_functions const* table_;
+  void* handle_;
+  void* chip_;
+  std::string uuid_;
+};
+
+/// Opens NVML, the library behind nvidia-smi, and finds GPUs in it; declared by hand (not every
+/// toolkit ships nvml.h) and filled by dlopen.
 class nvml {
  public:
   static result<nvml> open();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How functions of the C API return a status, and leave the reason to gpuprof_last_message().
+// How functions of the C API answer: with a status, whose reason is left to gpuprof_last_message(),
+// and with structs as a list of pointers that stay where they are.
 #pragma once
 
 #include <gpuprof/gpuprof.h>
@@ -8,6 +9,10 @@
 #include "guest/entry/guarded.hpp"
 #include "guest/session/api_outcome.hpp"
 #include "guest/session/inert_child.hpp"
+
+#include <deque>
+#include <utility>
+#include <vector>
 
 namespace gpuprof::guest {
 
@@ -38,5 +43,24 @@ gpuprof_status answered(Act&& act) noexcept {
   return attempted(GPUPROF_INACTIVE, std::forward<Act>(act),
                    [](char const* why) { keep_message(why); });
 }
+
+// Structs that are handed to the program as a list of pointers, and stay where they are.
+
+template <class Struct>
+class listed {
+ public:
+  /// Where it stays.
+  Struct& add(Struct made) {
+    auto& kept = kept_.emplace_back(std::move(made));
+    pointers_.push_back(&kept);
+    return kept;
+  }
+  Struct const* const* data() const noexcept { return pointers_.data(); }
+  std::size_t size() const noexcept { return pointers_.size(); }
+
+ private:
+  std::deque<Struct> kept_;
+  std::vector<Struct const*> pointers_;
+};
 
 }  // namespace gpuprof::guest

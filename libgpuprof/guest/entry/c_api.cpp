@@ -4,7 +4,6 @@
 #include <gpuprof/gpuprof.h>
 
 #include "guest/entry/answered.hpp"
-#include "guest/entry/listed.hpp"
 #include "guest/session/process_profiler.hpp"
 
 #include <cstring>

@@ -5,9 +5,9 @@
 // as well. Then the CUDA driver and NVTX call the functions at the end.
 #include "guest/nvtx/injection.hpp"
 
-#include "base/child_log.hpp"
+#include "base/log.hpp"
 #include "base/process.hpp"
-#include "base/process_cpus.hpp"
+#include "base/quiet_thread.hpp"
 #include "base/real_dlsym.hpp"
 #include "base/standard_error.hpp"
 #include "guest/entry/guarded.hpp"

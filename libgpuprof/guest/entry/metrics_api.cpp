@@ -6,7 +6,6 @@
 
 #include "base/log.hpp"
 #include "guest/entry/answered.hpp"
-#include "guest/entry/listed.hpp"
 #include "guest/session/process_profiler.hpp"
 
 #include <atomic>

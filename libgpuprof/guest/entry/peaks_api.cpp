@@ -4,7 +4,6 @@
 #include <gpuprof/peaks.h>
 
 #include "guest/entry/answered.hpp"
-#include "guest/entry/listed.hpp"
 #include "guest/peaks/measure.hpp"
 #include "guest/peaks/obtain.hpp"
 #include "guest/peaks/store/store.hpp"

@@ -2,7 +2,7 @@
 // Hands records on to what is known while the program runs, work with the range it counts in.
 #pragma once
 
-#include "guest/live/recent_open_ranges.hpp"
+#include "guest/live/recent_ranges.hpp"
 #include "model/record_sink.hpp"
 
 #include <span>

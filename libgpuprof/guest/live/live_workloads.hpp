@@ -3,21 +3,115 @@
 // does not grow.
 #pragma once
 
-#include "guest/live/declared_work.hpp"
-#include "guest/live/graph_launches.hpp"
+#include "base/time.hpp"
 #include "guest/live/recent_ranges.hpp"
 #include "host/analysis/range_workloads.hpp"
 #include "host/analysis/workload_times.hpp"
+#include "model/ids.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace gpuprof::guest {
+
+/// Tells the latest launches of a CUDA graph apart, whose kernels come one by one.
+struct graph_launch {
+  correlation_id correlation{};  // 0: none
+  bool is_sampled = false;       // counters may have run around it
+  std::uint64_t ns = 0;          // of its kernels so far
+};
+
+/// One thread. A graph runs one launch at a time; but records come only roughly in order, and that
+/// a launch was read can be known a little after its kernels.
+class graph_launches {
+ public:
+  graph_launch* find(correlation_id correlation) noexcept {
+    if (recent_[last_].correlation == correlation) return &recent_[last_];
+    auto* const found = std::find_if(recent_.begin(), recent_.end(), [&](graph_launch const& l) {
+      return l.correlation == correlation;
+    });
+    return found != recent_.end() ? found : nullptr;
+  }
+  /// Takes the place of the oldest.
+  graph_launch& begin(correlation_id correlation) noexcept {
+    last_ = (last_ + 1) % recent_.size();
+    return recent_[last_] = {correlation};
+  }
+
+ private:
+  std::array<graph_launch, 8> recent_{};
+  std::size_t last_ = 0;
+};
+
+// Holds back what ranges declare until all of their launches are known.
+
+/// FLOP are declared for the whole of a range, when it begins; divided by the time of its first
+/// launches they would be a rate that no GPU has. One thread; as many ranges as there are places.
+class declared_work {
+ public:
+  explicit declared_work(std::size_t places) : ranges_(places) {}
+
+  /// A range begins, in the place of an older one: what that one still held back is lost.
+  void begin(std::size_t place, std::uint32_t path, double flops) noexcept {
+    auto& range = ranges_[place];
+    range = {flops, 0, {}, path, flops > 0, range.is_listed};
+    any_ = any_ || flops > 0;
+  }
+  void end(std::size_t place, timestamp_ns time) noexcept { ranges_[place].end = time; }
+
+  /// Whether any range has declared something yet: most programs never do.
+  bool any() const noexcept { return any_; }
+  bool declares(std::size_t place) const noexcept { return ranges_[place].declares; }
+  /// A launch in a range that declares.
+  void add_launch(std::size_t place, std::uint64_t ns) {
+    auto& range = ranges_[place];
+    range.ns += ns;
+    range.has_launch = true;
+    if (!std::exchange(range.is_listed, true)) listed_.push_back(static_cast<std::uint32_t>(place));
+  }
+
+  /// All launches up to this moment have been added. Calls f(path, flops, ns) for each range that
+  /// is over by then, and has a launch.
+  template <class F>
+  void settle(timestamp_ns complete_until, F f) {
+    std::size_t left = 0;
+    for (auto const place : listed_) {
+      auto& range = ranges_[place];
+      bool const is_over = range.end.value != 0 && range.end <= complete_until;
+      if (!range.has_launch || is_over) {
+        range.is_listed = false;
+        if (!range.has_launch) continue;  // of the older range in its place
+        range.has_launch = false;
+        f(range.path, std::exchange(range.flops, 0), std::exchange(range.ns, 0));
+      } else {
+        listed_[left++] = place;
+      }
+    }
+    listed_.resize(left);
+  }
+
+ private:
+  struct declared_range {
+    double flops = 0;
+    std::uint64_t ns = 0;  // of its launches, not settled yet
+    timestamp_ns end;      // 0: open
+    std::uint32_t path = 0;
+    bool declares = false;
+    bool is_listed = false;
+    bool has_launch = false;
+  };
+  std::vector<declared_range> ranges_;
+  std::vector<std::uint32_t> listed_;  // places with launches to settle
+  bool any_ = false;
+};
 
 using namespace host;  // the arithmetic of reports
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attaches this library to the NVTX payload extension inside a shared object.
-#include "base/clock.hpp"
 #include "base/process.hpp"
+#include "base/time.hpp"
 #include "guest/nvtx/handles.hpp"
 #include "guest/nvtx/headers.hpp"
 #include "guest/nvtx/injection.hpp"

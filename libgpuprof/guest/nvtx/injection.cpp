@@ -3,7 +3,6 @@
 #include "guest/nvtx/injection.hpp"
 
 #include "base/own_arithmetic.hpp"
-#include "guest/nvtx/domains.hpp"
 #include "guest/nvtx/handles.hpp"
 #include "guest/nvtx/headers.hpp"
 #include "guest/nvtx/labels.hpp"

@@ -3,7 +3,6 @@
 #include "guest/nvtx/payload.hpp"
 
 #include "guest/nvtx/headers.hpp"
-#include "guest/nvtx/json.hpp"
 #include "guest/nvtx/payload_values.hpp"
 #include "guest/nvtx/schemas.hpp"
 

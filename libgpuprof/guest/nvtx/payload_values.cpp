@@ -4,14 +4,47 @@
 
 #include "base/own_arithmetic.hpp"
 #include "guest/nvtx/headers.hpp"
-#include "guest/nvtx/json.hpp"
 #include "guest/nvtx/text.hpp"
 
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 
 namespace gpuprof::guest {
+namespace {
+
+template <class Number, class... Base>
+void append_number(std::string& out, Number number, Base... base) {
+  char text[40];
+  auto const end = std::to_chars(text, text + sizeof text, number, base...).ptr;
+  out.append(text, end);
+}
+
+}  // namespace
+
+void append_json(std::string& out, double number) {
+  if (!std::isfinite(number)) {
+    out += "null";
+    return;
+  }
+  append_number(out, number);
+}
+
+void append_json(std::string& out, std::int64_t number) {
+  append_number(out, number);
+}
+
+void append_json(std::string& out, std::uint64_t number) {
+  append_number(out, number);
+}
+
+void append_hex(std::string& out, std::uint64_t number) {
+  out += "\"0x";
+  append_number(out, number, 16);
+  out += '"';
+}
+
 namespace {
 
 using bytes = std::span<std::byte const>;

@@ -2,6 +2,7 @@
 // Reads the single values an extended payload is made of, never beyond the bytes given.
 #pragma once
 
+#include "base/utf8.hpp"
 #include "guest/nvtx/schemas.hpp"
 
 #include <cstddef>
@@ -11,6 +12,13 @@
 #include <string>
 
 namespace gpuprof::guest {
+
+// Writes JSON numbers into a string.
+
+void append_json(std::string& out, double number);  // null for NaN and infinity
+void append_json(std::string& out, std::int64_t number);
+void append_json(std::string& out, std::uint64_t number);
+void append_hex(std::string& out, std::uint64_t number);  // "0x2a", quoted
 
 /// Of the char const* kinds, in the payload or behind a pointer.
 bool is_string(std::uint64_t type) noexcept;

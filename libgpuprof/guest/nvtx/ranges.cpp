@@ -2,9 +2,9 @@
 // Opens and closes ranges on the calling thread.
 #include "guest/nvtx/ranges.hpp"
 
-#include "guest/nvtx/domains.hpp"
+#include "guest/nvtx/labels.hpp"
 #include "guest/nvtx/log_writer.hpp"
-#include "guest/nvtx/started_ranges.hpp"
+#include "guest/nvtx/range_stack.hpp"
 #include "guest/nvtx/ticks.hpp"
 
 namespace gpuprof::guest {
@@ -219,6 +219,24 @@ void forget_started_ranges_of_parent() noexcept {
 
 std::uint64_t forgotten_ranges() noexcept {
   return open_start_end.forgotten();
+}
+
+void end_step(thread_log& log) noexcept {
+  if (log.steps > 0) pop_range(log, log.names.intern(own_domain));
+}
+
+// What is innermost now may lie in the step that has just ended: a step in it would lie in that
+// step, and so on, one in another for as long as the program runs.
+void begin_step(thread_log& log) noexcept {
+  auto const is_first = log.steps++ == 0;
+  if (is_first) log.around_steps = log.ranges.innermost();
+  if (!log.ranges.holds(log.around_steps)) log.around_steps = {};
+  push_range(log,
+             {.name = log.names.intern(own_step),
+              .domain = log.names.intern(own_domain),
+              .payload = payload_kind::unsigned64,
+              .payload_bits = log.steps},
+             log.around_steps);
 }
 
 }  // namespace gpuprof::guest

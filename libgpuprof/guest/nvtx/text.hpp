@@ -2,7 +2,7 @@
 // Turns the texts NVTX calls carry into name_ids.
 #pragma once
 
-#include "guest/nvtx/name_cache.hpp"
+#include "guest/nvtx/name_registry.hpp"
 
 #include <cstddef>
 #include <span>

@@ -4,7 +4,6 @@
 
 #include "base/fork_guard.hpp"
 #include "base/process.hpp"
-#include "guest/nvtx/domains.hpp"
 #include "guest/nvtx/labels.hpp"
 #include "guest/nvtx/name_registry.hpp"
 #include "guest/nvtx/ranges.hpp"

@@ -11,7 +11,7 @@
 #include "base/ledger.hpp"
 #include "base/memory_budget.hpp"
 #include "guest/nvtx/log_entry.hpp"
-#include "guest/nvtx/name_cache.hpp"
+#include "guest/nvtx/name_registry.hpp"
 #include "guest/nvtx/range_stack.hpp"
 #include "model/ids.hpp"
 
@@ -55,7 +55,7 @@ struct thread_log {
   std::uint64_t next_range = 1;
   std::uint32_t caught_up_with = 0;  // the log generation all ranges of the stack are written in
   std::uint32_t owed_ends = 0;       // ranges of the stack whose begin is written
-  std::uint64_t steps = 0;           // that have begun (steps.hpp), the last is open
+  std::uint64_t steps = 0;           // that have begun (gpuprof_step()), the last is open
   range_id around_steps{};           // in which the last lies; 0: none
   std::uint32_t domains_gone = 0;    // of nvtx_domains: the generation that the stack knows
   name_cache names;

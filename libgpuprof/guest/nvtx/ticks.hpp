@@ -3,7 +3,7 @@
 // drained.
 #pragma once
 
-#include "base/clock.hpp"
+#include "base/time.hpp"
 
 #include <array>
 #include <cstddef>

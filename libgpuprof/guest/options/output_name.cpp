@@ -2,7 +2,7 @@
 #include "guest/options/output_name.hpp"
 
 #include "base/process.hpp"
-#include "base/whole_number.hpp"
+#include "base/readable.hpp"
 
 #include <cstdlib>
 #include <sys/stat.h>

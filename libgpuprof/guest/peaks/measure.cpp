@@ -4,11 +4,9 @@
 #include "guest/driver/device_facts.hpp"
 #include "guest/driver/nvml.hpp"
 #include "guest/peaks/experiments/experiment.hpp"
-#include "guest/peaks/experiments/peer_experiment.hpp"
 #include "guest/peaks/experiments/throughput.hpp"
 #include "guest/peaks/kernels/kernel_images.hpp"
 #include "guest/peaks/neighbors.hpp"
-#include "guest/peaks/sharing_remarks.hpp"
 #include "guest/peaks/store/gpu_key.hpp"
 #include "model/peaks.hpp"
 

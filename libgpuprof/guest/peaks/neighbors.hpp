@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "guest/driver/device_facts.hpp"
 #include "guest/driver/nvml.hpp"
 
 #include <cstdint>
@@ -42,5 +43,18 @@ std::string text_of(gpu_load const& load, std::string_view gpu_name);
 /// second to show the load of a process that has ended. An error: nobody can tell, and why. Call it
 /// before any work of our own.
 result<std::optional<gpu_load>> who_loads(nvml const& library, std::string const& uuid);
+
+// What to know about figures of a GPU that is shared on purpose, through MPS or as a MIG slice.
+
+/// Empty when no MPS daemon has its control pipe in this folder. `thread_percentage` is what
+/// CUDA_MPS_ACTIVE_THREAD_PERCENTAGE says, or empty.
+std::optional<std::string> mps_remark(std::string const& pipe_folder,
+                                      std::string const& thread_percentage);
+
+/// Empty for a whole GPU.
+std::optional<std::string> mig_remark(device_facts const& device);
+
+/// Both, for this process: one line each.
+std::vector<std::string> sharing_remarks(device_facts const& device);
 
 }  // namespace gpuprof::guest::peaks

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/recording/capture_output.hpp"
 
-#include "base/clock.hpp"
-#include "base/free_descriptors.hpp"
 #include "base/log.hpp"
+#include "base/own_descriptor.hpp"
 #include "base/process.hpp"
+#include "base/time.hpp"
 #include "guest/driver/device_facts.hpp"
 #include "guest/driver/nvml.hpp"
 #include "guest/nvtx/labels.hpp"
@@ -26,7 +26,26 @@
 #include <unistd.h>
 #include <vector>
 
+extern char** environ;
+
 namespace gpuprof::guest {
+
+environment_copy::environment_copy() {
+  for (auto** at = environ; at != nullptr && *at != nullptr; ++at) {
+    std::string_view const text = *at;
+    auto const equals = text.find('=');
+    if (equals == std::string_view::npos) continue;
+    variables_.push_back(
+        {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))});
+  }
+}
+
+std::optional<std::string> environment_copy::value_of(std::string_view name) const {
+  for (auto const& variable : variables_)
+    if (variable.name == name) return variable.value;
+  return std::nullopt;
+}
+
 namespace {
 
 peak_record row_of(peak_result const& r, int device, std::string const& measured_at) {

@@ -9,19 +9,37 @@
 #include "guest/options/output_name.hpp"
 #include "guest/options/settings.hpp"
 #include "guest/recording/disk_limits.hpp"
-#include "guest/recording/environment_copy.hpp"
 
 #include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace gpuprof::guest {
+
+/// The environment as it was when the profiler was made, on a thread of the program: the program
+/// may change it at any time, and reading it on a thread of our own beside that is a race.
+class environment_copy {
+ public:
+  /// To be made on a thread of the program.
+  environment_copy();
+
+  struct entry {
+    std::string name, value;
+  };
+  std::vector<entry> const& all() const noexcept { return variables_; }
+  std::optional<std::string> value_of(std::string_view name) const;
+
+ private:
+  std::vector<entry> variables_;
+};
 
 /// The GPUs, what is stored of their peaks, and the libraries.
 struct gpu_rows {

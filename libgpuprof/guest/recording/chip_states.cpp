@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/recording/chip_states.hpp"
 
-#include "base/clock.hpp"
-#include "base/free_descriptors.hpp"
+#include "base/own_descriptor.hpp"
+#include "base/time.hpp"
 #include "guest/driver/cuda_driver.hpp"
 #include "guest/driver/device_facts.hpp"
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "guest/driver/nvml.hpp"
-#include "guest/driver/nvml_device.hpp"
 #include "model/record_sink.hpp"
 #include "model/records.hpp"
 

@@ -2,10 +2,10 @@
 #include "guest/recording/counter_worker.hpp"
 
 #include "base/cache_file.hpp"
-#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/process.hpp"
 #include "base/quiet_thread.hpp"
+#include "base/time.hpp"
 #include "guest/driver/device_facts.hpp"
 #include "guest/nvtx/name_registry.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/recording/disk_limits.hpp"
 
-#include "base/clock.hpp"
 #include "base/readable.hpp"
+#include "base/time.hpp"
 
 namespace gpuprof::guest {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/recording/drain.hpp"
 
-#include "base/clock.hpp"
 #include "base/fork_guard.hpp"
-#include "base/free_descriptors.hpp"
 #include "base/log.hpp"
+#include "base/own_descriptor.hpp"
 #include "base/process.hpp"
 #include "base/readable.hpp"
+#include "base/time.hpp"
 #include "guest/nvtx/ranges.hpp"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The drain counts what was seen, what was lost and what it cost.
-#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/process.hpp"
 #include "base/readable.hpp"
+#include "base/time.hpp"
 #include "guest/nvtx/ranges.hpp"
 #include "guest/options/nothing_recorded.hpp"
 #include "guest/recording/drain.hpp"

@@ -10,7 +10,7 @@
 #include "guest/recording/capture_windows.hpp"
 #include "guest/recording/own_stretches.hpp"
 #include "guest/recording/unrecorded_launches.hpp"
-#include "model/correlation.hpp"
+#include "model/ids.hpp"
 #include "model/record_sink.hpp"
 
 #include <cstdint>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/session/other_client.hpp"
 
-#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/no_cancellation.hpp"
 #include "base/own_arithmetic.hpp"
 #include "base/process.hpp"
+#include "base/time.hpp"
 #include "guest/recording/counter_worker.hpp"
 #include "guest/recording/drain.hpp"
 

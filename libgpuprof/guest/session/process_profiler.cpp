@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/session/process_profiler.hpp"
 
-#include "base/clock.hpp"
 #include "base/fork_guard.hpp"
 #include "base/log.hpp"
 #include "base/no_cancellation.hpp"
 #include "base/own_arithmetic.hpp"
 #include "base/own_calls.hpp"
 #include "base/process.hpp"
+#include "base/time.hpp"
 #include "guest/driver/cuda_driver.hpp"
-#include "guest/nvtx/steps.hpp"
+#include "guest/nvtx/ranges.hpp"
 #include "guest/options/nothing_recorded.hpp"
 #include "guest/options/run_notes.hpp"
 #include "guest/options/settings.hpp"

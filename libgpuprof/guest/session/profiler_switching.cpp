@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // How process_profiler switches tracing and capture windows as the plan wants them, and leaves
 // CUPTI. Whoever holds `acting_`, on any thread.
-#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/no_cancellation.hpp"
 #include "base/own_arithmetic.hpp"
 #include "base/own_calls.hpp"
 #include "base/process.hpp"
+#include "base/time.hpp"
 #include "guest/driver/cuda_driver.hpp"
 #include "guest/session/process_profiler.hpp"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What process_profiler does on a thread of its own: rounds of the drain, and what is to be done
 // when a capture has ended.
-#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/process.hpp"
 #include "base/quiet_thread.hpp"
+#include "base/time.hpp"
 #include "guest/session/process_profiler.hpp"
 
 #include <algorithm>

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The advice on several ranks of a job as one: what holds back several of them is one finding.
+// The advice on several ranks of a job as one: what holds back several of them is one finding; and
+// how close their kernels are to the measured roofs.
 #pragma once
 
 #include "host/advice/advice.hpp"
+#include "host/advice/facts.hpp"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -51,5 +54,15 @@ struct joined_advice {
 /// A finding of another rank is the same when rule, range, kernel and call are, and the words apart
 /// from figures in them.
 joined_advice join(std::span<advice_of_rank const> ranks);
+
+/// How close the kernels of a run are to the measured roofs of their GPUs.
+struct roof_distance {
+  double share = 0;        // of each kernel's highest roof, mean by time
+  double known_share = 0;  // of the time of kernels: it is known for these
+  bound_by bound;          // of most of this time
+};
+
+/// Nothing where it is not known for any kernel.
+std::optional<roof_distance> roof_distance_of(run_facts const& facts);
 
 }  // namespace gpuprof::host::advice

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long the program spent in each CUDA API function.
+// How long the program spent in each CUDA API function, and names for calls that a capture does not
+// hold.
 #pragma once
 
 #include "host/analysis/kernel_labels.hpp"
@@ -7,6 +8,7 @@
 #include "model/records.hpp"
 
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -31,5 +33,22 @@ class api_calls {
  private:
   std::unordered_map<std::uint32_t, samples> by_name_;
 };
+
+// Names for calls that a capture does not hold. The work on the GPU tells when and on which thread
+// such a call was made, but not which function it was.
+
+template <class Work>
+constexpr std::string_view unrecorded_call(Work const& work) noexcept {
+  constexpr bool is_kernel = requires {
+    work.shape;
+  }
+  , has_bytes = requires {
+    work.bytes;
+  };
+  if (raw(work.graph) != 0 || !(is_kernel || has_bytes)) return "graph launch (call not recorded)";
+  if constexpr (is_kernel) return "kernel launch (call not recorded)";
+  if constexpr (requires { work.source_kind; }) return "copy (call not recorded)";
+  return "fill (call not recorded)";
+}
 
 }  // namespace gpuprof::host

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/analysis/launch_metrics.hpp"
 
-#include "model/correlation.hpp"
+#include "model/ids.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,8 +2,7 @@
 #include "host/analysis/launch_summary.hpp"
 
 #include "host/analysis/api_summary.hpp"
-#include "host/analysis/unrecorded_calls.hpp"
-#include "model/correlation.hpp"
+#include "model/ids.hpp"
 
 #include <algorithm>
 #include <tuple>

@@ -2,7 +2,9 @@
 #include "host/analysis/range_summary.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <tuple>
 
 namespace gpuprof::host {
 
@@ -72,6 +74,103 @@ std::vector<projection_row> range_projection::rows(range_filter const& keeps) {
   std::stable_sort(rows.begin(), rows.end(), [](projection_row const& a, projection_row const& b) {
     return a.projected.total > b.projected.total;
   });
+  return rows;
+}
+
+range_kernels::range_kernels(range_tree const& tree, open_ranges const& open,
+                             kernel_labels const& labels)
+    : tree_(tree), open_(open), labels_(labels) {
+  std::map<std::pair<std::uint32_t, path_key>, std::uint32_t> known;
+  path_of_range_.reserve(tree.size());
+  for (auto const& range : tree.ranges()) {
+    auto const parent = range.parent == no_range ? no_range : path_of_range_[range.parent];
+    path_key const key{key_of(range), range.thread};
+    auto const next = static_cast<std::uint32_t>(paths_.size());
+    auto const [at, is_new] = known.try_emplace({parent, key}, next);
+    if (is_new) paths_.push_back({parent, key});
+    path_of_range_.push_back(at->second);
+  }
+}
+
+void range_kernels::add(kernel_record const& kernel) {
+  if (auto const innermost = tree_.index_of(kernel.range); innermost != no_range)
+    note(innermost, kernel);
+  if (kernel.launched.value == 0) return;
+  for (auto const range : open_.at(kernel.launched)) note(range, kernel);
+}
+
+void range_kernels::note(std::uint32_t range, kernel_record const& kernel) {
+  auto const path = path_of_range_[range];
+  auto const label = labels_.label_of(kernel.shape);
+  auto const next = static_cast<std::uint32_t>(cells_.size());
+  auto const [at, is_new] =
+      cell_of_.try_emplace(static_cast<std::uint64_t>(path) << 32 | label, next);
+  if (is_new) cells_.push_back({path, label, {}, {}});
+  auto& cell = cells_[at->second];
+  cell.durations.add(nanoseconds(kernel.duration));
+  if (cell.instances.empty() || cell.instances.back() != range) cell.instances.push_back(range);
+}
+
+/// The distinct ranges that lie `steps` above these, in order. They mostly come in order already,
+/// with repeats side by side, because launches do.
+void range_kernels::enclosing(std::vector<std::uint32_t> const& ranges, std::uint32_t steps,
+                              std::vector<std::uint32_t>& out) const {
+  out.clear();
+  auto last = no_range;
+  bool in_order = true;
+  for (auto range : ranges) {
+    for (std::uint32_t step = 0; step < steps && range != no_range; ++step)
+      range = tree_[range].parent;
+    if (range == no_range || range == last) continue;
+    in_order = in_order && (last == no_range || range > last);
+    out.push_back(last = range);
+  }
+  if (in_order) return;
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+}
+
+std::vector<range_kernel_row> range_kernels::rows(
+    std::function<std::string(range_key)> const& name_of) {
+  struct part {
+    std::uint32_t cell;
+    std::uint32_t steps;  // from the innermost range up to the one of this line
+  };
+  std::map<std::pair<path_key, std::uint32_t>, std::vector<part>> lines;
+  for (std::uint32_t i = 0; i < cells_.size(); ++i) {
+    std::uint32_t steps = 0;
+    for (auto at = cells_[i].path; at != no_range; at = paths_[at].parent)
+      lines[{paths_[at].key, cells_[i].label}].push_back({i, steps++});
+  }
+
+  std::vector<range_kernel_row> rows;
+  for (auto const& [line, parts] : lines) {
+    samples durations;
+    std::vector<std::uint32_t> instances, more, all;
+    auto last_cell = no_range;
+    for (auto const& part : parts) {
+      auto const& cell = cells_[part.cell];
+      // Ranges of one name nested in each other: the kernel is still one kernel.
+      if (part.cell != last_cell) durations.add_all(cell.durations);
+      last_cell = part.cell;
+      enclosing(cell.instances, part.steps, more);
+      all.clear();
+      std::set_union(instances.begin(), instances.end(), more.begin(), more.end(),
+                     std::back_inserter(all));
+      instances.swap(all);
+    }
+    rows.push_back({line.first.range, line.first.thread, line.second, instances.size(),
+                    durations.summarize()});
+  }
+
+  std::map<range_key, std::string> names;
+  for (auto const& row : rows)
+    if (!names.contains(row.range)) names.emplace(row.range, name_of(row.range));
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](range_kernel_row const& a, range_kernel_row const& b) {
+                     return std::tie(names.at(a.range), a.thread, b.time.total) <
+                            std::tie(names.at(b.range), b.thread, a.time.total);
+                   });
   return rows;
 }
 

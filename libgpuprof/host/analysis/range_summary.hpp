@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums NVTX ranges by name: how long the program spent in them on the CPU, and their time on the
-// GPU.
+// Sums NVTX ranges by name: how long the program spent in them on the CPU, their time on the GPU,
+// and the kernels inside of them; and the kernels outside of all.
 #pragma once
 
+#include "host/analysis/kernel_labels.hpp"
 #include "host/analysis/range_tree.hpp"
 #include "host/analysis/samples.hpp"
+#include "model/records.hpp"
 
+#include <cstdint>
 #include <functional>
+#include <map>
+#include <unordered_map>
 #include <vector>
 
 namespace gpuprof::host {
@@ -58,6 +63,97 @@ class range_projection {
   range_tree const& tree_;
   open_ranges const& open_;
   std::vector<extent> extents_;  // by range
+};
+
+// The kernels that were launched outside any NVTX range, and by which threads.
+
+/// As nsys has it: a kernel is inside the push/pop ranges of the thread that launched it, and
+/// inside the start/end ranges of the process.
+class outside_ranges {
+ public:
+  outside_ranges(range_tree const& tree, open_ranges const& open) : tree_(tree), open_(open) {}
+
+  void add(kernel_record const& kernel) {
+    auto const ns = nanoseconds(kernel.duration);
+    all_ns_ += ns;
+    auto const is_inside = tree_.index_of(kernel.range) != no_range ||
+                           (kernel.launched.value != 0 && !open_.at(kernel.launched).empty());
+    if (is_inside) return;
+    ++kernels_;
+    ns_by_thread_[kernel.thread] += ns;
+  }
+
+  std::uint64_t kernels() const noexcept { return kernels_; }
+  /// Of the time of all kernels.
+  double share() const noexcept {
+    std::uint64_t outside = 0;
+    for (auto const& [_, ns] : ns_by_thread_) outside += ns;
+    return all_ns_ == 0 ? 0 : static_cast<double>(outside) / static_cast<double>(all_ns_);
+  }
+  /// Those whose kernels took longest first; 0: not known.
+  std::vector<thread_index> threads() const {
+    std::multimap<std::uint64_t, thread_index, std::greater<>> by_time;
+    for (auto const& [thread, ns] : ns_by_thread_) by_time.emplace(ns, thread);
+    std::vector<thread_index> threads;
+    for (auto const& [_, thread] : by_time) threads.push_back(thread);
+    return threads;
+  }
+
+ private:
+  range_tree const& tree_;
+  open_ranges const& open_;
+  std::map<thread_index, std::uint64_t> ns_by_thread_;
+  std::uint64_t kernels_ = 0, all_ns_ = 0;
+};
+
+/// Which kernels were launched inside the ranges of each name.
+struct range_kernel_row {
+  range_key range;
+  thread_index thread{};  // that opened the range
+  std::uint32_t label = 0;
+  std::uint64_t range_instances = 0;  // ranges with at least one such kernel
+  statistics time;                    // of the kernels; each counts once
+};
+
+/// A kernel belongs to the push/pop ranges that were open on its thread when it was launched, and
+/// to the start/end ranges that were open anywhere in the process at that moment. Memory: about
+/// eight bytes a kernel for each start/end range around it, plus eight for all push/pop ranges.
+class range_kernels {
+ public:
+  range_kernels(range_tree const& tree, open_ranges const& open, kernel_labels const& labels);
+
+  void add(kernel_record const& kernel);
+
+  /// By range name as `name_of` spells it, then thread, then longest total first.
+  std::vector<range_kernel_row> rows(std::function<std::string(range_key)> const& name_of);
+
+ private:
+  struct path_key {  // the ranges on one line of the report
+    range_key range;
+    thread_index thread{};
+    friend auto operator<=>(path_key const&, path_key const&) = default;
+  };
+  struct range_path {  // a range name with all enclosing ones
+    std::uint32_t parent = no_range;
+    path_key key;
+  };
+  struct path_kernels {  // the kernels of one label launched directly under one path
+    std::uint32_t path = 0;
+    std::uint32_t label = 0;
+    samples durations;
+    std::vector<std::uint32_t> instances;  // innermost ranges, repeats possible
+  };
+  void enclosing(std::vector<std::uint32_t> const& ranges, std::uint32_t steps,
+                 std::vector<std::uint32_t>& out) const;
+  void note(std::uint32_t range, kernel_record const& kernel);
+
+  range_tree const& tree_;
+  open_ranges const& open_;
+  kernel_labels const& labels_;
+  std::vector<range_path> paths_;
+  std::vector<std::uint32_t> path_of_range_;
+  std::vector<path_kernels> cells_;
+  std::unordered_map<std::uint64_t, std::uint32_t> cell_of_;  // path and label -> cell
 };
 
 }  // namespace gpuprof::host

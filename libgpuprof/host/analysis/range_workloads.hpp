@@ -4,7 +4,6 @@
 #pragma once
 
 #include "host/analysis/launch_ranges.hpp"
-#include "host/analysis/numbered_paths.hpp"
 #include "host/analysis/range_tree.hpp"
 #include "host/analysis/workload_times.hpp"
 

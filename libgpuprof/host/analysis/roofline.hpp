@@ -3,10 +3,9 @@
 #pragma once
 
 #include "host/analysis/flop_accounting.hpp"
-#include "host/analysis/fma_rates.hpp"
+#include "host/analysis/operation_rates.hpp"
 #include "host/analysis/range_workloads.hpp"
 #include "host/analysis/roofline_row.hpp"
-#include "host/analysis/tensor_rates.hpp"
 #include "host/analysis/workload_metrics.hpp"
 #include "host/analysis/workload_times.hpp"
 #include "model/measured_roofs.hpp"

@@ -5,8 +5,8 @@
 
 #include "host/analysis/flop_accounting.hpp"
 #include "host/analysis/workload_metrics.hpp"
+#include "model/precisions.hpp"
 #include "model/records.hpp"
-#include "model/roof_shares.hpp"
 
 #include <array>
 #include <cstdint>

@@ -7,7 +7,7 @@
 #include "host/analysis/kernel_labels.hpp"
 #include "host/analysis/launch_ranges.hpp"
 #include "host/analysis/range_tree.hpp"
-#include "model/time_stretch.hpp"
+#include "base/time.hpp"
 
 #include <map>
 #include <optional>

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches that took longer because counters were read.
+// Launches that took longer because counters were read, and the launches outside of CUDA graphs
+// that stand for kernels inside of them.
 #pragma once
 
 #include "host/analysis/launch_metrics.hpp"
+#include "host/analysis/workload_times.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -77,5 +80,17 @@ class slowed_launches {
   std::unordered_map<std::uint32_t, variants const*> without_arguments_;  // by shape_id
   bool any_ = false;
 };
+
+// Finds for kernels of CUDA graphs the same launches outside of graphs.
+
+/// Shapes for which this is equal differ in their ids and arguments only.
+kernel_shape without_arguments(kernel_shape shape);
+
+/// Launches of one kernel in one geometry are told apart by their arguments, but of kernels in
+/// graphs these are not known. Where such a kernel had the same arguments in all launches outside,
+/// and takes as long inside, it is taken to have them inside, too: programs warm up with what they
+/// capture. By workload inside; `times` is complete.
+std::map<workload_id, workload_id> counted_outside(workload_times const& times,
+                                                   std::span<kernel_shape const> shapes);
 
 }  // namespace gpuprof::host

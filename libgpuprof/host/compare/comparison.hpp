@@ -33,4 +33,7 @@ struct comparison {
 /// Either side has at least one run.
 comparison compare_runs(std::span<run_digest const> base, std::span<run_digest const> fresh);
 
+std::vector<std::string> remarks_on(comparison const& of, std::span<run_digest const> base,
+                                    std::span<run_digest const> fresh);
+
 }  // namespace gpuprof::host::compare

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A folder with a CSV file (RFC 4180) for each table, names in place of their numbers.
-#include "host/export/export_types.hpp"
+#include "host/export/export_job.hpp"
 #include "host/export/raw_table.hpp"
 #include "host/export/unfinished_output.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One JSON document with every table: columns with types and units, then rows, one a line.
-#include "base/json_text.hpp"
-#include "host/export/export_types.hpp"
+#include "base/utf8.hpp"
+#include "host/export/export_job.hpp"
 #include "host/export/raw_table.hpp"
 #include "host/export/unfinished_output.hpp"
 

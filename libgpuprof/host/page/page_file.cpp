@@ -2,7 +2,6 @@
 #include "host/page/page_file.hpp"
 
 #include "host/export/unfinished_output.hpp"
-#include "host/page/page_assets.hpp"
 
 namespace gpuprof::host::page {
 namespace {

@@ -10,6 +10,19 @@
 
 namespace gpuprof::host::page {
 
+/// The files that a page is made of, inside the command.
+enum class page_asset {
+  charts,       // ECharts
+  tables,       // Tabulator
+  table_style,  // its style sheet
+  body,         // web/page.html
+  style,        // web/page.css
+  program       // web/*.js, one after the other
+};
+
+/// Empty where the build had no libraries.
+std::string_view asset(page_asset which) noexcept;
+
 /// What the page knows under a name: bytes as page::packed made them.
 struct data_block {
   std::string name, packed;

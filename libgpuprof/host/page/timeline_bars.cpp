@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/page/timeline_bars.hpp"
 
+#include "host/page/timeline_pieces.hpp"
+
 #include <algorithm>
+#include <iterator>
+#include <string>
 #include <utility>
 
 namespace gpuprof::host::page {
@@ -77,6 +81,81 @@ void timeline_bars::join_all() {
       bars.resize(kept);
       size_ += kept;
     }
+  }
+}
+
+std::vector<captured_stretch> grown(std::vector<captured_stretch> const& wanted,
+                                    std::uint64_t joined_below_ns) {
+  auto const length = std::max<std::uint64_t>(1, joined_below_ns);
+  std::vector<captured_stretch> windows;
+  for (auto const& window : wanted) {
+    auto const begin = window.begin_ns / length * length;
+    auto const end = (window.end_ns + length - 1) / length * length;
+    if (!windows.empty() && begin <= windows.back().end_ns)
+      windows.back().end_ns = std::max(windows.back().end_ns, end);
+    else
+      windows.push_back({begin, end});
+  }
+  return windows;
+}
+
+finer_bars::finer_bars(timeline_bars const& joined, lanes_by_row rows,
+                       std::vector<captured_stretch> windows, std::size_t limit)
+    : joined_(joined), rows_(std::move(rows)), windows_(std::move(windows)), bars_(limit) {
+  for (auto const& lane : joined.lanes()) bars_.add_lane(lane.group, lane.name, lane.order);
+}
+
+void finer_bars::add(timeline_piece const& piece, std::uint32_t name) {
+  while (entered_ < windows_.size() && windows_[entered_].begin_ns <= piece.start_ns)
+    enter(windows_[entered_++]);
+  auto& lanes = rows_[piece.row];
+  auto const at = first_free(lanes, piece.start_ns);
+  if (at >= std::min(lanes.size(), piece.max_lanes)) return;  // left out before, too
+  lanes[at].busy_until_ns = piece.start_ns + piece.length_ns;
+  bars_.add(lanes[at].lane, piece.start_ns, piece.length_ns, name);
+}
+
+void finer_bars::enter(captured_stretch const& window) {
+  for (auto& [_, lanes] : rows_)
+    for (auto& one : lanes) {
+      auto const& of = joined_.lanes()[one.lane];
+      auto const next = of.first_from(window.begin_ns);
+      one.busy_until_ns = next == of.bars.begin() ? 0 : std::prev(next)->end_ns();
+    }
+}
+
+void idle_times::look_into(std::vector<captured_stretch> windows) {
+  windows_ = std::move(windows);
+}
+
+void idle_times::add(std::uint32_t device, std::string_view cause, std::uint64_t begin_ns,
+                     std::uint64_t end_ns) {
+  std::pair const wanted(device, cause);
+  if (last_ >= lanes_.size() || lanes_[last_] != wanted) {
+    auto const known = std::find(lanes_.begin(), lanes_.end(), wanted);
+    last_ = static_cast<std::size_t>(known - lanes_.begin());
+    if (known == lanes_.end()) {
+      lanes_.push_back(wanted);
+      for (auto* const bars : {&bars_, &finer_})
+        bars->add_lane(std::to_string(device), std::string(cause), device);
+    }
+  }
+  begin_ = std::min(begin_, begin_ns);
+  end_ = std::max(end_, end_ns);
+  bars_.add(last_, begin_ns, end_ns - begin_ns, 0);
+  if (is_in(windows_, begin_ns)) finer_.add(last_, begin_ns, end_ns - begin_ns, 0);
+}
+
+// No joined bar lies across a multiple of the stretch: those are the edges of what is exchanged.
+void idle_times::finish() {
+  auto const stretch = bars_.joined_below_ns();
+  if (finer_.joined_below_ns() >= stretch) return;
+  for (auto const& window : windows_) {
+    auto const begin = (window.begin_ns + stretch - 1) / stretch * stretch;
+    auto const end = window.end_ns / stretch * stretch;
+    if (begin >= end) continue;
+    bars_.take(finer_, begin, end);
+    has_finer_ = true;
   }
 }
 

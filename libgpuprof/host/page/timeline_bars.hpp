@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bars of a timeline, as many as a page can hold: what is shorter than a moment that grows with
-// the number of bars stands together in one.
+// the number of bars is joined. Chosen windows keep each piece, idle time has a lane for each
+// cause.
 #pragma once
+
+#include <gpuprof/capture.hpp>
+
+#include "host/page/timeline_pieces.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace gpuprof::host::page {
@@ -58,6 +65,71 @@ class timeline_bars {
   std::size_t size_ = 0;
   std::uint64_t joined_below_ = 0;
   std::vector<lane> lanes_;
+};
+
+// Parts of a timeline whose bars were joined, read once more: in some windows each piece of work
+// is a bar again.
+
+/// To multiples of the length within which bars were joined, outwards; those that meet are one.
+/// `wanted`: in order of time.
+std::vector<captured_stretch> grown(std::vector<captured_stretch> const& wanted,
+                                    std::uint64_t joined_below_ns);
+
+/// Windows lie between multiples of the length within which bars were joined. No joined bar lies
+/// across such a moment, so it is known which lanes are free then, pieces find the lanes that they
+/// had, and together they are just the bars that begin in the window.
+class finer_bars {
+ public:
+  /// At most `limit` bars. `windows`: grown ones.
+  finer_bars(timeline_bars const& joined, lanes_by_row rows, std::vector<captured_stretch> windows,
+             std::size_t limit);
+
+  /// Of all that begins in these windows, by time.
+  void add(timeline_piece const& piece, std::uint32_t name);
+
+  /// The same lanes with what was added.
+  timeline_bars const& bars() const noexcept { return bars_; }
+
+ private:
+  void enter(captured_stretch const& window);
+
+  timeline_bars const& joined_;
+  lanes_by_row rows_;
+  std::vector<captured_stretch> windows_;
+  std::size_t entered_ = 0;  // of windows_
+  timeline_bars bars_;
+};
+
+// Of each GPU the time in which nothing ran, by cause.
+
+/// A lane a cause of a GPU. Gaps are joined like other bars, but in some windows they are kept.
+class idle_times {
+ public:
+  /// At most so many bars, and `max_finer` more in windows.
+  idle_times(std::size_t max_bars, std::size_t max_finer) : bars_(max_bars), finer_(max_finer) {}
+
+  /// Before what lies in them is added.
+  void look_into(std::vector<captured_stretch> windows);
+
+  /// Of a cause of a GPU in order of time.
+  void add(std::uint32_t device, std::string_view cause, std::uint64_t begin_ns,
+           std::uint64_t end_ns);
+  /// When all are added.
+  void finish();
+
+  timeline_bars const& bars() const noexcept { return bars_; }  // group: device, name: cause
+  bool has_finer() const noexcept { return has_finer_; }        // in windows less is joined
+  std::uint64_t finer_below_ns() const noexcept { return finer_.joined_below_ns(); }  // there
+  std::uint64_t begin_ns() const noexcept { return begin_; }
+  std::uint64_t end_ns() const noexcept { return end_; }
+
+ private:
+  std::vector<captured_stretch> windows_;
+  timeline_bars bars_, finer_;  // with the same lanes
+  bool has_finer_ = false;
+  std::uint64_t begin_ = ~std::uint64_t{0}, end_ = 0;
+  std::vector<std::pair<std::uint32_t, std::string_view>> lanes_;  // of bars_
+  std::size_t last_ = 0;
 };
 
 }  // namespace gpuprof::host::page

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/page/timeline_document.hpp"
 
-#include "base/json_text.hpp"
+#include "base/utf8.hpp"
 #include "host/page/packed_columns.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // A timeline as a page holds it: a JSON object that says what there is, and columns of numbers.
 #pragma once
 
-#include "host/page/idle_times.hpp"
+#include "host/page/timeline_bars.hpp"
 #include "host/page/timeline_reading.hpp"
 
 #include <string>

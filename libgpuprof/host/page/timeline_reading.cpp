@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/page/timeline_reading.hpp"
 
-#include "host/page/finer_bars.hpp"
+#include "host/page/timeline_bars.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -5,7 +5,6 @@
 
 #include <gpuprof/capture.hpp>
 
-#include "host/page/chip_state_tracks.hpp"
 #include "host/page/counter_tracks.hpp"
 #include "host/page/timeline_bars.hpp"
 #include "host/page/timeline_pieces.hpp"

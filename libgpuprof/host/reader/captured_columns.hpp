@@ -7,12 +7,31 @@
 #include "host/reading/exported_names.hpp"
 #include "host/reading/trace_contents.hpp"
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace gpuprof::host {
+
+class column_memory {
+ public:
+  /// Arrow recommends it for the beginning of each column.
+  static constexpr std::size_t alignment = 64;
+
+  /// @throws std::bad_alloc
+  explicit column_memory(std::size_t bytes);
+  ~column_memory();
+  column_memory(column_memory const&) = delete;
+  column_memory& operator=(column_memory const&) = delete;
+
+  std::byte* begin() const noexcept { return begin_; }
+
+ private:
+  std::size_t bytes_;
+  std::byte* begin_;
+};
 
 class captured_columns {
  public:

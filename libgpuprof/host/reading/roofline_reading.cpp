@@ -3,7 +3,7 @@
 
 #include "base/readable.hpp"
 #include "base/time.hpp"
-#include "host/analysis/counted_outside.hpp"
+#include "host/analysis/slowed_launches.hpp"
 #include "text/overview.hpp"
 
 #include <charconv>

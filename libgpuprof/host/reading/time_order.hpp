@@ -3,8 +3,8 @@
 #pragma once
 
 #include "capture/reader.hpp"
+#include "base/time.hpp"
 #include "model/records.hpp"
-#include "model/time_stretch.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "host/advice/joined_advice.hpp"
-#include "host/advice/roof_distance.hpp"
 #include "host/report/ledger_table.hpp"
 #include "text/table.hpp"
 

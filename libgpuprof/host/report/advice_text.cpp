@@ -3,7 +3,6 @@
 #include "base/readable.hpp"
 #include "host/report/advice_report.hpp"
 #include "host/report/advice_words.hpp"
-#include "host/report/finding_text.hpp"
 #include "host/report/ledger_table.hpp"
 #include "text/padding.hpp"
 

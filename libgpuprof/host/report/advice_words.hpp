@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words and figures that say what a finding is about.
+// The words and figures that say what a finding is about, and a finding as a block of lines that
+// read as advice.
 #pragma once
 
 #include "host/advice/joined_advice.hpp"
@@ -7,9 +8,11 @@
 #include "host/analysis/timeline/time_bucket.hpp"
 #include "text/table.hpp"
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace gpuprof::host::report {
 
@@ -36,5 +39,20 @@ text::table rules_table(std::span<advice::rule const* const> rules);
 
 /// All that is known of a rule, in lines of that width; 0: as long as they are.
 std::string rule_description(advice::rule const& rule, std::size_t width);
+
+/// A finding as a block of lines that read as advice.
+struct finding_layout {
+  std::size_t width = 0;  // 0: lines and names stay whole
+  std::size_t ranks = 1;  // of the job
+  bool bold = false;      // the terminal shows it
+};
+
+/// "1. what [rule]", then potential gain, where, why, what to do, what to run to know more.
+std::vector<std::string> finding_text(std::size_t number, advice::joined_finding const& of,
+                                      finding_layout const& layout);
+
+/// In lines of that width, the second and later ones set in.
+void append_wrapped(std::vector<std::string>& lines, std::string_view text, std::size_t width,
+                    std::size_t indent);
 
 }  // namespace gpuprof::host::report

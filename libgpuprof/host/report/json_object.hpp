@@ -2,7 +2,7 @@
 // Writes JSON objects and arrays of texts, member by member.
 #pragma once
 
-#include "base/json_text.hpp"
+#include "base/utf8.hpp"
 #include "text/table.hpp"
 
 #include <optional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/report/peaks_words.hpp"
 
-#include "model/clock_limiters.hpp"
+#include "model/records.hpp"
 #include "text/padding.hpp"
 
 #include <cctype>

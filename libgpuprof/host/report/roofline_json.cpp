@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The roofline as one JSON object.
-#include "base/json_text.hpp"
+#include "base/utf8.hpp"
 #include "host/report/json_object.hpp"
 #include "host/report/roofline_report.hpp"
 

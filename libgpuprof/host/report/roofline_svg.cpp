@@ -2,9 +2,8 @@
 // The roofline as a chart: title, grid, points and legend.
 #include "base/readable.hpp"
 #include "host/report/peaks_words.hpp"
+#include "host/report/roofline_chart.hpp"
 #include "host/report/roofline_report.hpp"
-#include "host/report/roofline_roofs.hpp"
-#include "host/report/roofline_words.hpp"
 #include "host/report/svg_canvas.hpp"
 #include "text/overview.hpp"
 #include "text/padding.hpp"

@@ -7,8 +7,6 @@
 #include "host/analysis/kernel_summary.hpp"
 #include "host/analysis/launch_summary.hpp"
 #include "host/analysis/memory_summary.hpp"
-#include "host/analysis/migration_summary.hpp"
-#include "host/analysis/range_kernels.hpp"
 #include "host/analysis/range_summary.hpp"
 #include "text/table.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "base/readable.hpp"
 #include "host/report/peaks_words.hpp"
-#include "host/report/roofline_words.hpp"
+#include "host/report/roofline_chart.hpp"
 #include "text/padding.hpp"
 
 #include <algorithm>

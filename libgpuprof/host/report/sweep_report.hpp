@@ -2,8 +2,8 @@
 // A sweep over sizes in four formats: text, CSV, JSON, SVG.
 #pragma once
 
-#include "host/analysis/sweep/sweep_findings.hpp"
-#include "host/report/roofline_roofs.hpp"
+#include "host/analysis/sweep/sweep_points.hpp"
+#include "host/report/roofline_chart.hpp"
 #include "text/table.hpp"
 
 #include <span>

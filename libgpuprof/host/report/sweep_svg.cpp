@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A sweep as a picture: panels of rates one above the other, sizes below, what colors mean beside.
-#include "host/report/roofline_words.hpp"
+#include "host/report/roofline_chart.hpp"
 #include "host/report/sweep_panel.hpp"
 #include "host/report/sweep_report.hpp"
 #include "text/padding.hpp"

@@ -2,7 +2,7 @@
 // What a sweep says as a whole, in sentences.
 #include "base/readable.hpp"
 #include "host/report/peaks_words.hpp"
-#include "host/report/roofline_words.hpp"
+#include "host/report/roofline_chart.hpp"
 #include "host/report/sweep_report.hpp"
 #include "text/padding.hpp"
 

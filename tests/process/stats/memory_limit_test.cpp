@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Captures that claim more rows than a machine has memory for: a line, never a crash.
-#include "capture/block_encoder.hpp"
 #include "capture/layout.hpp"
+#include "capture/table_buffer.hpp"
 #include "process/stats/cli.hpp"
 
 #include <algorithm>

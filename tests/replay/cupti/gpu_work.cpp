@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/cupti/gpu_work.hpp"
 
-#include "base/clock.hpp"
+#include "base/time.hpp"
 #include "replay/cupti/counter_hardware.hpp"
 #include "replay/format/record_fields.hpp"
 

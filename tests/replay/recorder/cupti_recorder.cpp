@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/recorder/cupti_recorder.hpp"
 
-#include "base/clock.hpp"
 #include "base/process.hpp"
+#include "base/time.hpp"
 #include "guest/cupti/guard.hpp"
 #include "guest/cupti/loader.hpp"
 #include "guest/driver/cuda_driver.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/recorder/session_log.hpp"
 
-#include "base/clock.hpp"
 #include "base/process.hpp"
+#include "base/time.hpp"
 
 #include <algorithm>
 #include <unistd.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/advice/joined_advice.hpp"
 
-#include "host/advice/roof_distance.hpp"
 #include "host/advice/rule.hpp"
 #include "support/catch.hpp"
 

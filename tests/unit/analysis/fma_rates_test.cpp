@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // FLOP of CUDA cores that follow from the instructions on their FMA pipes.
-#include "host/analysis/fma_rates.hpp"
-
+#include "host/analysis/operation_rates.hpp"
 #include "support/analyzed.hpp"
 #include "support/catch.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // FLOP that follow from the machine code of kernels.
-#include "host/analysis/kernel_codes.hpp"
-
+#include "host/analysis/operation_rates.hpp"
 #include "support/analyzed.hpp"
 #include "support/catch.hpp"
 

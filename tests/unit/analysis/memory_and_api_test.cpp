@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/analysis/api_summary.hpp"
 #include "host/analysis/memory_summary.hpp"
-#include "host/analysis/migration_summary.hpp"
 #include "support/catch.hpp"
 #include "support/trace_of.hpp"
 

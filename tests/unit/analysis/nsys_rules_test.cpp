@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/analysis/nsys_rules/gpu_gaps.hpp"
-#include "host/analysis/nsys_rules/gpu_time_use.hpp"
+#include "host/analysis/nsys_rules/gpu_use.hpp"
 #include "support/catch.hpp"
 
 using namespace gpuprof;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/analysis/numbered_ranges.hpp"
-
+#include "host/analysis/range_paths.hpp"
 #include "support/catch.hpp"
 #include "support/trace_of.hpp"
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/analysis/outside_ranges.hpp"
-#include "host/analysis/range_kernels.hpp"
 #include "host/analysis/range_summary.hpp"
 #include "support/catch.hpp"
 #include "support/trace_of.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures over ranks: how far they differ, how far clocks are apart, who waits for whom.
-#include "host/analysis/ranks/busy_time.hpp"
 #include "host/analysis/ranks/clock_offsets.hpp"
 #include "host/analysis/ranks/collective_waits.hpp"
 #include "host/analysis/ranks/rank_spread.hpp"

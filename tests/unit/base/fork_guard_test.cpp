@@ -2,9 +2,9 @@
 // fork() and threads of ours that hold locks.
 #include "base/fork_guard.hpp"
 
-#include "base/clock.hpp"
 #include "base/own_descriptor.hpp"
 #include "base/process.hpp"
+#include "base/time.hpp"
 #include "support/catch.hpp"
 
 #include <atomic>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many files a process may still open, with a limit of the test's own.
-#include "base/free_descriptors.hpp"
-
+#include "base/own_descriptor.hpp"
 #include "support/catch.hpp"
 
 #include <cerrno>

@@ -4,7 +4,6 @@
 #include "base/quiet_thread.hpp"
 
 #include "base/own_arithmetic.hpp"
-#include "base/process_cpus.hpp"
 #include "support/catch.hpp"
 
 #include <cfenv>

@@ -3,9 +3,9 @@
 // what is written down of them.
 #include "guest/collect/blocking_calls.hpp"
 
-#include "base/clock.hpp"
 #include "base/own_calls.hpp"
 #include "base/process.hpp"
+#include "base/time.hpp"
 #include "guest/collect/launch_callbacks.hpp"
 #include "support/catch.hpp"
 #include "support/deaf_observer.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernel records off for a moment, while captures come and go.
-#include "guest/collect/kernel_switch.hpp"
-
+#include "guest/collect/switch_guard.hpp"
 #include "support/catch.hpp"
 
 #include <atomic>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/compare/estimate.hpp"
-
-#include "host/compare/duration_series.hpp"
 #include "host/compare/interval.hpp"
+#include "host/compare/run_digest.hpp"
 #include "support/catch.hpp"
 
 #include <cmath>

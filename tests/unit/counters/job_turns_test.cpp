@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // When the ranks of a job read launches, and when they sample time.
-#include "guest/counters/job_turns.hpp"
-
 #include "guest/counters/sampling_budget.hpp"
 #include "support/catch.hpp"
 #include "support/moments.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is said of a program of which every launch is read.
-#include "guest/counters/slowdown.hpp"
-
+#include "guest/counters/sampling_budget.hpp"
 #include "support/catch.hpp"
 #include "support/moments.hpp"
 

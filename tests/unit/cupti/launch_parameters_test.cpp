@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parameters of a launch are read before the call: what the program passes may not be there.
-#include "guest/cupti/launch_parameters.hpp"
-
+#include "guest/cupti/call_parameters.hpp"
 #include "support/catch.hpp"
 
 #include <array>

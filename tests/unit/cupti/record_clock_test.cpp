@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clocks of clients that go.
-#include "guest/cupti/sharing/record_clock.hpp"
-
+#include "guest/cupti/sharing/record_copies.hpp"
 #include "support/catch.hpp"
 
 #include <dlfcn.h>

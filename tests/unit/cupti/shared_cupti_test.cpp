@@ -2,7 +2,7 @@
 // Two clients of one CUPTI: each gets what it asked for, as if it were alone.
 #include "guest/cupti/sharing/shared_cupti.hpp"
 
-#include "base/clock.hpp"
+#include "base/time.hpp"
 #include "support/catch.hpp"
 #include "support/fake_cupti.hpp"
 #include "support/record_walk.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // On which stream a driver call works, read from parameters as CUPTI lays them out.
-#include "guest/cupti/stream_parameters.hpp"
-
+#include "guest/cupti/call_parameters.hpp"
 #include "support/catch.hpp"
 
 #include <cstdint>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "guest/live/recent_open_ranges.hpp"
-
+#include "guest/live/recent_ranges.hpp"
 #include "host/analysis/launch_ranges.hpp"
 #include "support/catch.hpp"
 #include "support/trace_of.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names: one id a text, whoever asks, and a limit.
-#include "guest/nvtx/name_cache.hpp"
 #include "guest/nvtx/name_registry.hpp"
 #include "support/catch.hpp"
 

@@ -3,7 +3,7 @@
 #include "guest/nvtx/payload.hpp"
 
 #include "guest/nvtx/headers.hpp"
-#include "guest/nvtx/json.hpp"
+#include "guest/nvtx/payload_values.hpp"
 #include "support/catch.hpp"
 
 #include <cstring>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranges as the drain thread sees them: nesting, domains, captures that start in the middle, full
 // rings.
-#include "guest/nvtx/domains.hpp"
+#include "guest/nvtx/labels.hpp"
 #include "guest/nvtx/log_writer.hpp"
-#include "guest/nvtx/started_ranges.hpp"
+#include "guest/nvtx/range_stack.hpp"
 #include "guest/nvtx/ticks.hpp"
 #include "support/catch.hpp"
 #include "unit/nvtx/seen.hpp"

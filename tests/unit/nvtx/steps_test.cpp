@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps that a thread counts with gpuprof_step(), as the drain thread sees them.
-#include "guest/nvtx/steps.hpp"
-
 #include "guest/nvtx/log_writer.hpp"
+#include "guest/nvtx/ranges.hpp"
 #include "support/catch.hpp"
 #include "unit/nvtx/seen.hpp"
 

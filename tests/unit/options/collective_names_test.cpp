@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of collectives are told by two lists: one for users, one for many threads.
-#include "model/collective_names.hpp"
-
 #include "guest/options/settings.hpp"
+#include "model/kernel_name.hpp"
 #include "model/kernel_patterns.hpp"
 #include "support/catch.hpp"
 

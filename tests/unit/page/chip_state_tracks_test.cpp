@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/page/chip_state_tracks.hpp"
-
+#include "host/page/counter_tracks.hpp"
 #include "support/catch.hpp"
 
 #include <cmath>

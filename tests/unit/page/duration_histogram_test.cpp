@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/page/duration_histogram.hpp"
-
+#include "host/page/duration_spread.hpp"
 #include "support/catch.hpp"
 
 #include <numeric>

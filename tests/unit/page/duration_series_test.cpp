@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/page/duration_series.hpp"
-
+#include "host/page/duration_spread.hpp"
 #include "support/catch.hpp"
 
 using gpuprof::host::page::duration_series;

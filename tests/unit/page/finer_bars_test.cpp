@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/page/finer_bars.hpp"
-
+#include "host/page/timeline_bars.hpp"
 #include "support/catch.hpp"
 
 #include <algorithm>

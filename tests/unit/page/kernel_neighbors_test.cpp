@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/page/kernel_neighbors.hpp"
-
+#include "host/page/kernel_places.hpp"
 #include "support/catch.hpp"
 
 using gpuprof::host::page::kernel_neighbors;

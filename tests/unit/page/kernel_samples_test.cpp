@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/page/kernel_samples.hpp"
-
+#include "host/page/kernel_details.hpp"
 #include "support/catch.hpp"
 
 #include <numeric>

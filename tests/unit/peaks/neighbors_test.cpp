@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/peaks/neighbors.hpp"
 
-#include "guest/peaks/sharing_remarks.hpp"
 #include "support/catch.hpp"
 
 #include <cstdlib>

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "guest/peaks/experiments/span_statistics.hpp"
-
 #include "guest/peaks/experiments/throughput.hpp"
 #include "support/catch.hpp"
 

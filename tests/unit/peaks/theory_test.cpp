@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/peaks/theory/theory.hpp"
 
-#include "guest/peaks/theory/chip_rates.hpp"
 #include "support/catch.hpp"
 
 #include <set>

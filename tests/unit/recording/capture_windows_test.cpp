@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/recording/capture_windows.hpp"
 
-#include "model/correlation.hpp"
+#include "model/ids.hpp"
 #include "support/catch.hpp"
 
 using namespace gpuprof;

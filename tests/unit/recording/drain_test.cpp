@@ -2,7 +2,7 @@
 // The drain thread's rounds, with CUPTI played by the test.
 #include "guest/recording/drain.hpp"
 
-#include "base/clock.hpp"
+#include "base/time.hpp"
 #include "capture/reader.hpp"
 #include "support/catch.hpp"
 #include "support/deaf_observer.hpp"

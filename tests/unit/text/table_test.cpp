@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/table.hpp"
 
-#include "base/json_text.hpp"
+#include "base/utf8.hpp"
 #include "support/catch.hpp"
 #include "text/padding.hpp"
 

@@ -32,4 +32,10 @@ void print_advice(report::advice_report const& report, std::FILE* out);
 /// Tables with the columns of nsys, one after the other.
 result<void> write_nsys_tables(std::vector<text::table> const& tables, analyze_place const& place);
 
+// Advice on what `gpuprof profile` has just recorded.
+
+/// To stderr, which the program has left. A capture that its program has removed is passed over;
+/// what cannot be analyzed gives one line.
+void analyze_at_end(std::vector<std::string> const& captures);
+
 }  // namespace gpuprof::host::command

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes one kind of item of all GPU work of a capture, for the time ledger.
+// Makes one kind of item of all GPU work of a capture, and feeds the time ledger with them in order
+// of time.
 #pragma once
 
+#include "host/analysis/declared_launches.hpp"
+#include "host/analysis/selection.hpp"
 #include "host/analysis/timeline/gpu_item.hpp"
+#include "host/analysis/timeline/timeline_pass.hpp"
 #include "host/analysis/timeline/work_tables.hpp"
+#include "host/reading/capture_walk.hpp"
 #include "host/reading/trace_contents.hpp"
 
 #include <vector>
@@ -34,5 +39,110 @@ class gpu_items {
 
 transfer_key key_of(copy_record const& copy) noexcept;
 transfer_key key_of(memset_record const& fill) noexcept;
+
+// Feeds the time ledger with the records of a capture, in order of time.
+
+/// For for_each_in_time().
+class time_walk {
+ public:
+  time_walk(trace_contents& trace, gpu_items const& items, timeline_pass& pass,
+            declared_launches& declared, selection const* wanted, std::vector<time_stretch> windows,
+            read_progress const& progress)
+      : trace_(trace),
+        items_(items),
+        pass_(pass),
+        declared_(declared),
+        wanted_(wanted),
+        windows_(std::move(windows)),
+        progress_(progress) {
+    pass_.begin_window(windows_.front().begin, windows_.front().end);
+  }
+
+  void operator()(kernel_record const& kernel) {
+    enter(kernel.start);
+    auto const item = items_.of(kernel);
+    declared_.add(kernel_key(item.device, item.subject), item.range);
+    if (is_wanted(kernel)) pass_.add_kernel(item);
+    advance();
+  }
+  void operator()(graph_record const& graph) {
+    enter(graph.start);
+    auto const item = items_.of(graph);
+    declared_.add(declared_launches::several, item.range);
+    if (is_wanted(graph)) pass_.add_kernel(item);
+  }
+  void operator()(copy_record const& copy) {
+    enter(copy.start);
+    if (is_wanted(copy)) pass_.add_transfer(items_.of(copy), key_of(copy), copy.bytes);
+  }
+  void operator()(memset_record const& fill) {
+    enter(fill.start);
+    if (is_wanted(fill)) pass_.add_transfer(items_.of(fill), key_of(fill), fill.bytes);
+  }
+  void operator()(unified_memory_record const& migration) {
+    if (migration.duration.value > 0)
+      pass_.add_migration(migration.start, migration.start + migration.duration);
+  }
+  void operator()(read_launch_record const& reading) {
+    pass_.add_reading(reading.device, reading.opened, reading.closed);
+  }
+  void operator()(hold_record const& hold) {
+    pass_.add_hold(hold.start, hold.start + hold.duration);
+  }
+  void operator()(api_record const& call) {
+    auto const& what = meaning_of(call.name);
+    advance();
+    if (what.kind == call_kind::other) return;
+    pass_.add_call(trace_.thread_of(call.os_thread),
+                   {.begin = call.start,
+                    .end = call.start + call.duration,
+                    .name = call.name,
+                    .kind = what.kind,
+                    .copies = what.copies},
+                   call.correlation);
+  }
+
+ private:
+  struct meaning {
+    call_kind kind{};
+    bool copies = false;
+    bool is_known = false;
+  };
+  template <class Record>
+  bool is_wanted(Record const& record) const {
+    return wanted_ == nullptr || wanted_->keeps(record);
+  }
+  /// Work that begins between two windows is of neither.
+  void enter(timestamp_ns moment) {
+    while (window_ + 1 < windows_.size() && moment >= windows_[window_ + 1].begin) {
+      ++window_;
+      pass_.begin_window(windows_[window_].begin, windows_[window_].end);
+    }
+  }
+  meaning const& meaning_of(name_id name) {
+    if (raw(name) >= meanings_.size()) meanings_.resize(raw(name) + 1);
+    auto& known = meanings_[raw(name)];
+    if (!known.is_known) {
+      auto const text = trace_.text()(name);
+      known = {kind_of_call(text), copies_memory(text), true};
+    }
+    return known;
+  }
+  void advance() {
+    constexpr std::uint64_t step = 4096;
+    if (++rows_ % step == 0) progress_(step);
+  }
+
+  trace_contents& trace_;
+  gpu_items const& items_;
+  timeline_pass& pass_;
+  declared_launches& declared_;
+  selection const* wanted_;
+  std::vector<time_stretch> windows_;
+  std::size_t window_ = 0;
+  read_progress const& progress_;
+  std::vector<meaning> meanings_;  // by name_id
+  std::uint64_t rows_ = 0;
+};
 
 }  // namespace gpuprof::host::command

@@ -2,8 +2,7 @@
 #include "analyze/nsys_rules.hpp"
 
 #include "base/nearest_name.hpp"
-#include "host/analysis/nsys_rules/gpu_gaps.hpp"
-#include "host/analysis/nsys_rules/gpu_time_use.hpp"
+#include "host/analysis/nsys_rules/gpu_use.hpp"
 #include "host/reading/time_merge.hpp"
 #include "host/report/nsys_rule_tables.hpp"
 

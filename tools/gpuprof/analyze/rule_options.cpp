@@ -2,7 +2,7 @@
 #include "analyze/rule_options.hpp"
 
 #include "base/nearest_name.hpp"
-#include "base/whole_number.hpp"
+#include "base/readable.hpp"
 #include "host/advice/rule.hpp"
 #include "host/report/advice_words.hpp"
 

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/run_reading.hpp"
 
+#include "../roofline_facts.hpp"
 #include "analyze/fact_texts.hpp"
 #include "analyze/gpu_items.hpp"
 #include "analyze/kernel_reading.hpp"
 #include "analyze/step_reading.hpp"
-#include "analyze/time_walk.hpp"
 #include "host/analysis/occupancy.hpp"
 #include "host/reading/time_merge.hpp"
-#include "model/clock_limiters.hpp"
+#include "model/records.hpp"
 #include "progress.hpp"
 #include "roofline_of_capture.hpp"
-#include "roofline_summary.hpp"
 
 #include <algorithm>
 

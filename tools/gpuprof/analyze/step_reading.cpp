@@ -2,8 +2,8 @@
 #include "analyze/step_reading.hpp"
 
 #include "analyze/fact_texts.hpp"
-#include "host/advice/slow_steps.hpp"
-#include "model/time_stretch.hpp"
+#include "host/advice/step_bound.hpp"
+#include "base/time.hpp"
 
 #include <algorithm>
 #include <map>

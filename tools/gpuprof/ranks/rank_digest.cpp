@@ -2,7 +2,7 @@
 #include "ranks/rank_digest.hpp"
 
 #include "collective_kernels.hpp"
-#include "host/analysis/ranks/busy_time.hpp"
+#include "host/analysis/ranks/rank_spread.hpp"
 #include "host/reading/summed_kernels.hpp"
 #include "host/reading/time_merge.hpp"
 #include "host/report/summary_tables.hpp"

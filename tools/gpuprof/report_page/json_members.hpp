@@ -2,7 +2,7 @@
 // Writes a JSON object, member by member, and a finished report as a page holds it.
 #pragma once
 
-#include "base/json_text.hpp"
+#include "base/utf8.hpp"
 #include "stats_output.hpp"
 
 #include <cstddef>

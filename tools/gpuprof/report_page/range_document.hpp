@@ -3,7 +3,6 @@
 // and what was reached in each place.
 #pragma once
 
-#include "host/analysis/numbered_ranges.hpp"
 #include "host/analysis/range_paths.hpp"
 #include "host/analysis/roofline.hpp"
 #include "host/reading/capture_walk.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpuprof sweep CAPTURE...: what a program, kernel or range achieved at each of its sizes.
+#include "../word_option.hpp"
 #include "base/readable.hpp"
 #include "filter_options.hpp"
 #include "memory_limit.hpp"
@@ -9,7 +10,6 @@
 #include "subcommands.hpp"
 #include "sweep/sweep_of_captures.hpp"
 #include "terminal.hpp"
-#include "value_words.hpp"
 #include "word_option.hpp"
 
 #include <CLI/CLI.hpp>

@@ -2,7 +2,7 @@
 #include "sweep/sweep_of_captures.hpp"
 
 #include "base/readable.hpp"
-#include "host/report/roofline_roofs.hpp"
+#include "host/report/roofline_chart.hpp"
 #include "text/padding.hpp"
 
 #include <algorithm>

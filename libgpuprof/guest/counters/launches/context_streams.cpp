@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/counters/launches/context_streams.hpp"
 
-#include "base/clock.hpp"
 #include "base/own_calls.hpp"
+#include "base/time.hpp"
 
 #include <algorithm>
 

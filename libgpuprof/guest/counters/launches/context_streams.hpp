@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The streams of a context that may have work, and whether all of it has ended.
+// The streams of a context that may have work, whether all of it has ended, and which of them are
+// being captured into graphs.
 #pragma once
 
 #include "guest/driver/cuda_driver.hpp"
 
+#include <cuda.h>
+
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -62,6 +66,44 @@ class context_streams {
   // meanwhile. Not a spin: a thread with real-time priority would keep the holder from running.
   std::mutex mutex_;
   std::vector<used_stream> streams_;
+};
+
+// Which streams are being captured into graphs, as far as it was heard of.
+
+/// Any thread. While a stream is being captured nothing may wait for the GPU.
+class stream_captures {
+ public:
+  void begins(CUstream stream) noexcept {
+    std::lock_guard const lock(mutex_);
+    try {
+      if (std::find(streams_.begin(), streams_.end(), stream) == streams_.end())
+        streams_.push_back(stream);
+    } catch (...) {
+      lost_count_ = true;
+    }
+    note();
+  }
+  /// It ended, did not begin after all, or its stream was destroyed. Others go on.
+  void ends(CUstream stream) noexcept {
+    std::lock_guard const lock(mutex_);
+    std::erase(streams_, stream);
+    note();
+  }
+  void forget() noexcept {
+    std::lock_guard const lock(mutex_);
+    streams_.clear();
+    lost_count_ = false;
+    note();
+  }
+  bool any() const noexcept { return any_.load(); }
+
+ private:
+  void note() noexcept { any_.store(lost_count_ || !streams_.empty()); }
+
+  std::atomic<bool> any_{false};
+  std::mutex mutex_;  // protects the rest; held for moments
+  std::vector<CUstream> streams_;
+  bool lost_count_ = false;  // for want of memory
 };
 
 }  // namespace gpuprof::guest

@@ -5,7 +5,7 @@
 
 #include "guest/counters/launches/context_readings.hpp"
 #include "guest/counters/launches/prepared_counters.hpp"
-#include "model/counter_results.hpp"
+#include "model/record_sink.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -3,10 +3,9 @@
 // in it.
 #pragma once
 
-#include "base/clock.hpp"
 #include "base/fork_guard.hpp"
+#include "base/time.hpp"
 #include "guest/counters/launches/context_streams.hpp"
-#include "guest/counters/launches/stream_captures.hpp"
 #include "guest/counters/launches/work_gate.hpp"
 
 #include <atomic>

@@ -3,11 +3,11 @@
 // rest.
 #include "guest/counters/launches/launch_reader.hpp"
 
-#include "base/clock.hpp"
-#include "base/count.hpp"
 #include "base/futex.hpp"
+#include "base/ledger.hpp"
 #include "base/no_cancellation.hpp"
 #include "base/own_calls.hpp"
+#include "base/time.hpp"
 
 #include <new>
 #include <utility>

@@ -2,17 +2,17 @@
 // Reads counters around chosen launches of the program, without replay, within a budget.
 #pragma once
 
-#include "base/main_thread_end.hpp"
+#include "base/process.hpp"
 #include "guest/counters/device_turn.hpp"
 #include "guest/counters/gpu_pauses.hpp"
 #include "guest/counters/launches/context_readings.hpp"
+#include "guest/counters/launches/context_streams.hpp"
 #include "guest/counters/launches/device_counters.hpp"
 #include "guest/counters/launches/idle_moments.hpp"
 #include "guest/counters/launches/reading_targets.hpp"
 #include "guest/counters/launches/shared_readings.hpp"
-#include "guest/counters/launches/signatures/launch_times.hpp"
+#include "guest/counters/launches/signatures/launch_signatures.hpp"
 #include "guest/counters/launches/signatures/signature_lookup.hpp"
-#include "guest/counters/launches/stream_captures.hpp"
 #include "guest/counters/launches/work_gate.hpp"
 #include "guest/counters/sampling_budget.hpp"
 #include "guest/counters/used_devices.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What launch_reader reads: counters of each GPU, which signatures, what came of it.
-#include "base/clock.hpp"
-#include "base/count.hpp"
 #include "base/fork_guard.hpp"
+#include "base/ledger.hpp"
+#include "base/time.hpp"
 #include "guest/counters/counter_access.hpp"
 #include "guest/counters/launches/launch_reader.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How launch_reader ends on the worker's thread: what was counted is taken, counters are released.
-#include "base/clock.hpp"
 #include "base/futex.hpp"
+#include "base/time.hpp"
 #include "guest/counters/launches/launch_reader.hpp"
 
 #include <algorithm>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What launch_reader does on the worker's thread: rounds of readings while the gate is kept.
-#include "base/clock.hpp"
-#include "base/count.hpp"
 #include "base/fork_guard.hpp"
-#include "base/free_descriptors.hpp"
+#include "base/ledger.hpp"
 #include "base/log.hpp"
+#include "base/own_descriptor.hpp"
 #include "base/process.hpp"
+#include "base/time.hpp"
 #include "guest/counters/counter_access.hpp"
 #include "guest/counters/launches/launch_reader.hpp"
 

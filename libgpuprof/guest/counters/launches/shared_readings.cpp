@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/counters/launches/shared_readings.hpp"
 
-#include "base/file_lock.hpp"
-#include "base/free_descriptors.hpp"
+#include "base/cache_file.hpp"
+#include "base/own_descriptor.hpp"
 #include "base/rank_files.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 // ours.
 #pragma once
 
-#include "base/clock.hpp"
+#include "base/time.hpp"
 #include "model/ids.hpp"
 #include "model/records.hpp"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/counters/windows/pm_sampler.hpp"
 
-#include "base/clock.hpp"
-#include "base/count.hpp"
 #include "base/fork_guard.hpp"
+#include "base/ledger.hpp"
 #include "base/process.hpp"
+#include "base/time.hpp"
 #include "guest/counters/counter_access.hpp"
 
 #include <algorithm>

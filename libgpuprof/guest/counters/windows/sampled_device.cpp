@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/counters/windows/sampled_device.hpp"
 
-#include "base/clock.hpp"
+#include "base/time.hpp"
 #include "guest/counters/counter_access.hpp"
 #include "guest/cupti/chip_name.hpp"
 #include "guest/metrics/planning/metric_sets.hpp"

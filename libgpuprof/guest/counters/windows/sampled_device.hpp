@@ -6,7 +6,7 @@
 #include "guest/counters/launches/device_counters.hpp"
 #include "guest/counters/windows/pm_sampling.hpp"
 #include "guest/metrics/availability_store.hpp"
-#include "model/counter_results.hpp"
+#include "model/record_sink.hpp"
 
 #include <atomic>
 #include <cstdint>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of shared_cupti that sees to buffers: who lends them, and who gets which of their
 // records.
-#include "base/clock.hpp"
 #include "base/no_cancellation.hpp"
 #include "base/own_arithmetic.hpp"
+#include "base/time.hpp"
 #include "guest/cupti/record_layouts.hpp"
 #include "guest/cupti/sharing/shared_cupti.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of shared_cupti that sees to subscribers and callbacks: who hears what.
 #include "base/log.hpp"
+#include "guest/cupti/sharing/client_state.hpp"
 #include "guest/cupti/sharing/shared_cupti.hpp"
-#include "guest/cupti/sharing/taken_flag.hpp"
 
 #include <algorithm>
 #include <iterator>

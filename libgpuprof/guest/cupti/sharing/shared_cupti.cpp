@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/cupti/sharing/shared_cupti.hpp"
 
-#include "base/clock.hpp"
 #include "base/no_cancellation.hpp"
 #include "base/process.hpp"
-#include "guest/cupti/sharing/taken_flag.hpp"
+#include "base/time.hpp"
+#include "guest/cupti/sharing/client_state.hpp"
 
 #include <utility>
 

@@ -7,7 +7,6 @@
 #include "guest/cupti/loader.hpp"
 #include "guest/cupti/sharing/client_state.hpp"
 #include "guest/cupti/sharing/other_client_observer.hpp"
-#include "guest/cupti/sharing/record_clock.hpp"
 #include "guest/cupti/sharing/record_copies.hpp"
 
 #include <array>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/metrics/inventory/code_inventory.hpp"
 
-#include "base/clock.hpp"
-#include "base/count.hpp"
+#include "base/ledger.hpp"
 #include "base/own_arithmetic.hpp"
+#include "base/time.hpp"
 #include "guest/metrics/inventory/cubin.hpp"
 
 #include <functional>

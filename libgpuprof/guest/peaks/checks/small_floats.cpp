@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/peaks/checks/small_floats.hpp"
 
-#include "guest/peaks/checks/stored_bits.hpp"
-
 #include <algorithm>
 #include <cmath>
 

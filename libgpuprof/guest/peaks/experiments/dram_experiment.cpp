@@ -2,8 +2,8 @@
 // The tests of DRAM: read, write, copy, triad over gigabytes.
 #include "guest/peaks/checks/memory_check.hpp"
 #include "guest/peaks/experiments/experiment.hpp"
-#include "guest/peaks/experiments/gpu_events.hpp"
-#include "guest/peaks/experiments/span_statistics.hpp"
+#include "guest/peaks/experiments/throughput.hpp"
+#include "guest/peaks/experiments/workbench.hpp"
 
 #include <algorithm>
 #include <array>

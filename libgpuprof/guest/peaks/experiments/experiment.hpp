@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <stdexcept>
+#include <vector>
 
 namespace gpuprof::guest::peaks {
 
@@ -63,5 +64,11 @@ std::unique_ptr<experiment> make_link_experiment(test_id test, lab& in);
 std::unique_ptr<experiment> make_latency_experiment(test_id test, lab& in);
 
 constexpr std::uint32_t operand_seed = 20260;
+
+// Measures copies between this GPU and each of the others.
+
+/// The best of all as "p2p", then for each other GPU N "p2p_to_N" and "p2p_both_N". Only remarks
+/// when there is no other GPU.
+std::vector<peak_result> measure_peers(lab& in);
 
 }  // namespace gpuprof::guest::peaks

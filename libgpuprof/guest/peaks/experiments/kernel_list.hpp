@@ -2,8 +2,7 @@
 // The kernels that compute: which test each is for, how to launch it, what its result must be.
 #pragma once
 
-#include "guest/peaks/checks/chain_check.hpp"
-#include "guest/peaks/checks/tensor_check.hpp"
+#include "guest/peaks/checks/kernel_checks.hpp"
 #include "guest/peaks/theory/test_list.hpp"
 
 #include <span>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tests of what a launch costs, on the host and from kernel to kernel.
 #include "guest/peaks/experiments/experiment.hpp"
-#include "guest/peaks/experiments/span_statistics.hpp"
+#include "guest/peaks/experiments/throughput.hpp"
 
 #include <atomic>
 #include <chrono>

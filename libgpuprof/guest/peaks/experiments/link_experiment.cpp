@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tests of the links: copies between host and device, pinned and pageable, and between peers.
 #include "guest/peaks/experiments/experiment.hpp"
-#include "guest/peaks/experiments/gpu_events.hpp"
-#include "guest/peaks/experiments/span_statistics.hpp"
+#include "guest/peaks/experiments/throughput.hpp"
+#include "guest/peaks/experiments/workbench.hpp"
 
 #include <algorithm>
 #include <chrono>

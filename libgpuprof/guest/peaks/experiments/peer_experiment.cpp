@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "guest/peaks/experiments/peer_experiment.hpp"
-
-#include "guest/peaks/experiments/gpu_events.hpp"
-#include "guest/peaks/experiments/span_statistics.hpp"
+#include "guest/peaks/experiments/experiment.hpp"
+#include "guest/peaks/experiments/throughput.hpp"
+#include "guest/peaks/experiments/workbench.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "guest/driver/device_facts.hpp"
-#include "guest/driver/nvml_device.hpp"
+#include "guest/driver/nvml.hpp"
 #include "guest/peaks/theory/theory.hpp"
 #include "model/peaks.hpp"
 

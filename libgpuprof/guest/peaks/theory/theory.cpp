@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/peaks/theory/theory.hpp"
 
-#include "guest/peaks/theory/chip_rates.hpp"
-
 #include <array>
 #include <cstdio>
 #include <initializer_list>

@@ -4,10 +4,72 @@
 
 #include "guest/peaks/theory/test_list.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
 namespace gpuprof::guest::peaks {
+
+// What one SM does in one clock cycle, by compute capability: datasheets and whitepapers as data.
+
+constexpr double no_units = 0, unknown_rate = -1;
+
+struct chip_rates {
+  int major, minor;
+  /// FLOP or op, in the order of test_id up to tensor_fp4. A multiply-add counts as two, of
+  /// integers too. Where GeForce parts have half of it, the full rate stands here.
+  std::array<double, static_cast<std::size_t>(test_id::tensor_fp4) + 1> operations;
+  double shared_bytes, l1_bytes, l2_port_bytes;
+};
+
+// clang-format off
+inline constexpr std::array all_chip_rates = {
+    // CUDA cores:  fp64 fp32 fp16 bf16 int32 special
+    // tensor:      fp64 tf32 fp16 fp16/16 bf16 fp8 int8 fp6 fp4
+    // bytes:       shared L1 L2
+    chip_rates{7, 5, {4, 128, 256, no_units, 128, 16,
+                      no_units, no_units, 1024, 1024, no_units, no_units, 2048, no_units, no_units},
+               unknown_rate, 64, 64},
+    chip_rates{8, 0, {64, 128, 512, 256, 128, 16,
+                      128, 1024, 2048, 2048, 2048, no_units, 4096, no_units, no_units},
+               128, 128, 64},
+    chip_rates{8, 6, {4, 256, 256, 256, 128, 16,
+                      no_units, 512, 1024, 1024, 1024, no_units, 2048, no_units, no_units},
+               128, 128, 64},
+    // Orin: the tensor cores of 8.0, the CUDA cores of 8.6.
+    chip_rates{8, 7, {4, 256, unknown_rate, unknown_rate, 128, 16,
+                      no_units, 1024, 2048, 2048, 2048, no_units, 4096, no_units, no_units},
+               128, 128, 64},
+    chip_rates{8, 9, {4, 256, 256, 256, 128, 16,
+                      no_units, 512, 1024, 1024, 1024, 2048, 2048, no_units, no_units},
+               128, 128, 64},
+    chip_rates{9, 0, {128, 256, 512, 512, 128, 16,
+                      256, 2048, 4096, 4096, 4096, 8192, 8192, no_units, no_units},
+               128, 128, 64},
+    chip_rates{10, 0, {128, 256, 256, 256, 128, 16,
+                       128, 4096, 8192, 8192, 8192, 16384, 16384, 16384, 32768},
+               128, 128, 64},
+    // Gave FP64 and INT8 away for FP4; ex2 runs twice as fast as other special functions.
+    chip_rates{10, 3, {4, 256, 256, 256, 128, 32,
+                       no_units, 4096, 8192, 8192, 8192, 16384, no_units, 16384, 49152},
+               128, 128, 64},
+    chip_rates{12, 0, {4, 256, 256, 256, 128, 16,
+                       no_units, 512, 1024, 1024, 1024, 2048, 2048, 2048, 4096},
+               128, 128, 64},
+    chip_rates{12, 1, {4, 256, 256, 256, 128, 16,
+                       no_units, 512, 1024, 1024, 1024, 2048, 2048, 2048, 4096},
+               128, 128, 64},
+};
+// clang-format on
+
+/// nullptr: not in the table, probably newer than it.
+constexpr chip_rates const* rates_of_chip(int major, int minor) noexcept {
+  for (auto const& rates : all_chip_rates) {
+    if (rates.major == major && rates.minor == minor) return &rates;
+  }
+  return nullptr;
+}
 
 /// Facts of a GPU that the theory rests on. 0: not known.
 struct chip_facts {

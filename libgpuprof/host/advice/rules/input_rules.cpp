@@ -3,7 +3,6 @@
 #include "host/advice/rule.hpp"
 #include "host/advice/rules/idle_sum.hpp"
 #include "host/advice/rules/measured_rates.hpp"
-#include "host/advice/slow_steps.hpp"
 #include "host/advice/step_bound.hpp"
 #include "host/advice/wording.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules on what runs on the GPU: each row says what a look is for and what it cannot know.
 #include "host/advice/rule.hpp"
-#include "host/advice/rules/kernel/looks.hpp"
+#include "host/advice/rules/kernel/kernel_view.hpp"
 
 namespace gpuprof::host::advice {
 namespace {

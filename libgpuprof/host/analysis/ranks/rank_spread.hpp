@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a figure differs between the ranks of a job.
+// How long the GPU of a rank was busy, and how far a figure differs between the ranks of a job.
 #pragma once
 
+#include "base/time.hpp"
+#include "model/ids.hpp"
+
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <span>
+#include <vector>
 
 namespace gpuprof::host {
 
@@ -23,5 +30,38 @@ struct rank_spread {
 
 /// All zero for no value.
 rank_spread spread_of(std::span<rank_value const> values);
+
+/// For how long a GPU did anything at all: overlapping work counts once.
+class busy_time {
+ public:
+  /// In order of the starts.
+  void add(device_id device, timestamp_ns start, duration_ns duration) {
+    if (duration.value <= 0) return;
+    auto const end = start.value + static_cast<std::uint64_t>(duration.value);
+    auto& of = of_[device];
+    auto const from = std::max(start.value, of.until);
+    if (end <= from) return;
+    of.ns += end - from;
+    of.until = end;
+  }
+
+  /// Of all GPUs together.
+  std::uint64_t total_ns() const noexcept {
+    std::uint64_t sum = 0;
+    for (auto const& [_, of] : of_) sum += of.ns;
+    return sum;
+  }
+  std::vector<device_id> devices() const {
+    std::vector<device_id> found;
+    for (auto const& [device, _] : of_) found.push_back(device);
+    return found;
+  }
+
+ private:
+  struct stretch {
+    std::uint64_t until = 0, ns = 0;
+  };
+  std::map<device_id, stretch> of_;
+};
 
 }  // namespace gpuprof::host

@@ -3,7 +3,6 @@
 
 #include "host/analysis/sampling/attribution_steps.hpp"
 #include "host/analysis/sampling/device_work.hpp"
-#include "host/analysis/sampling/length_classes.hpp"
 #include "host/analysis/sampling/sample_sweep.hpp"
 #include "host/analysis/sampling/sampled_figure.hpp"
 

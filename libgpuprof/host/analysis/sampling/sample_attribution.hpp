@@ -3,7 +3,7 @@
 #pragma once
 
 #include "host/analysis/sampling/device_work.hpp"
-#include "host/analysis/sampling/recorded_time.hpp"
+#include "host/analysis/sampling/sample_series.hpp"
 #include "host/analysis/sampling/sampled_figures.hpp"
 #include "host/analysis/sampling/shared_samples.hpp"
 

@@ -2,7 +2,7 @@
 // How the values of a sampled counter add up over time, as its name says.
 #pragma once
 
-#include "model/roof_shares.hpp"
+#include "model/precisions.hpp"
 
 #include <cstdint>
 #include <string_view>

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers the steps of a program, so that each range knows the step that it lies in.
+// In which step of the program, and in which push/pop range, a thread was at any moment.
 #pragma once
 
+#include "host/analysis/range_tree.hpp"
 #include "host/analysis/steps.hpp"
 
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace gpuprof::host {
@@ -22,5 +24,27 @@ struct step_ranges {
 
 /// `name`: as the user says; empty: found.
 step_ranges number_steps(range_tree const& tree, text_of_name const& text, std::string_view name);
+
+/// In which push/pop range a thread was at any moment.
+class thread_ranges {
+ public:
+  /// The tree outlives it. `main_thread` stands for threads while they have no range open; 0: none
+  /// does.
+  thread_ranges(range_tree const& tree, thread_index main_thread);
+
+  /// Index into the tree, or no_range. Fast when asked for moments close to each other in turn.
+  std::uint32_t innermost(thread_index thread, timestamp_ns moment) const noexcept;
+
+ private:
+  struct of_thread {
+    std::vector<std::uint32_t> ranges;  // in order of their beginning
+    mutable std::size_t last = 0;       // how many began before the moment last asked for
+  };
+  std::uint32_t innermost_of(thread_index thread, timestamp_ns moment) const noexcept;
+
+  range_tree const* tree_;
+  thread_index main_thread_;
+  std::unordered_map<thread_index, of_thread> threads_;
+};
 
 }  // namespace gpuprof::host

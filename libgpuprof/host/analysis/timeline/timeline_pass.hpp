@@ -6,10 +6,8 @@
 #include "host/analysis/selection.hpp"
 #include "host/analysis/timeline/gap_table.hpp"
 #include "host/analysis/timeline/launch_sequences.hpp"
-#include "host/analysis/timeline/serialized_streams.hpp"
 #include "host/analysis/timeline/step_ranges.hpp"
-#include "host/analysis/timeline/thread_ranges.hpp"
-#include "host/analysis/timeline/time_ledger.hpp"
+#include "host/analysis/timeline/time_bucket.hpp"
 #include "host/analysis/timeline/work_tables.hpp"
 
 #include <functional>

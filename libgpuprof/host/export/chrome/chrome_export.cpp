@@ -3,7 +3,7 @@
 #include "host/analysis/samples.hpp"
 #include "host/export/chrome/gpu_events.hpp"
 #include "host/export/chrome/writers.hpp"
-#include "host/export/export_types.hpp"
+#include "host/export/export_job.hpp"
 
 #include <algorithm>
 

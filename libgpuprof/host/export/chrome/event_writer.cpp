@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/export/chrome/event_writer.hpp"
 
-#include "base/json_text.hpp"
+#include "base/utf8.hpp"
 #include "host/analysis/api_summary.hpp"
 
 #include <algorithm>

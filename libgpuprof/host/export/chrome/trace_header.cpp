@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/json_text.hpp"
+#include "base/utf8.hpp"
 #include "host/export/chrome/event_writer.hpp"
 #include "host/export/chrome/writers.hpp"
 #include "host/reading/capture_rank.hpp"

@@ -3,8 +3,8 @@
 // own.
 #pragma once
 
-#include "host/export/chrome/cpu_rows.hpp"
 #include "host/export/chrome/event_writer.hpp"
+#include "host/export/chrome/rows.hpp"
 #include "host/export/export_job.hpp"
 
 namespace gpuprof::host::chrome {

@@ -3,9 +3,8 @@
 
 #include "base/utf8.hpp"
 #include "capture/layout.hpp"
-#include "host/export/parquet/joined_columns.hpp"
+#include "host/export/parquet/capture_columns.hpp"
 #include "host/export/parquet/parquet_file.hpp"
-#include "host/export/parquet/raw_columns.hpp"
 #include "host/reading/capture_rank.hpp"
 #include "host/reading/ordered_rows.hpp"
 

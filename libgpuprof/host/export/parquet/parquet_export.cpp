@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/export/export_types.hpp"
+#include "host/export/export_job.hpp"
 #include "host/export/parquet/parquet_program.hpp"
 #include "host/export/parquet/shared_folder.hpp"
 #include "host/reading/capture_rank.hpp"

@@ -5,7 +5,7 @@
 #include "host/export/measured_figures.hpp"
 #include "host/export/perfetto/packets.hpp"
 #include "host/reading/ordered_rows.hpp"
-#include "model/correlation.hpp"
+#include "model/ids.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/export/export_types.hpp"
+#include "host/export/export_job.hpp"
 #include "host/export/perfetto/counters.hpp"
 #include "host/export/perfetto/gpu_work.hpp"
 #include "host/export/perfetto/writers.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/readable.hpp"
-#include "host/export/export_types.hpp"
+#include "host/export/export_job.hpp"
 #include "host/export/interruption.hpp"
 #include "host/export/sqlite/sqlite_output.hpp"
 #include "host/export/unfinished_output.hpp"

@@ -3,7 +3,7 @@
 // threads), and those writers, each of which fills some tables.
 #pragma once
 
-#include "host/analysis/unrecorded_calls.hpp"
+#include "host/analysis/api_summary.hpp"
 #include "host/export/correlation_set.hpp"
 #include "host/export/export_job.hpp"
 #include "host/export/sqlite/database.hpp"

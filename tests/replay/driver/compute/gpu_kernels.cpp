@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/driver/compute/gpu_kernels.hpp"
 
-#include "guest/peaks/theory/chip_rates.hpp"
+#include "guest/peaks/theory/theory.hpp"
 #include "replay/driver/compute/core_kernels.hpp"
 #include "replay/driver/compute/gpu_options.hpp"
 #include "replay/driver/compute/memory_kernels.hpp"

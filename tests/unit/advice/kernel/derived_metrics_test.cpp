@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures of one kernel from raw counters, and names of products.
-#include "host/advice/derived_metrics.hpp"
-
 #include "host/advice/product_name.hpp"
+#include "host/advice/rules/kernel/kernel_view.hpp"
 #include "host/advice/wording.hpp"
 #include "made_kernel.hpp"
 #include "support/catch.hpp"

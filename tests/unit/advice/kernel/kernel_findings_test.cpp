@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is said of each kernel: what it can save at all, what launches hide, geometries in one.
-#include "host/advice/kernel_findings.hpp"
-
+#include "host/advice/advice.hpp"
 #include "host/advice/kernel_caps.hpp"
 #include "made_kernel.hpp"
 #include "support/catch.hpp"

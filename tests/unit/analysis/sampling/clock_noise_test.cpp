@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/analysis/sampling/clock_noise.hpp"
-
+#include "host/analysis/sampling/fit_columns.hpp"
 #include "support/catch.hpp"
 
 #include <cmath>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/analysis/sampling/recorded_time.hpp"
-
+#include "host/analysis/sampling/sample_series.hpp"
 #include "support/catch.hpp"
 #include "support/simulated_gpu.hpp"
 

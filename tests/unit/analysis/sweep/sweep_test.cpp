@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/analysis/sweep/sweep_findings.hpp"
+#include "host/analysis/sweep/sweep_points.hpp"
 #include "support/catch.hpp"
 
 #include <ctime>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/analysis/timeline/gap_cause.hpp"
-
+#include "host/analysis/timeline/gap_table.hpp"
 #include "items.hpp"
 #include "support/catch.hpp"
 

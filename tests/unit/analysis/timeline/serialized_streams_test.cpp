@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/analysis/timeline/serialized_streams.hpp"
-
+#include "host/analysis/timeline/launch_sequences.hpp"
 #include "support/catch.hpp"
 
 using namespace gpuprof;

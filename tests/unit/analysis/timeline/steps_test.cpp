@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps, ranges of threads, the ledger by both.
 #include "host/analysis/timeline/step_ranges.hpp"
-#include "host/analysis/timeline/thread_ranges.hpp"
-#include "host/analysis/timeline/time_ledger.hpp"
+#include "host/analysis/timeline/time_bucket.hpp"
 #include "items.hpp"
 #include "support/catch.hpp"
 

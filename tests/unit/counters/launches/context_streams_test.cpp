@@ -2,8 +2,7 @@
 // Which streams of a context are asked, and when all of its work is known to have ended.
 #include "guest/counters/launches/context_streams.hpp"
 
-#include "base/clock.hpp"
-#include "guest/counters/launches/stream_captures.hpp"
+#include "base/time.hpp"
 #include "support/catch.hpp"
 
 #include <deque>

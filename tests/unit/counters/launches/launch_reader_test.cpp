@@ -3,7 +3,7 @@
 // pretended CUPTI and GPU.
 #include "guest/counters/launches/launch_reader.hpp"
 
-#include "base/clock.hpp"
+#include "base/time.hpp"
 #include "support/catch.hpp"
 #include "support/fake_cupti.hpp"
 

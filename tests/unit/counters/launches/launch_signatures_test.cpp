@@ -2,8 +2,8 @@
 // Which launches are alike, and what a callback tells of a launch.
 #include "guest/counters/launches/signatures/launch_signatures.hpp"
 
-#include "guest/counters/launches/signatures/function_names.hpp"
-#include "guest/cupti/launch_parameters.hpp"
+#include "guest/counters/launches/signatures/signature_lookup.hpp"
+#include "guest/cupti/call_parameters.hpp"
 #include "support/catch.hpp"
 
 #include <atomic>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which chip is meant.
-#include "guest/metrics/planning/chips.hpp"
-
+#include "guest/metrics/planning/counter_library.hpp"
 #include "support/catch.hpp"
 
 #include <vector>

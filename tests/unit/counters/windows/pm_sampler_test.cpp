@@ -2,7 +2,7 @@
 // Sampling GPUs in windows of time, with a pretended CUPTI.
 #include "guest/counters/windows/pm_sampler.hpp"
 
-#include "base/clock.hpp"
+#include "base/time.hpp"
 #include "support/catch.hpp"
 #include "support/fake_cupti.hpp"
 #include "support/moments.hpp"

@@ -2,7 +2,7 @@
 // What tells launches of one kernel apart besides their extents: the values of their arguments.
 #pragma once
 
-#include "guest/cupti/launch_parameters.hpp"
+#include "guest/cupti/call_parameters.hpp"
 #include "guest/driver/cuda_driver.hpp"
 
 #include <array>

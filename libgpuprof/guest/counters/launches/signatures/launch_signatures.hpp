@@ -2,7 +2,7 @@
 // Which launches are alike, and what is known of each signature.
 #pragma once
 
-#include "guest/cupti/launch_parameters.hpp"
+#include "guest/cupti/call_parameters.hpp"
 #include "model/ids.hpp"
 #include "model/kernel_code.hpp"
 
@@ -234,6 +234,39 @@ class launch_signatures {
   struct {
     std::atomic<std::uint64_t> signatures{0}, unread{0}, partly{0}, left_out{0};
   } removed_;
+};
+
+// Tells how long the launches of each signature run, from kernel records that come later.
+
+/// Remembers of which signature the latest launches were. Launching threads write, whoever reads
+/// kernel records asks; without lock. What comes too late is not counted, which shifts no share
+/// much.
+class launch_times {
+ public:
+  static constexpr std::size_t capacity = 1 << 16;
+
+  launch_times() : recent_(new std::array<entry, capacity>{}) {}
+
+  void launched(std::uint32_t correlation, launch_signature& signature) noexcept {
+    auto& slot = (*recent_)[correlation % capacity];
+    slot.correlation.store(0, std::memory_order_relaxed);
+    slot.signature.store(&signature, std::memory_order_release);
+    slot.correlation.store(correlation, std::memory_order_release);
+  }
+  void ran(std::uint32_t correlation, std::uint64_t ns, bool is_part) noexcept {
+    auto& slot = (*recent_)[correlation % capacity];
+    if (correlation == 0 || slot.correlation.load(std::memory_order_acquire) != correlation) return;
+    auto* const signature = slot.signature.load(std::memory_order_acquire);
+    if (slot.correlation.load(std::memory_order_acquire) == correlation)
+      signature->add_time(ns, is_part);
+  }
+
+ private:
+  struct entry {
+    std::atomic<std::uint32_t> correlation{0};
+    std::atomic<launch_signature*> signature{nullptr};
+  };
+  std::unique_ptr<std::array<entry, capacity>> recent_;
 };
 
 }  // namespace gpuprof::guest

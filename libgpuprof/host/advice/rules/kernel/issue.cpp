@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What keeps warps from issuing: conflicts in shared memory, divergence, waits.
-#include "host/advice/rules/kernel/looks.hpp"
+#include "host/advice/rules/kernel/kernel_view.hpp"
 #include "host/advice/wording.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches whose grid or block leaves parts of the GPU without work.
-#include "host/advice/rules/kernel/looks.hpp"
+#include "host/advice/rules/kernel/kernel_view.hpp"
 #include "host/advice/wording.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // Too few warps on an SM to hide latency, and what keeps more of them off.
 #include "host/advice/kernel_caps.hpp"
 #include "host/advice/product_name.hpp"
-#include "host/advice/rules/kernel/looks.hpp"
+#include "host/advice/rules/kernel/kernel_view.hpp"
 #include "host/advice/wording.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic that nobody asked for: double precision where it is slow, padding.
-#include "host/advice/rules/kernel/looks.hpp"
+#include "host/advice/rules/kernel/kernel_view.hpp"
 #include "host/advice/wording.hpp"
 
 #include <algorithm>

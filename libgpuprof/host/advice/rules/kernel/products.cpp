@@ -2,7 +2,7 @@
 // Products of matrices: tensor cores that are idle, or fed with less than they could take.
 #include "host/advice/kernel_caps.hpp"
 #include "host/advice/product_name.hpp"
-#include "host/advice/rules/kernel/looks.hpp"
+#include "host/advice/rules/kernel/kernel_view.hpp"
 #include "host/advice/wording.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How far kernels are from what the GPU can do, and whether its clocks were down.
 #include "host/advice/kernel_caps.hpp"
-#include "host/advice/rules/kernel/looks.hpp"
+#include "host/advice/rules/kernel/kernel_view.hpp"
 #include "host/advice/wording.hpp"
 
 #include <algorithm>

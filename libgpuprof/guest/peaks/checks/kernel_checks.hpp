@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernels that compute must have come to, computed on the host from the same operands.
+// Pure.
+#pragma once
+
+#include "guest/peaks/kernels/operands.cuh"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace gpuprof::guest::peaks {
+
+// What the chains of cuda_cores.cu must have come to, computed on the host. Pure.
+
+/// Of the chains of cuda_cores.cu.
+enum class chain_kind { fp32, fp32_pairs, fp64, fp16, bf16, int32, special };
+
+/// `bytes` is what lane and chain 0 to 255 left, after `steps` multiply-adds each. Empty when all
+/// is right, else one line that says what is not.
+std::string check_chains(chain_kind kind, std::span<std::byte const> bytes, std::uint32_t seed,
+                         std::uint64_t steps);
+
+/// How accumulators lie in what a kernel stores.
+enum class accumulator_layout {
+  mma,        // mma.sync fragments of one warp: word (chain * words + register) * 32 + lane
+  warpgroup,  // wgmma fragments of 128 threads: word register * 128 + thread
+  rows,       // rows * columns, row-major
+};
+enum class accumulator_type { f32, f16, s32, f64 };
+
+/// D = repeats * sum over stages and steps of (+/-) A * B.
+struct tensor_geometry {
+  accumulator_layout layout = accumulator_layout::mma;
+  accumulator_type accumulator = accumulator_type::f32;
+  operand_format format = operand_format::f16;  // not looked at for f64
+  unsigned rows = 16, columns = 8;
+  unsigned chains = 1;  // of accumulators, each with a B of its own
+  unsigned stages = 1, steps = 1;
+  unsigned words_per_step = 8;  // 32-bit words of a row in one step; doubles for f64
+  bool subtracts_odd_steps = false;
+  bool block_scaled = false;  // FP4: every 16 elements of a step share a scale
+};
+
+/// Empty when all is right, else one line that says what is not.
+std::string check_tensor(tensor_geometry const& g, std::span<std::byte const> bytes,
+                         std::uint32_t seed, std::uint64_t repeats);
+
+/// Bytes that the kernel stores for check_tensor.
+std::uint64_t stored_bytes(tensor_geometry const& g) noexcept;
+
+}  // namespace gpuprof::guest::peaks
