@@ -82,13 +82,13 @@ counter_engines::counter_engines(cupti_api const& api, cuda_driver const& driver
 void counter_engines::resume() noexcept {
   if (halted_.load()) return;
   is_idle_.store(false, std::memory_order_release);
-  if (options_.around_launches) launches_.resume();
+  if (options_.around_launches) launches_.passage().resume();
   on_.store(true, std::memory_order_release);
 }
 
 void counter_engines::pause() noexcept {
   on_.store(false, std::memory_order_release);
-  launches_.pause();
+  launches_.passage().pause();
   budget_.end(monotonic_ns());
 }
 

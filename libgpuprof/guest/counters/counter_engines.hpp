@@ -45,7 +45,7 @@ class counter_engines {
   counter_engines(cupti_api const& api, cuda_driver const& driver, counter_options options);
 
   // Threads of the program, inside CUPTI's callbacks; and whoever reads kernel records.
-  launch_reader& launches() noexcept { return launches_; }
+  launch_passage& passage() noexcept { return launches_.passage(); }
   /// GPUs are set up for sampling: not while one of their contexts is destroyed.
   bool holds_gpus() const noexcept { return holds_gpus_.load(); }
   void want_gpus_released() noexcept { release_gpus_.store(true, std::memory_order_release); }

@@ -49,9 +49,9 @@ class counter_worker final : public record_sink {
   /// Nothing is counted since the last capture ended.
   bool is_idle() const noexcept { return !thread_started_.load() || engines_.is_idle(); }
   /// Callbacks were off until now.
-  void callbacks_begin() noexcept { engines_.launches().callbacks_begin(); }
+  void callbacks_begin() noexcept { engines_.passage().callbacks_begin(); }
   /// What is to stand around the program's launches.
-  launch_gate& gate() noexcept { return engines_.launches(); }
+  launch_gate& gate() noexcept { return engines_.passage(); }
   /// CUPTI has shut itself down: it is not called any more.
   void abandon() noexcept { engines_.abandon(); }
   using record_sink::add;
@@ -59,8 +59,8 @@ class counter_worker final : public record_sink {
   void add(std::span<kernel_record const> kernels) override {
     for (auto const& kernel : kernels) {
       auto const is_part = raw(kernel.graph) != 0;
-      engines_.launches().ran(kernel.correlation, static_cast<std::uint64_t>(kernel.duration.value),
-                              is_part);
+      engines_.passage().ran(kernel.correlation, static_cast<std::uint64_t>(kernel.duration.value),
+                             is_part);
     }
   }
   /// Launches are being read: what is loaded now may be what CUPTI has rewritten.

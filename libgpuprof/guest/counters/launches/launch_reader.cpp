@@ -1,360 +1,444 @@
 // SPDX-License-Identifier: Apache-2.0
-// What launch_reader does on threads of the program, inside callbacks. reading_rounds.cpp has the
-// rest.
 #include "guest/counters/launches/launch_reader.hpp"
 
+#include "base/fork_guard.hpp"
 #include "base/futex.hpp"
 #include "base/ledger.hpp"
-#include "base/no_cancellation.hpp"
-#include "base/own_calls.hpp"
+#include "base/log.hpp"
+#include "base/own_descriptor.hpp"
+#include "base/process.hpp"
 #include "base/time.hpp"
+#include "guest/counters/counter_access.hpp"
 
-#include <new>
+#include <algorithm>
 #include <utility>
 
 namespace gpuprof::guest {
 namespace {
 
-// A context that goes is given so long until its counters are released, and until the worker is
-// out of CUPTI: the first use of counters takes half a second.
-constexpr std::uint64_t max_release_ns = 1'000'000'000;
+// For so long an idle moment is hoped for that comes by itself, as after a wait of the program,
+// which is let run meanwhile. Then calls are slowed down until the GPU has worked off what was
+// queued.
+constexpr std::uint64_t hope_ns = 500 * ns_per_ms;
+constexpr std::uint64_t hope_at_once_ns =
+    20 * ns_per_ms;  // before the worker looks at all else again
+constexpr std::uint64_t drain_ns = 250 * ns_per_ms;
+constexpr unsigned max_drains = 8;  // one after the other, where every launch is read
+// A stream that works for longer on what it has is not going to be idle soon.
+constexpr std::uint64_t long_work_ns = 250 * ns_per_ms;
+// After that has failed; twice as long each time.
+constexpr std::uint64_t drains_put_off_ns = 2'000 * ns_per_ms,
+                        max_drains_put_off_ns = 60'000 * ns_per_ms;
+constexpr std::uint64_t ask_again_after_ns = 10'000 * ns_per_ms;
 
-bool has_failed(CUpti_CallbackData const& call) noexcept {
-  auto const* const status = static_cast<int const*>(call.functionReturnValue);
-  return status != nullptr && *status != 0;
-}
+// A round ends when for so long no launch came that is to be read, or when so many did not find the
+// GPU idle.
+constexpr std::uint64_t round_quiet_ns = 20 * ns_per_ms, max_wait_for_launch_ns = 100 * ns_per_ms;
+constexpr std::uint64_t max_busy = 20, max_busy_at_large = 3;
+constexpr std::uint64_t max_round_ns = 400 * ns_per_ms;
+// Inside CUPTI a launch whose kernel is rewritten waits for it.
+constexpr std::uint64_t max_launch_ns = 5'000 * ns_per_ms;
+constexpr unsigned max_proofs = 3;  // that failed
 
-char const* name_in(launch_call_kind kind, CUpti_CallbackData const& call) noexcept {
-  return kind.call == launch_call::graph ? nullptr : call.symbolName;
-}
+// At the end an idle moment is hoped for so long; then calls are slowed down.
+constexpr std::uint64_t hope_to_end_ns = 500'000'000;
+constexpr std::uint64_t max_end_ns = 200'000'000;
 
 }  // namespace
 
 launch_reader::launch_reader(cupti_api const& api, cuda_driver const& driver,
                              reading_options options, sampling_budget& budget,
                              std::uint32_t& next_metric, std::atomic<bool> const& halted)
-    : api_(api),
-      driver_(driver),
-      options_(std::move(options)),
-      budget_(budget),
-      halted_(halted),
-      signatures_(driver, options_.skips, options_.code_of),
-      idle_moments_(gate_, captures_, halted, [this] { return is_interrupted(); }),
-      next_metric_(next_metric) {
-  if (options_.shared_beside && !options_.every_launch)
-    shared_.emplace(options_.shared_beside, options_.ranks);
+    : passage_(api, driver, std::move(options), budget, halted),
+      state_(passage_.state()),
+      decision_(state_, next_metric) {}
+
+bool launch_reader::wants_turn() noexcept {
+  if (state_.given_up.load() || state_.contexts[0].load() == nullptr) return false;
+  decision_.look_for_targets();
+  return state_.options.every_launch || decision_.is_worth_it();
 }
 
-void launch_reader::resume() noexcept {
-  if (given_up_.load()) return;
-  capture_.fetch_add(1);
-  on_.store(true);
-}
-
-/// What began before may have ended, and streams may have been used.
-void launch_reader::callbacks_begin() noexcept {
-  captures_.forget();
-  endings_.store(0);
-  signatures_.forget_handles();
-  signatures_.forget_graphs();
-  generation_.fetch_add(1);
-  gate_.forget_calls();
-  for (auto& entry : contexts_) {
-    auto* const context = entry.load();
-    if (context == nullptr) break;
-    context->streams.forget();
-  }
-}
-
-context_readings* launch_reader::context_of(CUcontext handle, std::uint32_t number) noexcept {
-  if (handle == nullptr) return nullptr;
-  for (auto& entry : contexts_) {
-    auto* known = entry.load();
-    if (known == nullptr) {
-      auto const device = device_of(handle);
-      if (!device) return nullptr;
-      auto* const made = new (std::nothrow)
-          context_readings(handle, static_cast<context_id>(number), *device, driver_);
-      if (made == nullptr) return nullptr;
-      if (entry.compare_exchange_strong(known, made)) return note_several_gpus(), made;
-      delete made;
-    }
-    if (!known->is(handle, number)) continue;
-    return known->has_ended() ? nullptr : known;
-  }
-  return in_place_of_another(handle, number);
-}
-
-std::optional<device_id> launch_reader::device_of(CUcontext handle) noexcept {
-  std::uint32_t device = 0;
-  own_calls const marked;
-  if (api_.cuptiGetDeviceId == nullptr || api_.cuptiGetDeviceId(handle, &device) != CUPTI_SUCCESS)
-    return std::nullopt;
-  return static_cast<device_id>(device);
-}
-
-/// All places are taken: that of a context that has ended is given to this one.
-context_readings* launch_reader::in_place_of_another(CUcontext handle,
-                                                     std::uint32_t number) noexcept {
-  if (!any_context([](auto const& context) { return context.has_ended(); }))
-    return lacks_contexts_.store(true, std::memory_order_relaxed), nullptr;
-  auto const device = device_of(handle);
-  if (!device) return nullptr;
-  for (auto& entry : contexts_) {
-    auto* const known = entry.load();
-    if (known->begin_again(handle, static_cast<context_id>(number), *device))
-      return note_several_gpus(), known;
-  }
-  return nullptr;  // the worker has not left one of them yet
-}
-
-void launch_reader::context_made(CUcontext handle) noexcept {
-  std::uint32_t number = 0;
-  if (halted_.load() || api_.cuptiGetContextId == nullptr ||
-      api_.cuptiGetContextId(handle, &number) != CUPTI_SUCCESS)
-    return;
-  if (auto* const context = context_of(handle, number)) context->streams.all_known();
-}
-
-/// From here on CUPTI is not asked about it any more.
-void launch_reader::context_gone(CUcontext handle) noexcept {
-  for (auto& entry : contexts_) {
-    auto* const context = entry.load();
-    if (context == nullptr) break;
-    if (context->handle() == handle) context->note_end();
-  }
-}
-
-void launch_reader::context_waited_for(CUpti_CallbackData const& call) noexcept {
-  if (!on_.load() || has_failed(call) || call.context == nullptr) return;
-  if (auto* const context = context_of(call.context, call.contextUid)) context->streams.all_known();
-}
-
-/// Once so, always so.
-void launch_reader::note_several_gpus() noexcept {
-  auto const* const first = contexts_[0].load();
-  if (any_context([&](auto const& context) { return context.device() != first->device(); }))
-    has_several_gpus_.store(true);
-}
-
-/// Kernels of graphs and cooperative ones may be on several of them and wait for each other.
-bool launch_reader::knows_several_gpus() const noexcept {
-  return has_several_gpus_.load(std::memory_order_relaxed);
-}
-
-/// Once so, always so.
-bool launch_reader::is_never_read(bool is_graph, bool is_cooperative) const noexcept {
-  if (is_graph && graphs_change_.load(std::memory_order_relaxed)) return true;
-  if (is_cooperative && cooperative_failed_.load(std::memory_order_relaxed)) return true;
-  return (is_graph || is_cooperative) &&
-         (has_collectives_.load(std::memory_order_relaxed) || knows_several_gpus());
-}
-
-bool launch_reader::may_be_read(launch_call_kind kind, launch_parameters const& launch,
-                                launch_signature& what, CUpti_CallbackData const& call) noexcept {
-  auto const is_graph = kind.call == launch_call::graph;
-  if (is_never_read(is_graph, launch.cooperative)) {
-    what.give_up(~launch_signature::groups{0});  // it may have been looked for until now
-    return count(is_graph ? counts_.graphs : counts_.cooperative), false;
-  }
-  if (signatures_.may_be_read(what, name_in(kind, call), launch)) return true;
-  if (what.is() != launch_signature::standing::never) return false;  // another thread decides
-  // It may wait for other GPUs, or be in graphs: what graphs hold is not known.
-  has_collectives_.store(true, std::memory_order_relaxed);
-  return count(counts_.by_name), false;
-}
-
-void launch_reader::pass(call_in_flight& own, gate_call const& what) noexcept {
-  own.inside_since = generation_.load();
-  own.is_read = gate_.enter(what);
-}
-
-void launch_reader::leave(call_in_flight& own) noexcept {
-  auto const inside = std::exchange(own.inside_since, 0);
-  if (inside != 0 && inside == generation_.load()) gate_.leave();
-}
-
-/// Before the gate is left: while the keeper holds it, all streams with work are known. A stream of
-/// a call that failed may be none.
-void launch_reader::note_stream(call_in_flight& own, bool failed) noexcept {
-  auto* const context = std::exchange(own.context, nullptr);
-  if (context == nullptr || failed) return;
-  own.has_stream ? context->streams.used(own.stream) : context->streams.used_unknown();
-}
-
-// Nothing of what the program passes is read here that is not known to be readable, and no handle
-// is given to CUDA: the driver may be about to refuse the call.
-void launch_reader::entered(call_in_flight& own, launch_call_kind kind,
-                            CUpti_CallbackData const& call) noexcept {
-  own = {};
-  own.kind = kind;
-  if (options_.at_end != nullptr) options_.at_end->look();
-  if (options_.devices != nullptr) options_.devices->note(call.context);
-  if (halted_.load(std::memory_order_relaxed)) return;
-  launches_.fetch_add(1, std::memory_order_relaxed);
-  launch_parameters launch;
-  own.is_readable = read_launch_parameters(kind, call, launch) && launch.work != nullptr;
-  auto const found = own.is_readable
-                         ? signatures_.find_before(launch, call.contextUid, name_in(kind, call),
-                                                   options_.every_launch)
-                         : signature_lookup::found{};
-  auto* const signature = found.signature;
-  own.signature = signature;
-  own.is_whole = found.is_whole;
-  if (signature != nullptr) own.arguments = signature->arguments();
-  if (!on_.load(std::memory_order_acquire)) return;
-  own.is_counted = true;
-  auto* const context = context_of(call.context, call.contextUid);
-  own.context = context;
-  own.stream = launch.stream;
-  own.has_stream = own.is_readable;
-  gate_call what{context, nullptr, launch.stream};
-  if (signature != nullptr && context != nullptr && may_be_read(kind, launch, *signature, call) &&
-      (!found.is_whole || options_.every_launch))
-    what.signature = signature;
-  what.is_wanted =
-      what.signature != nullptr && (options_.every_launch || what.signature->is_wanted());
-  own.may_be_read = what.signature != nullptr;
-  pass(own, what);
-}
-
-/// Told apart by the values of its arguments, which the driver has accepted.
-launch_signature* launch_reader::by_values(call_in_flight const& own,
-                                           CUpti_CallbackData const& call) noexcept {
-  launch_parameters launch;
-  if (!read_launch_parameters(own.kind, call, launch)) return own.signature;
-  auto const* const name = name_in(own.kind, call);
-  auto* const signature = signatures_.find(launch, call.contextUid, name);
-  if (signature == nullptr) return own.signature;
-  if (own.is_counted) (void)signatures_.may_be_read(*signature, name, launch);
-  return signature;
-}
-
-launch_remark launch_reader::left(call_in_flight& own, CUpti_CallbackData const& call,
-                                  bool gets_record) noexcept {
-  launch_remark said;
-  auto const is_read = std::exchange(own.is_read, false);
-  auto const failed = has_failed(call);
-  note_stream(own, failed);
-  if (is_read) {
-    said = remark_;
-    said.ran_to = now();
-    if (failed) said = {};
-    own.inside_since = 0;
-    gate_.leave_read(static_cast<correlation_id>(call.correlationId), failed);
+/// False after a line: counters are off then, or for a while when another tool has them.
+bool launch_reader::checked(result<void> const& done) {
+  if (done) return true;
+  if (!is_held_by_another(done.message())) {
+    decision_.give_up("counters are off from here on: " + done.message());
   } else {
-    auto const was_inside = own.inside_since != 0;
-    leave(own);
-    if (was_inside && options_.every_launch && own.may_be_read) count(counts_.busy);
+    decision_.warn(done.message() + "; asked again every 10 s");
+    not_before_ns_ = monotonic_ns() + ask_again_after_ns;
   }
-  if (failed) return said;
-  if (own.signature != nullptr && own.is_whole) {
-    own.signature = by_values(own, call);
-    own.arguments = own.signature->arguments();
+  return false;
+}
+
+/// CUPTI has the counters of a GPU set up for one context at a time.
+bool launch_reader::is_held_for_another(context_readings const& context) const noexcept {
+  return state_.any_context([&](auto const& other) {
+    return &other != &context && other.device() == context.device() && other.holds_counters();
+  });
+}
+
+bool launch_reader::may_begin_round(context_readings& context) noexcept {
+  auto const moment = monotonic_ns();
+  if (context.has_ended() || !context.streams.is_known() || state_.is_interrupted()) return false;
+  if (is_held_for_another(context)) return false;
+  if (state_.options.every_launch) return true;
+  if (moment < not_before_ns_) return false;
+  auto* const cycle = context.cycle();
+  auto const is_due = cycle != nullptr && cycle->has_readings() && cycle->pass_is_over(0, moment);
+  return (decision_.is_worth_it() || is_due) && state_.budget.allows(moment);
+}
+
+result<void> launch_reader::start(context_readings& context) {
+  if (!context.holds_counters() && state_.options.turns != nullptr) {
+    auto const gpu = state_.options.uuid(context.device());
+    auto turn = state_.options.turns->try_take(gpu);
+    if (!turn) return held_by_process(counter_engine::ranges, state_.options.turns->holder(gpu));
+    context.keep(std::move(*turn));
   }
-  said.arguments = own.arguments;
-  auto* const signature = std::exchange(own.signature, nullptr);
-  auto const is_counted = std::exchange(own.is_counted, false);
-  if (!is_counted || halted_.load(std::memory_order_relaxed)) return said;
-  if (signature == nullptr)
-    return count(own.is_readable ? counts_.unknown : counts_.cooperative), said;
-  signature->count_launch();
-  if (!signatures_.all().has(*signature)) return said;  // its table was replaced meanwhile
-  times_.launched(call.correlationId, *signature);
-  if (said.is != launch_remark::kind::usual || !gets_record) return said;
-  // A group that rewrites kernels will want one of this signature whose kernel has a record.
-  auto const capture = capture_.load(std::memory_order_relaxed);
-  if (rewriting_.load(std::memory_order_relaxed) == 0 ||
-      signature->is() != launch_signature::standing::allowed ||
-      signature->pattern(capture) != correlation_id{})
-    return said;
-  signature->note_pattern(capture, static_cast<correlation_id>(call.correlationId));
-  said.is = launch_remark::kind::pattern;
-  return said;
+  auto const groups =
+      state_.options.every_launch ? ~launch_signature::groups{0} : decision_.outlook().groups;
+  fork_guard const guard;
+  auto const held_before = state_.gate.held_ns();
+  result<void> done;  // also when it was not tried: the next idle moment serves
+  state_.idle.call(context.streams, [&] { done = context.start(groups, monotonic_ns()); });
+  // Later ones are part of what reading costs all the time.
+  if (state_.budget.noted_once() == 0) state_.budget.note_once(state_.gate.held_ns() - held_before);
+  return done;
 }
 
-void launch_reader::work_entered(call_in_flight& own, stream_place place,
-                                 CUpti_CallbackData const& call) noexcept {
-  own = {};
-  if (!on_.load(std::memory_order_acquire) || halted_.load(std::memory_order_relaxed)) return;
-  own.context = context_of(call.context, call.contextUid);
-  own.has_stream = read_stream(place, call.functionParams, own.stream);
-  pass(own, {own.context, nullptr, nullptr});
+/// Around every launch means that a long queue is worked off first: were the gate opened after a
+/// while, the program would be as far ahead again.
+bool launch_reader::shut_when_idle(context_readings& context, std::uint64_t hope_for_ns,
+                                   std::uint64_t patience_ns) {
+  for (unsigned tries = 1;; ++tries) {
+    if (state_.idle.shut_when_idle(context.streams, hope_for_ns, patience_ns,
+                                   [&] { context.drop_open_range(); }))
+      return true;
+    if (!state_.options.every_launch || patience_ns == 0 || tries == max_drains ||
+        state_.is_interrupted())
+      return false;
+    if (context.streams.works_long(monotonic_ns(), long_work_ns)) return false;
+  }
 }
 
-void launch_reader::work_left(call_in_flight& own, CUpti_CallbackData const& call) noexcept {
-  note_stream(own, has_failed(call));
-  leave(own);
+void launch_reader::round(context_readings& context, std::vector<counter_reading>& launches) {
+  auto const began = monotonic_ns();
+  auto const hopes = !state_.options.every_launch && began - decision_.wanted_since_ns() < hope_ns;
+  if (state_.driver.cuCtxSetCurrent != nullptr) state_.driver.cuCtxSetCurrent(context.handle());
+  auto const drains = !hopes && !context.streams.works_long(began, long_work_ns);
+  if (!shut_when_idle(context, hopes ? hope_at_once_ns : 0, drains ? drain_ns : 0)) {
+    state_.gate.open();
+    auto const lost = state_.gate.take_waited_ns();
+    if (!drains && hopes) return;
+    count(state_.counts.not_idle);
+    state_.budget.spend(lost);
+    log_debug("counters: no idle moment in " +
+              std::to_string((monotonic_ns() - began) / ns_per_ms) + " ms");
+    put_off_ns_ = std::clamp(2 * put_off_ns_, drains_put_off_ns, max_drains_put_off_ns);
+    not_before_ns_ = state_.options.every_launch ? 0 : monotonic_ns() + put_off_ns_;
+    return;
+  }
+  put_off_ns_ = 0;
+  state_.budget.spend(state_.gate.take_waited_ns());
+  auto const switched = monotonic_ns();
+  auto goes_on = true;
+  if (context.cycle() == nullptr) {
+    goes_on = checked(start(context));
+  }
+  busy_in_round_ = 0;
+  one_at_a_time_ = state_.options.every_launch;
+  auto const set_up = monotonic_ns();
+  while (goes_on && !state_.is_interrupted() && monotonic_ns() - set_up < max_round_ns &&
+         (state_.options.every_launch || busy_in_round_ < max_busy)) {
+    goes_on = serve(context);
+    if (state_.options.every_launch)
+      decision_.evaluate_all(launches);  // those of a cycle: calls wait meanwhile
+  }
+  // Around every launch means around the next one, too.
+  if (!state_.options.every_launch || state_.is_interrupted()) state_.gate.open();
+  state_.budget.spend(state_.gate.take_waited_ns());
+  decision_.evaluate_all(launches);
+  decision_.look_at_once();  // less is wanted now
+  log_debug("counters: a round of " + std::to_string((monotonic_ns() - began) / ns_per_ms) +
+            " ms, idle after " + std::to_string((switched - began) / 1000) + " us; " +
+            std::to_string(state_.counts.read.load()) + " launches read so far, " +
+            std::to_string(state_.counts.busy.load()) + " found the GPU busy, " +
+            std::to_string(state_.counts.disturbed.load()) + " disturbed; wanted " +
+            std::to_string(decision_.outlook().wanted) + " kinds, " +
+            std::to_string(static_cast<int>(decision_.outlook().unknown_share * 100)) +
+            " % of the time");
 }
 
-// A capture forbids waits for the GPU, to any thread: the gate lets it pass when nobody is inside
-// CUPTI.
-void launch_reader::stream_capture_begins(CUstream stream) noexcept {
-  call_in_flight own;
-  if (on_.load(std::memory_order_acquire) && !halted_.load()) pass(own, {});
-  captures_.begins(stream);
-  leave(own);
+/// Waits for a launch that is to be read, and reads it. False: the round is over.
+bool launch_reader::serve(context_readings& context) {
+  state_.budget.spend(state_.gate.take_waited_ns());
+  if (!state_.options.every_launch && !state_.budget.may_go_on(monotonic_ns())) {
+    take_what_was_read(context);
+    return false;
+  }
+  if (!advance(context)) return false;
+  if (!state_.options.every_launch) want_signatures_of(context);
+  if (!one_at_a_time_) state_.gate.choose();
+  auto const caller =
+      state_.gate.next(state_.options.every_launch ? round_quiet_ns : max_wait_for_launch_ns);
+  if (!caller) return false;
+  state_.gate.shut();
+  auto* const cycle = context.cycle();
+  auto const is_here = caller->call.context == &context && caller->call.signature != nullptr;
+  auto const range =
+      is_here && cycle != nullptr && context.streams.may_wait_for(caller->call.stream)
+          ? cycle->range_for(*caller->call.signature)
+          : std::nullopt;
+  if (range) return read(context, *caller, *range);
+  if (is_here && cycle != nullptr && cycle->needs_proof(*caller->call.signature))
+    return prove_that_it_ends(context, *caller);
+  if (!state_.options.every_launch) (void)state_.idle.reach_before_impatience(context.streams);
+  state_.gate.admit(caller->ticket, false);
+  return true;
 }
 
-void launch_reader::stream_capture_ends(CUstream stream) noexcept {
-  captures_.ends(stream);
+/// Where the program launches so far ahead that the GPU is never idle in time when a launch comes
+/// that is to be read, all calls pass one at a time.
+bool launch_reader::found_busy(context_readings& context) noexcept {
+  if (!state_.options.every_launch) count(state_.counts.busy);  // else left() counts it
+  if (state_.is_interrupted()) return false;
+  if (++busy_in_round_ >= max_busy_at_large) one_at_a_time_ = true;
+  return drain(context);
 }
 
-void launch_reader::stream_ends(CUstream stream) noexcept {
-  captures_.ends(stream);
-  for (auto& entry : contexts_) {
+/// For now nothing more is read: what there is is taken, and ranges do not stay on for it. Several
+/// passes are left for when there is room again: half of them say nothing.
+void launch_reader::take_what_was_read(context_readings& context) {
+  auto const* const cycle = context.cycle();
+  if (cycle == nullptr || !cycle->has_readings() || cycle->group().passes != 1) return;
+  if (!state_.idle.reach(context.streams, work_gate::max_hold_ns)) return;
+  std::optional<reading_batch> done;
+  result<void> ok;
+  if (!state_.idle.call(context.streams, [&] { ok = context.finish(done); })) return;
+  if (done) decision_.add(context.device(), std::move(*done));
+  (void)checked(ok);
+}
+
+/// Others pass the gate freely meanwhile.
+void launch_reader::want_signatures_of(context_readings& context) noexcept {
+  auto const* const cycle = context.cycle();
+  for (std::size_t i = 0; i < state_.signatures.all().size(); ++i)
+    if (auto* const signature = state_.signatures.all().at(i))
+      signature->want(cycle != nullptr &&
+                      (cycle->needs_proof(*signature) || cycle->range_for(*signature).has_value()));
+}
+
+/// Turns to the next pass when this one has all that it can get.
+bool launch_reader::advance(context_readings& context) {
+  auto* const cycle = context.cycle();
+  auto const moment = monotonic_ns();
+  if (cycle != nullptr && !cycle->pass_is_over(decision_.outlook().wanted, moment)) return true;
+  if (cycle == nullptr && !state_.options.every_launch &&
+      (!decision_.is_worth_it() || !state_.budget.allows(moment)))
+    return false;
+  if (!state_.idle.reach(context.streams, work_gate::max_hold_ns)) return false;
+  if (cycle == nullptr) {
+    return checked(start(context));
+  }
+  std::optional<reading_batch> done;
+  result<void> ok;
+  if (!state_.idle.call(context.streams, [&] { ok = context.turn_pass(moment, done); })) {
+    state_.gate.relax();
+    return true;  // tried again before the next launch
+  }
+  if (done) decision_.add(context.device(), std::move(*done));
+  state_.gate.relax();
+  // What the next cycle is for depends on what this one has told.
+  if (!checked(ok)) return false;
+  return !done || (state_.options.every_launch && advance(context));
+}
+
+/// False: the round is over.
+bool launch_reader::read(context_readings& context, work_gate::visitor const& launch,
+                         std::size_t range) {
+  auto const impatient = state_.gate.impatient();
+  if (!state_.idle.reach_before_impatience(context.streams))
+    return found_busy(context);  // it went on, unread
+  auto const rewrites = context.cycle()->group().rewrites;
+  if (rewrites && !state_.options.pause_kernel_records()) {
+    state_.gate.admit(launch.ticket, false);
+    return true;
+  }
+  auto const resume = [&] {
+    if (rewrites) state_.options.resume_kernel_records();
+  };
+  try {
+    auto const goes_on = read_held(context, launch, range, rewrites, impatient);
+    resume();
+    return goes_on;
+  } catch (...) {  // no memory
+    resume();
+    throw;
+  }
+}
+
+/// Its thread waits after the launch, 2 ms at most: a kernel that ends meanwhile needs nothing that
+/// the program does next.
+bool launch_reader::prove_that_it_ends(context_readings& context,
+                                       work_gate::visitor const& launch) {
+  if (!state_.idle.reach_before_impatience(context.streams)) return found_busy(context);
+  state_.remark = {};
+  if (!state_.gate.admit(launch.ticket, true) || !state_.gate.wait_for_departure(max_launch_ns))
+    return false;
+  auto const ended = state_.idle.reach_before_impatience(context.streams);
+  auto const waited = state_.gate.release_read();
+  auto& signature = *launch.call.signature;
+  if (ended && waited)
+    signature.note_ends_alone();
+  else if (signature.count_failure() >= max_proofs)
+    signature.give_up(launch_signature::groups{1} << context.cycle()->group().number);
+  return ended || drain(context);
+}
+
+/// Calls are slowed down until the GPU has worked off what was queued. Charged as any wait: whether
+/// the program had run ahead so far that it loses nothing is not known.
+bool launch_reader::drain(context_readings& context) noexcept {
+  return state_.idle.reach(context.streams, drain_ns);
+}
+
+/// The gate is held, and the GPU has nothing to do. `impatient`: calls that had gone on by
+/// themselves before that.
+bool launch_reader::read_held(context_readings& context, work_gate::visitor const& launch,
+                              std::size_t range, bool rewrites, std::uint64_t impatient) {
+  auto& signature = *launch.call.signature;
+  auto const opened = now();
+  state_.remark = {};
+  if (rewrites) {
+    auto const alike = signature.pattern(state_.capture.load());
+    if (alike == correlation_id{}) return state_.gate.admit(launch.ticket, false), true;
+    state_.remark = {
+        .is = launch_remark::kind::unrecorded, .alike = alike, .ran_from = opened, .ran_to{}};
+  }
+  auto is_open = false;
+  if (!state_.idle.call(context.streams, [&] { is_open = context.push(range, signature, opened); }))
+    return found_busy(context);  // it went on, unread
+  if (!is_open) {
+    count(state_.counts.failed);
+    state_.gate.admit(launch.ticket, false);
+    return true;
+  }
+  auto const before = monotonic_ns();
+  auto const admitted = state_.gate.admit(launch.ticket, true);
+  auto const departure = admitted ? state_.gate.wait_for_departure(max_launch_ns) : std::nullopt;
+  if (rewrites)
+    state_.budget.spend(monotonic_ns() - before);  // CUPTI waits for the kernel in the launch
+  if (admitted && !departure) {
+    count(state_.counts.abandoned);
+    decision_.give_up(
+        "counters are off from here on: a launch that was read did not return in five seconds");
+    return false;
+  }
+  if (rewrites) count(state_.counts.unrecorded);
+  // Rewritten it may not have fitted the GPU.
+  if (rewrites && signature.is_cooperative() && departure && departure->failed)
+    state_.cooperative_failed.store(true);
+  // CUPTI puts the end of a range before all work that is launched after it: with a kernel that
+  // still runs, whatever it waits for would wait as well.
+  if (!state_.idle.reach_before_impatience(context.streams)) {
+    count(state_.counts.disturbed);
+    return false;
+  }
+  // A call that went on by itself meanwhile may have put work into the range.
+  auto is_alone = false, popped = false;
+  if (!state_.idle.call(context.streams, [&] {
+        is_alone = state_.gate.impatient() == impatient;
+        popped = context.pop(is_alone && departure && !departure->failed,
+                             departure ? departure->correlation : correlation_id{});
+      })) {
+    count(state_.counts.disturbed);
+    return false;
+  }
+  if (state_.gate.release_read()) signature.note_ends_alone();
+  count(popped ? state_.counts.read : is_alone ? state_.counts.failed : state_.counts.disturbed);
+  return true;
+}
+
+void launch_reader::work(turn_kind how, std::vector<metric_record>& metrics,
+                         std::vector<counter_reading>& launches,
+                         device_counters::intern const& names) {
+  state_.budget.spend(
+      state_.gate.take_waited_ns());  // of calls that went on only after the last round
+  for (auto& entry : state_.contexts) {
     auto* const context = entry.load();
-    if (context == nullptr) break;
-    context->streams.destroyed(stream);
+    if (context == nullptr || state_.halted.load()) break;
+    if (how == turn_kind::closing) {
+      close(*context);
+      continue;
+    }
+    if (context->has_ended()) {
+      context->leave();
+      continue;
+    }
+    if (!state_.on.load() || state_.is_interrupted()) continue;
+    if (!context->holds_counters() && descriptors_are_scarce()) continue;
+    if (!decision_.prepare(*context, metrics, names)) break;
+    decision_.look_for_targets();
+    if (!may_begin_round(*context)) continue;
+    try {
+      round(*context, launches);
+    } catch (...) {  // no memory: calls of the program must not wait for the next round
+      state_.gate.open();
+      throw;
+    }
   }
+  if (how == turn_kind::closing || state_.is_interrupted()) state_.gate.open();
+  decision_.evaluate_all(launches);
 }
 
-// Which context a call destroys is not known here: the counters of all are released. CUPTI crashes
-// where a context goes while it sets up counters, of that one or of another.
-void launch_reader::release_for_ending() noexcept {
-  if (halted_.load() || (!at_work_.load() && !holds_counters())) return;
-  to_be_released_.store(1);
-  auto const deadline = monotonic_ns() + max_release_ns;
-  while (to_be_released_.load() != 0 && monotonic_ns() < deadline)
-    futex_wait(to_be_released_, 1, max_release_ns / 100);
+/// What was counted so far is taken, if the GPU is idle for a moment.
+void launch_reader::close(context_readings& context) {
+  if (!context.is_counting() || context.has_ended()) return;
+  (void)state_.idle.shut_when_idle(
+      context.streams, state_.options.every_launch ? 0 : hope_to_end_ns, max_end_ns, [&] {
+        context.drop_open_range();
+        std::optional<reading_batch> done;
+        auto const ok = context.finish(done);
+        if (done) decision_.add(context.device(), std::move(*done));
+        (void)ok;  // what cannot be had now is lost
+      });
+  state_.gate.open();
+  state_.budget.spend(state_.gate.take_waited_ns());
 }
 
-void launch_reader::context_ending() noexcept {
-  no_cancellation const here;
-  endings_.fetch_add(1);
-  release_for_ending();
-  if (options_.release_gpus) options_.release_gpus();
-}
-
-void launch_reader::context_ended() noexcept {
-  auto now = endings_.load();
-  while (now > 0 && !endings_.compare_exchange_weak(now, now - 1)) {
+bool launch_reader::release(std::uint64_t patience_ns) noexcept {
+  auto all = true;
+  for (auto& entry : state_.contexts) {
+    auto* const context = entry.load();
+    if (context == nullptr || state_.halted.load()) break;
+    if (!context->holds_counters() || context->has_ended()) continue;
+    auto const since = monotonic_ns();
+    auto const hope = state_.options.every_launch ? 0 : hope_to_end_ns;
+    auto const is_idle = state_.idle.shut_when_idle(context->streams, hope, patience_ns, [&] {
+      context->drop_open_range();
+      context->release();
+    });
+    state_.gate.open();
+    state_.budget.spend(state_.gate.take_waited_ns());
+    all = all && is_idle;
+    if (!is_idle) put_off_ns_ = std::max(put_off_ns_, monotonic_ns() - since);
   }
-  signatures_.forget_handles();
+  return all;
 }
 
-std::uint64_t launch_reader::kernel_ns() const noexcept {
-  auto const all = kernel_ns_.load(std::memory_order_relaxed);
-  auto const kernels = kernels_.load(std::memory_order_relaxed);
-  if (kernels == 0 || launches() <= kernels) return all;
-  return static_cast<std::uint64_t>(static_cast<double>(all) / static_cast<double>(kernels) *
-                                    static_cast<double>(launches()));
-}
-
-bool launch_reader::holds_counters() const noexcept {
-  return any_context([](auto const& context) { return context.holds_counters(); });
-}
-
-bool launch_reader::is_parked() const noexcept {
-  return !any_context([](auto const& context) { return context.is_counting(); });
-}
-
-bool launch_reader::is_costly_to_stop() const noexcept {
-  return any_context([](auto const& context) { return context.has_passes_left(); });
-}
-
-bool launch_reader::is_in_midst() const noexcept {
-  return any_context([](auto const& context) { return context.has_readings(); });
+/// A context is going: whichever it is, its counters go first, if it is idle.
+void launch_reader::end_contexts() noexcept {
+  for (auto& entry : state_.contexts) {
+    auto* const context = entry.load();
+    if (context == nullptr || state_.halted.load()) break;
+    try {
+      close(*context);
+    } catch (...) {  // what was counted is lost for want of memory
+    }
+  }
+  (void)release(max_end_ns);
+  state_.to_be_released.store(0);
+  futex_wake(state_.to_be_released);
 }
 
 }  // namespace gpuprof::guest

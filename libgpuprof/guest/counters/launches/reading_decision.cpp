@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What launch_reader reads: counters of each GPU, which signatures, what came of it.
+#include "guest/counters/launches/reading_decision.hpp"
+
 #include "base/fork_guard.hpp"
 #include "base/ledger.hpp"
 #include "base/time.hpp"
 #include "guest/counters/counter_access.hpp"
-#include "guest/counters/launches/launch_reader.hpp"
 
 #include <cmath>
 #include <iterator>
@@ -30,32 +30,43 @@ constexpr std::uint64_t max_kernel_ns = work_gate::max_hold_ns * 3 / 4;
 
 }  // namespace
 
+reading_decision::reading_decision(reading_state& state, std::uint32_t& next_metric)
+    : state_(state), next_metric_(next_metric) {
+  if (state.options.shared_beside && !state.options.every_launch)
+    shared_.emplace(state.options.shared_beside, state.options.ranks);
+}
+
+void reading_decision::give_up(std::string why) {
+  state_.on.store(false);
+  if (!state_.given_up.exchange(true)) warnings_.push_back(std::move(why));
+}
+
 // Preparing ------------------------------------------------------------------
 
 /// Null after a line: counters are off then.
-device_counters const* launch_reader::counters_of(context_readings& context,
-                                                  std::vector<metric_record>& metrics,
-                                                  device_counters::intern const& names) {
+device_counters const* reading_decision::counters_of(context_readings& context,
+                                                     std::vector<metric_record>& metrics,
+                                                     device_counters::intern const& names) {
   auto const found = devices_.find(context.device());
   if (found != devices_.end()) return &found->second;
   fork_guard const guard;
   auto const opened =
-      open_counters(api_, counter_engine::ranges, static_cast<int>(raw(context.device())));
+      open_counters(state_.api, counter_engine::ranges, static_cast<int>(raw(context.device())));
   if (!opened) return give_up(opened.message()), nullptr;
   auto planned = with_availability<device_counters>(
-      options_.stored, api_, counter_engine::ranges, context.device(),
+      state_.options.stored, state_.api, counter_engine::ranges, context.device(),
       [&] {
         // That of sampling makes the same configurations, and asking for it holds nobody.
         bool busy = false;
-        pause_of_call const stops(options_.pauses, context.device());
-        return api_.first_missing_for_sampling() == nullptr
-                   ? sampling_availability(api_, context.device(), busy)
-                   : counter_availability(api_, context.handle());
+        pause_of_call const stops(state_.options.pauses, context.device());
+        return state_.api.first_missing_for_sampling() == nullptr
+                   ? sampling_availability(state_.api, context.device(), busy)
+                   : counter_availability(state_.api, context.handle());
       },
       [&](availability_image image) {
-        return device_counters::plan(api_, context.device(), std::move(image),
-                                     {options_.words, options_.every_launch}, next_metric_,
-                                     warnings_);
+        return device_counters::plan(state_.api, context.device(), std::move(image),
+                                     {state_.options.words, state_.options.every_launch},
+                                     next_metric_, warnings_);
       },
       false);
   if (!planned) return give_up(planned.message()), nullptr;
@@ -63,31 +74,31 @@ device_counters const* launch_reader::counters_of(context_readings& context,
   return &devices_.emplace(context.device(), std::move(*planned)).first->second;
 }
 
-bool launch_reader::prepare(context_readings& context, std::vector<metric_record>& metrics,
-                            device_counters::intern const& names) {
+bool reading_decision::prepare(context_readings& context, std::vector<metric_record>& metrics,
+                               device_counters::intern const& names) {
   if (context.is_prepared()) return true;
   auto const* const counters = counters_of(context, metrics, names);
   if (counters == nullptr) return false;
   auto const& prepared = counters->prepared();
-  context.prepare(api_, prepared, options_.every_launch);
+  context.prepare(state_.api, prepared, state_.options.every_launch);
   auto const all = static_cast<launch_signature::groups>((std::uint64_t{1} << prepared.size()) - 1);
-  all_groups_.store(all & ~left_out_);
-  rewriting_.store(counters->rewriting() & ~left_out_);
+  state_.all_groups.store(all & ~left_out_);
+  state_.rewriting.store(counters->rewriting() & ~left_out_);
   looked_ns_ = 0;  // what is lacking is known from now on
   return true;
 }
 
 /// They would cost the program time for nothing.
-void launch_reader::leave_out(launch_signature::groups rewriting) {
+void reading_decision::leave_out(launch_signature::groups rewriting) {
   left_out_ |= rewriting;
-  rewriting_.fetch_and(~rewriting);
-  if ((all_groups_.fetch_and(~rewriting) & rewriting) == 0) return;
+  state_.rewriting.fetch_and(~rewriting);
+  if ((state_.all_groups.fetch_and(~rewriting) & rewriting) == 0) return;
   warnings_.emplace_back(
       "operations of CUDA cores are not counted: CUPTI does not rewrite the kernels of this "
       "program. All other counters are read");
 }
 
-void launch_reader::evaluate_all(std::vector<counter_reading>& launches) {
+void reading_decision::evaluate_all(std::vector<counter_reading>& launches) {
   for (auto const& [device, batch] : std::exchange(batches_, {})) {
     auto const& counters = devices_.at(device);
     auto found = counters.evaluate(batch);
@@ -96,8 +107,8 @@ void launch_reader::evaluate_all(std::vector<counter_reading>& launches) {
     for (auto const& one : found.readings)
       some_were_rewritten_ =
           some_were_rewritten_ || (rewriting >> one.launches.front().group & 1) != 0;
-    count(counts_.not_rewritten, found.not_rewritten);
-    if (!some_were_rewritten_ && counts_.not_rewritten.load() >= patience_with_rewriting)
+    count(state_.counts.not_rewritten, found.not_rewritten);
+    if (!some_were_rewritten_ && state_.counts.not_rewritten.load() >= patience_with_rewriting)
       leave_out(rewriting);
     std::move(found.readings.begin(), found.readings.end(), std::back_inserter(launches));
   }
@@ -105,39 +116,40 @@ void launch_reader::evaluate_all(std::vector<counter_reading>& launches) {
 
 // What is wanted ---------------------------------------------------------------
 
-void launch_reader::look_for_targets() noexcept {
+void reading_decision::look_for_targets() noexcept {
   auto const moment = monotonic_ns();
-  if (options_.every_launch || moment - looked_ns_ < decide_every_ns) return;
+  if (state_.options.every_launch || moment - looked_ns_ < decide_every_ns) return;
   looked_ns_ = moment;
   try {
     share_readings(moment);
     // Before anything was prepared all is missing.
     auto const groups = devices_.empty() ? launch_signature::groups{1} : groups_now(moment);
     reading_targets::what_can_be_read const readable{
-        groups, max_kernel_ns, budget_.left(moment) / times_as_long_rewritten,
+        groups, max_kernel_ns, state_.budget.left(moment) / times_as_long_rewritten,
         [this](launch_signature const& signature) { return useless_to(signature); }};
-    outlook_ = targets_.choose(signatures_.all(), readable, budget_.has_earned(moment), moment);
+    outlook_ = targets_.choose(state_.signatures.all(), readable, state_.budget.has_earned(moment),
+                               moment);
   } catch (...) {  // no memory: those of before
   }
   if (outlook_.wanted == 0) wanted_since_ns_ = 0;
   if (outlook_.wanted != 0 && wanted_since_ns_ == 0) wanted_since_ns_ = moment;
 }
 
-void launch_reader::make_room() {
-  auto const may_replace = options_.every_launch || !is_in_midst();
-  if (signatures_.age(monotonic_ns(), may_replace, all_groups_.load())) looked_ns_ = 0;
-  if (signatures_.all().is_full() && !std::exchange(signatures_are_said_, true))
+void reading_decision::make_room(bool may_replace) {
+  if (state_.signatures.age(monotonic_ns(), may_replace, state_.all_groups.load())) looked_ns_ = 0;
+  if (state_.signatures.all().is_full() && !std::exchange(signatures_are_said_, true))
     warnings_.emplace_back(
         "counters are not read around all launches: the program has launched more than 12,288 "
         "kinds "
         "of them within a minute. Further kinds are left out");
-  if (lacks_contexts_.load(std::memory_order_relaxed) && !std::exchange(contexts_are_said_, true))
+  if (state_.lacks_contexts.load(std::memory_order_relaxed) &&
+      !std::exchange(contexts_are_said_, true))
     warnings_.emplace_back(
         "counters are not read around launches in all contexts: the program has more than 64");
 }
 
 /// Groups of metrics mean nothing before they are known.
-void launch_reader::share_readings(std::uint64_t now_ns) {
+void reading_decision::share_readings(std::uint64_t now_ns) {
   if (!shared_ || devices_.empty()) return;
   shared_->set_up_for(devices_.begin()->second.setup());
   shared_->tell(not_told_yet());
@@ -146,10 +158,10 @@ void launch_reader::share_readings(std::uint64_t now_ns) {
   note_what_others_read(now_ns);
 }
 
-std::vector<shared_reading> launch_reader::not_told_yet() const {
+std::vector<shared_reading> reading_decision::not_told_yet() const {
   std::vector<shared_reading> fresh;
-  for (std::size_t i = 0; i < signatures_.all().size(); ++i) {
-    auto* const signature = signatures_.all().at(i);
+  for (std::size_t i = 0; i < state_.signatures.all().size(); ++i) {
+    auto* const signature = state_.signatures.all().at(i);
     if (signature == nullptr || signature->is() != launch_signature::standing::allowed) continue;
     auto const groups = signature->done() & ~signature->recent.told;
     if (groups == 0 || signature->identity() == 0 || signature->mean_ns() == 0) continue;
@@ -160,11 +172,11 @@ std::vector<shared_reading> launch_reader::not_told_yet() const {
 }
 
 /// As long as they run, and it takes as long here as there: reports take its readings by this rule.
-void launch_reader::note_what_others_read(std::uint64_t now_ns) {
+void reading_decision::note_what_others_read(std::uint64_t now_ns) {
   std::multimap<std::uint64_t, shared_reading> heard;
   for (auto const& reading : shared_->hear(now_ns)) heard.emplace(reading.signature, reading);
-  for (std::size_t i = 0; i < signatures_.all().size(); ++i) {
-    auto* const signature = signatures_.all().at(i);
+  for (std::size_t i = 0; i < state_.signatures.all().size(); ++i) {
+    auto* const signature = state_.signatures.all().at(i);
     if (signature == nullptr || signature->is() != launch_signature::standing::allowed) continue;
     launch_signature::groups groups = 0;
     auto const here = static_cast<double>(signature->mean_ns());
@@ -177,29 +189,24 @@ void launch_reader::note_what_others_read(std::uint64_t now_ns) {
 }
 
 /// What samples tell as well is read once there is room in the budget for setting up another group.
-launch_signature::groups launch_reader::groups_now(std::uint64_t now_ns) const noexcept {
-  auto const rewriting = rewriting_.load();
-  if (rewriting == 0 || budget_.allows(now_ns, price_of_refining_ns)) return all_groups_.load();
+launch_signature::groups reading_decision::groups_now(std::uint64_t now_ns) const noexcept {
+  auto const rewriting = state_.rewriting.load();
+  if (rewriting == 0 || state_.budget.allows(now_ns, price_of_refining_ns))
+    return state_.all_groups.load();
   return rewriting;
 }
 
-launch_signature::groups launch_reader::useless_to(
+launch_signature::groups reading_decision::useless_to(
     launch_signature const& signature) const noexcept {
   // CUPTI rewrites the kernels of a graph, or not, when it is made.
-  if (signature.is_graph()) return rewriting_.load();
+  if (signature.is_graph()) return state_.rewriting.load();
   if (!signature.code() || devices_.empty()) return 0;
   return devices_.begin()->second.useless_to(*signature.code());
 }
 
 /// What is left unknown when all that matters is read is not worth slowing the program down.
-bool launch_reader::is_worth_it() const noexcept {
+bool reading_decision::is_worth_it() const noexcept {
   return outlook_.wanted != 0 && outlook_.unknown_share >= min_unknown_share;
-}
-
-bool launch_reader::wants_turn() noexcept {
-  if (given_up_.load() || contexts_[0].load() == nullptr) return false;
-  look_for_targets();
-  return options_.every_launch || is_worth_it();
 }
 
 }  // namespace gpuprof::guest

@@ -128,9 +128,9 @@ struct read_program {
                         std::chrono::milliseconds between_turns = {})
       : reader(kept(new launch_reader(cupti.library.api, gpu, std::move(options), budget,
                                       next_metric, halted))) {
-    reader.callbacks_begin();
-    reader.resume();
-    reader.context_made(launch_of_program().call.context);
+    reader.passage().callbacks_begin();
+    reader.passage().resume();
+    reader.passage().context_made(launch_of_program().call.context);
     keeper = std::jthread([this, between_turns] {
       while (!is_over.load()) {
         reader.turn(turn_kind::usual, metrics, launches,
@@ -143,15 +143,15 @@ struct read_program {
   }
   ~read_program() {
     is_over.store(true);
-    reader.pause();
+    reader.passage().pause();
   }
   void enters(launch_of_program const& launch) {
-    reader.entered(launch.own, {.call = launch_call::kernel, .default_stream_per_thread = false},
-                   launch.call);
+    reader.passage().entered(
+        launch.own, {.call = launch_call::kernel, .default_stream_per_thread = false}, launch.call);
   }
   /// True: its counters were read.
   bool leaves(launch_of_program const& launch) {
-    return reader.left(launch.own, launch.call, false).ran_to.value != 0;
+    return reader.passage().left(launch.own, launch.call, false).ran_to.value != 0;
   }
   std::uint64_t told() const {
     auto const& counts = reader.counts();
@@ -190,13 +190,13 @@ TEST_CASE("what a program launches before anything was set up is unread, not kno
   sampling_budget budget{0};
   auto& reader = kept(new launch_reader(cupti.library.api, idle_gpu(), some_launches(), budget,
                                         next_metric, halted));
-  reader.callbacks_begin();
-  reader.resume();
+  reader.passage().callbacks_begin();
+  reader.passage().resume();
   launch_of_program const launch;
-  reader.context_made(launch.call.context);
-  reader.entered(launch.own, {.call = launch_call::kernel, .default_stream_per_thread = false},
-                 launch.call);
-  reader.left(launch.own, launch.call, false);
+  reader.passage().context_made(launch.call.context);
+  reader.passage().entered(
+      launch.own, {.call = launch_call::kernel, .default_stream_per_thread = false}, launch.call);
+  reader.passage().left(launch.own, launch.call, false);
   CHECK(reader.signatures().signatures == 1);
   CHECK(reader.signatures().unread == 1);
 }
@@ -249,10 +249,10 @@ TEST_CASE("a kernel at the handle of one that was unloaded is judged by its own 
     return program.reader.counts().by_name.load();
   };
   CHECK(launch_as("kernel") == 0);
-  program.reader.code_unloads();
+  program.reader.passage().code_unloads();
   CHECK(launch_as("collective") == 1);
   CHECK(launch_as("collective") == 2);
-  program.reader.code_unloads();
+  program.reader.passage().code_unloads();
   CHECK(launch_as("kernel") == 2);
 }
 
@@ -290,7 +290,7 @@ TEST_CASE("counters are set up where the program has just waited for the GPU") {
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     has_work = false;
-    program.reader.work_waited_for();
+    program.reader.passage().work_waited_for();
     program.enters(launch);
     has_work = true;
     (void)program.leaves(launch);
@@ -312,9 +312,9 @@ struct worked_by_hand {
   explicit worked_by_hand(std::uintptr_t contexts = 1)
       : reader(kept(new launch_reader(cupti.library.api, idle_gpu(), every_launch(), budget,
                                       next_metric, halted))) {
-    reader.callbacks_begin();
-    reader.resume();
-    for (std::uintptr_t n = 1; n <= contexts; ++n) reader.context_made(context_number(n));
+    reader.passage().callbacks_begin();
+    reader.passage().resume();
+    for (std::uintptr_t n = 1; n <= contexts; ++n) reader.passage().context_made(context_number(n));
   }
   ~worked_by_hand() { turn(turn_kind::closing); }
   void turn(turn_kind how = turn_kind::usual) {
@@ -346,9 +346,9 @@ TEST_CASE("who destroys a context waits until the worker is out of CUPTI") {
   std::jthread const worker([&] { program.turn(); });
   until([&] { return is_inside.load(); });
   is_ending = true;
-  program.reader.context_ending();
+  program.reader.passage().context_ending();
   found_inside = is_inside.load();
-  program.reader.context_ended();
+  program.reader.passage().context_ended();
   CHECK_FALSE(found_inside);
 }
 
@@ -358,9 +358,9 @@ TEST_CASE("the counters of a context are released before any context is destroye
   REQUIRE(program.reader.holds_counters());
   std::atomic<bool> has_ended{false};
   std::jthread const ending([&] {
-    program.reader.context_ending();
+    program.reader.passage().context_ending();
     CHECK_FALSE(program.reader.holds_counters());
-    program.reader.context_ended();
+    program.reader.passage().context_ended();
     has_ended = true;
   });
   until([&] {
@@ -373,7 +373,7 @@ TEST_CASE("counters of a GPU are set up for one of its contexts at a time") {
   worked_by_hand program(2);
   for (auto turns = 0; turns < 5; ++turns) program.turn();
   CHECK(program.cupti.count("cuptiRangeProfilerEnable") == 1);
-  program.reader.context_gone(context_number(1));
+  program.reader.passage().context_gone(context_number(1));
   for (auto turns = 0; turns < 5; ++turns) program.turn();
   CHECK(program.cupti.count("cuptiRangeProfilerEnable") == 2);
 }
@@ -381,14 +381,14 @@ TEST_CASE("counters of a GPU are set up for one of its contexts at a time") {
 TEST_CASE("a stream is not asked that may have been destroyed while callbacks were off") {
   worked_by_hand program(0);
   launch_of_program launch;
-  program.reader.entered(
+  program.reader.passage().entered(
       launch.own, {.call = launch_call::kernel, .default_stream_per_thread = false}, launch.call);
-  (void)program.reader.left(launch.own, launch.call, false);
-  program.reader.pause();
+  (void)program.reader.passage().left(launch.own, launch.call, false);
+  program.reader.passage().pause();
   times_asked = 0;
-  program.reader.callbacks_begin();
-  program.reader.resume();
-  program.reader.context_waited_for(launch.call);
+  program.reader.passage().callbacks_begin();
+  program.reader.passage().resume();
+  program.reader.passage().context_waited_for(launch.call);
   program.turn();
   CHECK(program.cupti.count("cuptiRangeProfilerStart") == 1);  // the context was found idle
   CHECK(times_asked == 0);
@@ -398,9 +398,9 @@ TEST_CASE("contexts that come and go are read one after the other, however many"
   worked_by_hand program(0);
   constexpr std::uintptr_t many = 150;
   for (std::uintptr_t n = 1; n <= many; ++n) {
-    program.reader.context_made(context_number(n));
+    program.reader.passage().context_made(context_number(n));
     program.turn();
-    program.reader.context_gone(context_number(n));
+    program.reader.passage().context_gone(context_number(n));
     program.turn();
   }
   CHECK(program.cupti.count("cuptiRangeProfilerEnable") == many);
@@ -414,7 +414,7 @@ TEST_CASE("more contexts than can be followed at once are said, once") {
   auto const said = program.reader.take_warnings();
   REQUIRE(said.size() == 1);
   CHECK(said[0].find("more than 64") != std::string::npos);
-  program.reader.context_made(context_number(66));
+  program.reader.passage().context_made(context_number(66));
   program.reader.make_room();
   CHECK(program.reader.take_warnings().empty());
 }
