@@ -123,7 +123,7 @@ struct settings {
   std::uint32_t flush_timeout_ms = 2000;
   std::uint32_t buffer_limit_mib = 256;
   std::uint64_t max_size_bytes = 0;             // of the capture file; 0: no limit
-  std::optional<std::uint64_t> min_free_bytes;  // left on its disk; nothing: see disk_limits.hpp
+  std::optional<std::uint64_t> min_free_bytes;  // left on its disk; nothing: see disk_limits
   std::optional<std::string> run_notes;         // no option: see run_notes.hpp
   std::optional<process_rank> rank;             // no option: as the launcher of the job says
 };

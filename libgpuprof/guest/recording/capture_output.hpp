@@ -3,13 +3,14 @@
 #pragma once
 
 #include "base/ledger.hpp"
+#include "capture/output_file.hpp"
 #include "capture/writer.hpp"
 #include "guest/collect/cupti_tracer.hpp"
 #include "guest/nvtx/thread_log.hpp"
 #include "guest/options/output_name.hpp"
 #include "guest/options/settings.hpp"
-#include "guest/recording/disk_limits.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -23,6 +24,30 @@
 #include <vector>
 
 namespace gpuprof::guest {
+
+// Decides when a capture has to end so that its file does not fill the disk.
+
+/// Pure: no clock, no file.
+class disk_limits {
+ public:
+  explicit disk_limits(settings const& options) noexcept
+      : max_size_(options.max_size_bytes), min_free_(options.min_free_bytes) {}
+
+  /// The disk is to be asked now: every two seconds, and at the first call.
+  bool is_due(std::uint64_t monotonic_ns) noexcept;
+
+  /// The reason to end, such as "its file has 93.8 MB of the 100 MB of --max-size"; empty: none.
+  /// Room is left for the records that come after the end. `is_full`: some had no room already.
+  std::string why_too_large(std::uint64_t file_bytes, bool is_full) const;
+  std::string why_too_full(capture::disk_space const& disk) const;
+
+ private:
+  std::uint64_t min_free(std::uint64_t total) const noexcept;
+
+  std::uint64_t const max_size_;
+  std::optional<std::uint64_t> const min_free_;
+  std::uint64_t next_ = 0;
+};
 
 /// The environment as it was when the profiler was made, on a thread of the program: the program
 /// may change it at any time, and reading it on a thread of our own beside that is a race.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // When a capture ends so that its file does not fill the disk: with sizes of the test's own.
-#include "guest/recording/disk_limits.hpp"
-
+#include "guest/recording/capture_output.hpp"
 #include "support/catch.hpp"
 
 using namespace gpuprof;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyze_output.hpp"
-
 #include "analyze/analyze_output.hpp"
+
 #include "analyze/read_advice.hpp"
 #include "memory_limit.hpp"
 #include "output_file.hpp"

@@ -12,7 +12,6 @@
 #include "host/report/summary_tables.hpp"
 #include "ranks/capture_set.hpp"
 #include "ranks/rank_digest.hpp"
-#include "ranks/rank_remarks.hpp"
 #include "text/overview.hpp"
 
 #include <algorithm>

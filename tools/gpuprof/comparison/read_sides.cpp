@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "read_sides.hpp"
+#include "comparison/read_sides.hpp"
 
 #include "analyze/run_reading.hpp"
 #include "base/result.hpp"
-#include "comparison/read_sides.hpp"
 #include "host/advice/advice.hpp"
 #include "host/analysis/memory_summary.hpp"
 #include "host/analysis/steps.hpp"

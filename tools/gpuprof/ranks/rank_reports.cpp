@@ -5,8 +5,8 @@
 #include "host/analysis/ranks/clock_offsets.hpp"
 #include "host/report/rank_tables.hpp"
 #include "host/report/summary_tables.hpp"
+#include "ranks/capture_set.hpp"
 #include "ranks/rank_digest.hpp"
-#include "ranks/rank_remarks.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,8 +2,8 @@
 #include "ranks/rank_stats.hpp"
 
 #include "host/report/summed_table.hpp"
+#include "ranks/capture_set.hpp"
 #include "ranks/rank_digest.hpp"
-#include "ranks/rank_remarks.hpp"
 #include "ranks/rank_reports.hpp"
 
 #include <functional>

@@ -7,7 +7,6 @@
 #include "host/report/ledger_table.hpp"
 #include "ranks/capture_set.hpp"
 #include "ranks/rank_digest.hpp"
-#include "ranks/rank_remarks.hpp"
 #include "report_page/json_members.hpp"
 #include "stats_output.hpp"
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sweep_reading.hpp"
+#include "sweep/sweep_reading.hpp"
 
 #include "base/nearest_name.hpp"
 #include "base/readable.hpp"
 #include "host/reading/roofline_reading.hpp"
 #include "host/report/summary_tables.hpp"
 #include "roofline_of_capture.hpp"
-#include "sweep/sweep_reading.hpp"
 #include "text/table.hpp"
 
 #include <nlohmann/json.hpp>

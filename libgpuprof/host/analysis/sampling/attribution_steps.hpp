@@ -32,4 +32,23 @@ void attribute_lone_samples(sample_series const& samples, device_work const& wor
 /// sampled.
 std::optional<double> unseen_activity(sample_series const& samples, device_work const& work);
 
+// Tells apart, by least squares, work that shares samples: short kernels, and what runs together.
+
+/// Why a kind of launches has no figure; of several reasons the last.
+enum class no_figure : std::uint8_t {
+  has_one,
+  too_few,         // samples
+  too_many,        // other kinds that take more time
+  not_told_apart,  // always in the same proportions as other work
+};
+
+/// Fills in launches without a figure, and betters those of few samples: what a sample counted is
+/// the sum over the work in it, each with its amount times the part of it that ran there. Amounts
+/// cannot be negative. Each kind has 3 to 13 unknowns, and what is beyond so many of them is
+/// one kind; the time it takes grows with their square. `without_tensor`: by kind, whether it
+/// cannot use the tensor cores; may be empty. Returns by kind: what stood in the way.
+std::vector<no_figure> tell_apart(sample_series const& samples, device_work const& work,
+                                  figure_grid& figures, std::size_t max_unknowns,
+                                  std::vector<bool> const& without_tensor = {});
+
 }  // namespace gpuprof::host

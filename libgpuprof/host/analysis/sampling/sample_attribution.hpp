@@ -2,10 +2,10 @@
 // Says from samples of whole GPUs what the launches of each workload counted.
 #pragma once
 
+#include "host/analysis/sampling/attribution_steps.hpp"
 #include "host/analysis/sampling/device_work.hpp"
 #include "host/analysis/sampling/sample_series.hpp"
 #include "host/analysis/sampling/sampled_figures.hpp"
-#include "host/analysis/sampling/shared_samples.hpp"
 
 #include <map>
 #include <memory>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/analysis/sampling/shared_samples.hpp"
-
+#include "host/analysis/sampling/attribution_steps.hpp"
 #include "host/analysis/sampling/fit_columns.hpp"
 #include "host/analysis/sampling/nonnegative_fit.hpp"
 #include "host/analysis/sampling/sampled_figure.hpp"
