@@ -70,7 +70,6 @@ struct launch_loop {
 
 struct nothing final : activity_sink {
   std::uint64_t kernels = 0;
-  launched_kernel launched(correlation_id, timestamp_ns) override { return {}; }
   void shape(kernel_shape const&) override {}
   void kernel(kernel_record const&) override { ++kernels; }
   void graph(graph_record const&) override {}
@@ -96,7 +95,8 @@ void decode_only(benchmark::State& state) {
   name_registry names;
   nothing sink;
   kernel_names kernels(names);
-  activity_decoder decoder(api, 130001, names, kernels, sink);
+  launch_table launches;
+  activity_decoder decoder(api, 130001, names, kernels, launches, sink);
   for (auto _ : state) {
     for (auto const& buffer : loop.buffers) decoder.decode(buffer->used());
   }
@@ -125,7 +125,7 @@ void whole_way(benchmark::State& state, bool with_file, bool with_counters) {
     receivers to(file.get(), totals, achieved.get());
     trace_assembler assembler(to.all, names, nullptr);
     kernel_names kernels(names);
-    activity_decoder decoder(api, 130001, names, kernels, assembler);
+    activity_decoder decoder(api, 130001, names, kernels, assembler.launches(), assembler);
     assembler.open_window({1, {first_start}, {}, {}});
     std::size_t next = 0;
     for (std::size_t b = 0; b < loop.buffers.size(); ++b) {

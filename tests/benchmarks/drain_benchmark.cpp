@@ -168,7 +168,7 @@ void replay(benchmark::State& state, bool with_counters, bool with_samples) {
     receivers to(file.get(), totals, achieved.get());
     trace_assembler assembler(to.all, names, nullptr);
     kernel_names pointers(names);
-    activity_decoder decoder(api, 130001, names, pointers, assembler);
+    activity_decoder decoder(api, 130001, names, pointers, assembler.launches(), assembler);
     assembler.open_window({1, {first_start}, {}, {}});
     if (with_samples)
       for (std::uint32_t m = 0; m < std::size(sampled_names); ++m)

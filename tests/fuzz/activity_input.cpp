@@ -22,7 +22,6 @@ void promise(bool kept) {
 struct checking_sink final : activity_sink {
   std::size_t shapes = 0, kernels = 0, kernels_without_time = 0, others = 0;
 
-  launched_kernel launched(correlation_id, timestamp_ns) override { return {}; }
   void shape(kernel_shape const& s) override { promise(raw(s.id) == ++shapes); }
   void kernel(kernel_record const& k) override {
     ++kernels;
@@ -137,7 +136,8 @@ std::size_t decode_activity(std::span<std::uint8_t const> input) {
   name_registry names;
   checking_sink sink;
   kernel_names kernels(names);
-  activity_decoder decoder(cupti, version, names, kernels, sink);
+  launch_table launches(1);
+  activity_decoder decoder(cupti, version, names, kernels, launches, sink);
   decoder.decode(records.content());
   auto const first = decoder.records();
   auto const shapes = sink.shapes;

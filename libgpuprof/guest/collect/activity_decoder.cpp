@@ -298,16 +298,17 @@ name_id activity_decoder::name_of(kernel_shape const& shape, CUpti_Activity cons
   auto const is_of_graph = k.graphId != 0;
   auto const known = kernels_.known(k.name);
   if (raw(known) != 0 && !is_of_graph) return known;
-  auto const launched =
-      sink_.launched(static_cast<correlation_id>(k.correlationId), timestamp_ns{k.start});
-  auto const then = kernels_.known(k.name, launched.generation);
-  if (launched.generation != 0 && raw(then) != 0) return then;
+  auto const* const launched =
+      launches_.find(static_cast<correlation_id>(k.correlationId), timestamp_ns{k.start});
+  auto const generation = launched == nullptr ? std::uint16_t{0} : launched->generation();
+  auto const then = kernels_.known(k.name, generation);
+  if (generation != 0 && raw(then) != 0) return then;
   if (raw(known) != 0) return known;
-  if (raw(launched.name) == 0) return name_at(k.name);
+  if (launched == nullptr || raw(launched->kernel) == 0) return name_at(k.name);
   auto const is_one_thread = shape.grid == extent3{1, 1, 1} && shape.block == extent3{1, 1, 1};
   auto const is_of_cupti = is_one_thread && read_own_text(k.name, wait_kernel_of_cupti.size() +
                                                                       1) == wait_kernel_of_cupti;
-  return is_of_cupti ? names_.intern(wait_kernel_of_cupti) : launched.name;
+  return is_of_cupti ? names_.intern(wait_kernel_of_cupti) : launched->kernel;
 }
 
 /// What stands there now. Nobody else is told: it may be of code that has gone.

@@ -4,6 +4,7 @@
 
 #include "base/ledger.hpp"
 #include "guest/collect/kernel_names.hpp"
+#include "guest/collect/launch_table.hpp"
 #include "guest/collect/shape_table.hpp"
 #include "guest/cupti/api.hpp"
 #include "model/records.hpp"
@@ -17,19 +18,11 @@
 
 namespace gpuprof::guest {
 
-struct launched_kernel {
-  name_id name{};                // 0: not known, or not one kernel
-  std::uint16_t generation = 0;  // of kernel_names, when a graph was launched; else 0
-};
-
 /// Takes what the decoder finds. Thread, range and launch time of a record are filled in by the
 /// taker.
 class activity_sink {
  public:
   virtual ~activity_sink() = default;
-  /// What is known of the launch of a kernel. Asked for where its record may not be able to tell
-  /// any more.
-  virtual launched_kernel launched(correlation_id, timestamp_ns began) = 0;
   virtual void shape(kernel_shape const&) = 0;  // before the first kernel that has it
   virtual void kernel(kernel_record const&) = 0;
   virtual void graph(graph_record const&) = 0;
@@ -59,9 +52,15 @@ struct decode_losses {
 class activity_decoder {
  public:
   /// `cupti` gives cuptiActivityGetNextRecord and cuptiGetCallbackName; both work without a driver.
+  /// `launches`: read where the record of a kernel may not be able to tell its name any more.
   activity_decoder(cupti_api const& cupti, unsigned version, name_registry& names,
-                   kernel_names& kernels, activity_sink& sink)
-      : cupti_(cupti), version_(version), names_(names), kernels_(kernels), sink_(sink) {}
+                   kernel_names& kernels, launch_table& launches, activity_sink& sink)
+      : cupti_(cupti),
+        version_(version),
+        names_(names),
+        kernels_(kernels),
+        launches_(launches),
+        sink_(sink) {}
 
   /// `buffer` starts 8-byte aligned, as CUPTI requires of its buffers.
   void decode(std::span<std::uint8_t> buffer);
@@ -96,6 +95,7 @@ class activity_decoder {
   unsigned const version_;
   name_registry& names_;
   kernel_names& kernels_;
+  launch_table& launches_;
   activity_sink& sink_;
   shape_table shapes_;
   std::unordered_map<char const*, name_id> names_read_;  // of kernels nobody saw launch

@@ -30,6 +30,10 @@ struct launch {
 
   bool is_graph() const noexcept { return flags == launch_of_graph; }
   bool is_copy() const noexcept { return flags == launch_is_copy; }
+  /// Of kernel_names, when a graph was launched; else 0.
+  std::uint16_t generation() const noexcept {
+    return static_cast<std::uint16_t>(is_graph() ? arguments : 0);
+  }
 };
 
 static_assert(sizeof(launch) == 32);  // a million of them are kept

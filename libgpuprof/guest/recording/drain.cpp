@@ -150,7 +150,8 @@ bool drain::take_some_buffers() {
   if (decoder_ == nullptr) {
     if (worker != nullptr) records_.also(*worker);
     decoder_ = std::make_unique<activity_decoder>(tracer->library().api, tracer->library().version,
-                                                  names(), kernels_by_pointer(), *assembler_);
+                                                  names(), kernels_by_pointer(),
+                                                  assembler_->launches(), *assembler_);
     assembler_->tell_launches_apart(
         [this](shape_id known, name_id kernel, std::uint32_t arguments) {
           return decoder_->shape_for(known, kernel, arguments);

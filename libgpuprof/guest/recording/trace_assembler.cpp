@@ -163,12 +163,6 @@ bool trace_assembler::tells_more(gpuprof::guest::launch const& l, shape_id shape
   return l.arguments != 0 || (is_another && !is_of_cupti(shape));
 }
 
-launched_kernel trace_assembler::launched(correlation_id correlation, timestamp_ns began) {
-  auto const* const l = launches_.find(correlation, began);
-  if (l == nullptr) return {};
-  return {l->kernel, static_cast<std::uint16_t>(l->is_graph() ? l->arguments : 0)};
-}
-
 /// The GPU itself launches what is inside of conditional nodes of a graph. CUPTI 13.0 gives these
 /// records no correlation id, so only their time tells whether they belong to a window.
 template <class Record>

@@ -70,8 +70,10 @@ class trace_assembler final : public activity_sink {
   void end(range_end const&);
   void mark(mark_record const&);
 
+  /// Launches whose records may come.
+  launch_table& launches() noexcept { return launches_; }
+
   // From CUPTI's buffers.
-  launched_kernel launched(correlation_id correlation, timestamp_ns began) override;
   void shape(kernel_shape const&) override;
   void kernel(kernel_record const&) override;
   void graph(graph_record const&) override;

@@ -32,9 +32,6 @@ struct kept final : activity_sink {
   std::vector<memory_record> memories;
   std::vector<unified_memory_record> unified;
 
-  launched_kernel launch{};  // every one
-
-  launched_kernel launched(correlation_id, timestamp_ns) override { return launch; }
   void shape(kernel_shape const& r) override { shapes.push_back(r); }
   void kernel(kernel_record const& r) override { kernels.push_back(r); }
   void graph(graph_record const& r) override { graphs.push_back(r); }
@@ -49,7 +46,7 @@ struct kept final : activity_sink {
 /// A decoder with all it needs.
 struct bench {
   explicit bench(unsigned version = 130001)
-      : cupti(version), decoder(cupti.library.api, version, names, kernels, sink) {}
+      : cupti(version), decoder(cupti.library.api, version, names, kernels, launches, sink) {}
 
   template <class... Records>
   void decode(Records const&... records) {
@@ -58,9 +55,24 @@ struct bench {
     decoder.decode(buffer.used());
   }
 
+  void launched(std::uint32_t correlation, name_id kernel) {
+    launch l;
+    l.correlation = correlation_id{correlation};
+    l.kernel = kernel;
+    launches.insert(l);
+  }
+  void graph_launched(std::uint32_t correlation, std::uint16_t generation) {
+    launch l;
+    l.correlation = correlation_id{correlation};
+    l.flags = launch_of_graph;
+    l.arguments = generation;
+    launches.insert(l);
+  }
+
   fake_cupti cupti;
   name_registry names;
   kernel_names kernels{names};
+  launch_table launches;
   kept sink;
   activity_decoder decoder;
 };
@@ -170,7 +182,7 @@ TEST_CASE("another name at an address used before is seen once code was unloaded
 TEST_CASE("of a kernel whose code has gone the launch tells the name") {
   bench b;
   char name[16] = "first";
-  b.sink.launch.name = b.kernels.of_launched(name);
+  b.launched(1, b.kernels.of_launched(name));
   b.kernels.code_unloads();
   std::string("other").copy(name, sizeof name);  // of code that was loaded next
   auto const other = b.kernels.of_launched(name);
@@ -178,7 +190,7 @@ TEST_CASE("of a kernel whose code has gone the launch tells the name") {
   b.decode(kernel_record_of(name, 1));
   REQUIRE(b.sink.shapes.size() == 1);
   CHECK(b.names.text(b.sink.shapes[0].name) == "first");
-  b.sink.launch.name = other;
+  b.launched(2, other);
   b.decode(kernel_record_of(name, 2));
   REQUIRE(b.sink.shapes.size() == 2);
   CHECK(b.names.text(b.sink.shapes[1].name) == "other");
@@ -188,7 +200,7 @@ TEST_CASE("of a graph whose code has gone the name is what it was when the graph
   bench b;
   char name[16] = "first";
   b.kernels.of_launched(name);  // into the graph, on a stream that is captured
-  b.sink.launch.generation = b.kernels.generation();
+  b.graph_launched(1, b.kernels.generation());
   b.kernels.code_unloads();
   std::string("other").copy(name, sizeof name);
   b.decode(kernel_record_of(name, 1));
@@ -199,7 +211,7 @@ TEST_CASE("a graph's kernel keeps its name where another's has come to stand the
   bench b;
   char name[16] = "first";
   b.kernels.of_launched(name);
-  b.sink.launch.generation = b.kernels.generation();
+  b.graph_launched(1, b.kernels.generation());
   b.kernels.code_unloads();
   std::string("other").copy(name, sizeof name);
   b.kernels.of_launched(name);
@@ -211,7 +223,7 @@ TEST_CASE("a graph's kernel keeps its name where another's has come to stand the
 
 TEST_CASE("a kernel that CUPTI runs under the number of a launch keeps its own name") {
   bench b;
-  b.sink.launch.name = b.kernels.of_launched("gemm");
+  b.launched(1, b.kernels.of_launched("gemm"));
   auto own = kernel_record_of("WaitNs", 1);
   own.gridX = own.gridY = own.gridZ = own.blockX = own.blockY = own.blockZ = 1;
   b.decode(own);
