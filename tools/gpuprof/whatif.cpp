@@ -114,6 +114,10 @@ int answer(whatif_options const& options, report_format format) {
   report.steps = read->steps.steps;
   report.all_steps = read->all_steps;
   report.remarks = read->remarks;
+  if (options.repairs.without_profiler)
+    report.remarks.emplace_back(
+        "0.52 us a launch is what tracing adds on a quiet H100; where machines are shared it can be "
+        "several times that: compare with a run without the profiler");
   replay::step_graph const graph(std::move(read->steps));
   auto const stated =
       repairs_of(options.repairs, *read, graph, [&] { return reached_roofs_of(trace); });

@@ -78,18 +78,18 @@ text::table sensitivity_table(whatif_report const& of) {
   using text::column_kind;
   text::table table{"whatif",
                     "How much shorter a step gets",
-                    {{"What", column_kind::text, text::never_left_out},
-                     {"Kind", column_kind::text, 2},
+                    {{"Shorter with 10 % Less", column_kind::share},
+                     {"Shorter Without", column_kind::share, text::never_left_out},
+                     {"Time", column_kind::mean_time, 3},
                      {"Count", column_kind::decimal, 1},
-                     {"Time", column_kind::mean_time, 0},
-                     {"Shorter with 10 % Less", column_kind::share, text::never_left_out},
-                     {"Shorter Without", column_kind::share, text::never_left_out}},
+                     {"Kind", column_kind::text, 2},
+                     {"What"}},
                     {}};
   table.each_row = [&of](auto const& put) {
     auto const& found = *of.sensitivities;
     auto const put_one = [&](replay::sensitivity const& one) {
-      put({std::string_view(one.name), kind_of(one.kind), one.count, one.time_ns,
-           100 * one.tenth_ns / found.step_ns, 100 * one.all_ns / found.step_ns});
+      put({100 * one.tenth_ns / found.step_ns, 100 * one.all_ns / found.step_ns, one.time_ns,
+           one.count, kind_of(one.kind), std::string_view(one.name)});
     };
     for (auto const& kind : found.kinds) put_one(kind);
     for (auto const& subject : found.subjects) put_one(subject);
