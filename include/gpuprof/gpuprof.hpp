@@ -47,7 +47,7 @@ namespace gpuprof {
 /// whose operations cannot be counted. 0: not declared.
 struct work {
   double flops = 0;  ///< floating-point operations
-  double bytes = 0;  ///< bytes to be read and written
+  double bytes = 0;  ///< bytes read and written
 };
 
 /// Color of a range or mark in viewers, 0xAARRGGBB as in NVTX. With `none` the viewer chooses.
@@ -74,7 +74,7 @@ namespace detail {
 /// The layout of the declared work under NVTX's payload extension: {double flops, double bytes}.
 constexpr std::uint64_t work_schema = 0x67707701;
 
-// NVTX finds its tool once, at the first call, and never looks again; so the answer may be kept.
+// NVTX looks for its tool only once, at the first call, so the answer may be stored.
 enum class tool : int { not_asked, absent, present };
 inline std::atomic<tool> known_tool{tool::not_asked};
 
@@ -90,8 +90,9 @@ GPUPROF_OUT_OF_LINE inline bool ask_for_tool() noexcept {
 #if defined(NVTX_DISABLE)
   auto const found = tool::absent;
 #elif defined(NVTX3EXT_CBID_nvtxDomainIsEnabled)
-  // 1 when a tool is attached that does not know this function, 0 when there is none; but 0 too
-  // with some that do not (nsys 2023.4), whose strings get a handle.
+  // nvtxDomainIsEnabled returns 1 if a tool is attached that does not know this function, and 0 if
+  // there is none. Some tools (nsys 2023.4) that do not know it also give 0, but give strings a
+  // handle.
   auto const found =
       nvtxDomainIsEnabled(nullptr) != 0 || nvtxDomainRegisterStringA(nullptr, "gpuprof") != nullptr
           ? tool::present
@@ -103,7 +104,7 @@ GPUPROF_OUT_OF_LINE inline bool ask_for_tool() noexcept {
   return found == tool::present;
 }
 
-/// Relaxed: all threads would find the same answer.
+/// Relaxed, because all threads would find the same answer.
 inline bool tool_is_present() noexcept {
   auto const known = known_tool.load(std::memory_order_relaxed);
   if (GPUPROF_LIKELY(known == tool::absent)) return false;
@@ -135,7 +136,7 @@ inline void register_work_schema(nvtxDomainHandle_t domain) noexcept {
 #endif
 }
 
-/// One event in NVTX's own struct. Lives for the length of one call.
+/// One event in NVTX's own struct. It lives for one call.
 class event {
  public:
   event(nvtxDomainHandle_t domain, char const* name, work declared, color shade) noexcept
@@ -157,7 +158,7 @@ class event {
  private:
   void attach_work(nvtxDomainHandle_t domain) noexcept {
 #if defined(NVTX_PAYLOAD_TYPE_EXT)
-    if (domain == nullptr) {  // the schema of other domains is registered when they are made
+    if (domain == nullptr) {  // for other domains, the schema is registered when they are created
       static bool const registered = [] {
         register_work_schema(nullptr);
         return true;
@@ -166,7 +167,7 @@ class event {
     }
     payload_ = {work_schema, sizeof declared_, &declared_};
     attributes_.payloadType = NVTX_PAYLOAD_TYPE_EXT;
-    attributes_.reserved0 = 1;  // how many payloads
+    attributes_.reserved0 = 1;  // number of payloads
     attributes_.payload.ullValue = NVTX_POINTER_AS_PAYLOAD_ULLVALUE(&payload_);
 #else
     (void)domain;
@@ -311,12 +312,12 @@ decltype(auto) in_range(char const* name, Function&& f) {
 
 namespace detail {
 
-/// Returns nullptr if the library is not in this process: it is looked for, never loaded.
+/// Returns nullptr if the library is not in this process. Looks for the library but never loads it.
 template <class Function>
 Function* library_function(char const* name) noexcept {
   void* found = dlsym(RTLD_DEFAULT, name);
   if (found == nullptr) {
-    // Where CUDA has loaded it, its names are not the program's.
+    // If CUDA has loaded the library, its names are not visible to the program.
     if (void* const library = dlopen("libgpuprof.so.0", RTLD_LAZY | RTLD_NOLOAD)) {
       found = dlsym(library, name);
       dlclose(library);
@@ -347,7 +348,7 @@ inline char const* name_of(gpuprof_bound value) noexcept {
   return name != nullptr ? name(value) : "";
 }
 
-/// What the kernels and ranges of this process achieve, as of the profiler's last flush: see
+/// Rates that the kernels and ranges of this process achieve, as of the profiler's last flush: see
 /// gpuprof_take_metrics(). Empty if no profiler is in the process, or if it reads no counters
 /// (GPUPROF_METRICS=auto reads them). A number that was not measured is NaN. Movable. Any thread.
 ///
@@ -358,7 +359,7 @@ class metrics {
  public:
   /// Makes an empty object.
   metrics() noexcept = default;
-  /// Takes a snapshot. It is empty if gpuprof is not in the process or has nothing to tell.
+  /// Takes a snapshot. It is empty if gpuprof is not in the process or has no data.
   static metrics take() noexcept {
     metrics taken;
     auto* const take =

@@ -19,7 +19,7 @@ class bounded_queue {
     for (std::size_t i = 0; i <= mask_; ++i) cells_[i].turn.store(i, std::memory_order_relaxed);
   }
 
-  /// False when full. Any thread.
+  /// Returns false if the queue is full. Any thread.
   bool push(T value) noexcept {
     auto position = head_.load(std::memory_order_relaxed);
     for (;;) {
@@ -39,7 +39,7 @@ class bounded_queue {
     }
   }
 
-  /// Empty when there is nothing. Any thread.
+  /// Returns nothing if the queue is empty. Any thread.
   std::optional<T> pop() noexcept {
     auto position = tail_.load(std::memory_order_relaxed);
     for (;;) {

@@ -59,7 +59,7 @@ text_or_errno read_all(int file, std::size_t limit) {
 
 std::string cache_folder(std::string_view kind) {
   auto const in = [kind](std::string const& cache) { return (cache + "/gpuprof/").append(kind); };
-  // The XDG specification has a relative path ignored.
+  // The XDG specification says that a relative path must be ignored.
   if (auto const cache = environment("XDG_CACHE_HOME"); cache.starts_with('/')) return in(cache);
   if (auto const home = environment("HOME"); !home.empty()) return in(home + "/.cache");
   return {};
@@ -82,7 +82,7 @@ text_or_errno read_whole_file(std::string const& path, std::size_t limit) {
   return file.get() < 0 ? text_or_errno{{}, errno} : read_all(file.get(), limit);
 }
 
-// The file that was looked at is the one that is read: another may take its name in between.
+// Reads the same open file that it checked, because another file may get the name in between.
 text_or_errno read_own_file(std::string const& path, std::size_t limit) {
   descriptor const file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (file.get() < 0) return {{}, errno};

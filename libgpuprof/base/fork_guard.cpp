@@ -15,20 +15,21 @@ namespace {
 
 constexpr std::uint64_t max_wait_ns = 2'000'000'000, look_every_ns = 1'000'000;
 
-// The third: guards that did not wait any longer for a fork under way.
+// impatient_guards counts guards that stopped waiting for a fork in progress.
 std::atomic<std::uint32_t> guards{0}, forks{0}, impatient_guards{0};
 
-// In the order of their coming.
+// In the order of registration.
 std::array<std::atomic<void (*)()>, 8> child_handlers{};
 
-// Guards that this thread is in, and its fork: the program's own fork handlers may come here too.
+// The number of guards on this thread, plus its fork: the program's own fork handlers may use
+// guards, too.
 constinit thread_local int depth __attribute__((tls_model("initial-exec"))) = 0;
 constinit thread_local bool forked_in_guard __attribute__((tls_model("initial-exec"))) = false;
 constinit thread_local bool is_impatient __attribute__((tls_model("initial-exec"))) = false;
 
-// Whoever comes second sees the first: a guard counts itself before it looks for forks, a fork
-// before it looks for guards. This thread is in a guard itself where a signal's handler forks: then
-// there is nothing to wait for.
+// A guard counts itself before it looks for forks, and a fork before it looks for guards, so the
+// second of them sees the first. If a signal handler forks on a thread inside a guard, the fork
+// does not wait.
 void before_fork() {
   forks.fetch_add(1);
   auto const deadline = monotonic_ns() + max_wait_ns;
@@ -47,7 +48,7 @@ void in_parent() {
 
 void in_child() {
   --depth;
-  // Not `guards`: who waits for a fork counts itself for moments, and holds nothing.
+  // Not `guards`: a guard that waits for a fork counts itself for moments only, and holds nothing.
   if (impatient_guards.exchange(0) != 0) forked_in_guard = true;
   is_impatient = false;
   forks.store(0);
@@ -83,7 +84,8 @@ fork_guard::fork_guard() noexcept {
     guards.fetch_add(1);
     auto const under_way = forks.load();
     if (under_way == 0) return;
-    // A fork may wait for this very thread, in a handler of another library: its child is inert.
+    // A fork may wait for this thread in a handler of another library. In that case its child is
+    // inert.
     if (deadline == 0) deadline = monotonic_ns() + max_wait_ns;
     if (monotonic_ns() > deadline) {
       is_impatient = true;

@@ -14,7 +14,7 @@ namespace {
 
 static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t));
 
-/// The program's errno stays as it was: callbacks run in the midst of its calls.
+/// Preserves the program's errno, because callbacks run inside its calls.
 class kept_errno {
  public:
   kept_errno() noexcept = default;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sleeps until another thread changes a word. For threads of the program: no point at which they
-// can be canceled, as the waits of libc are.
+// Sleeps until another thread changes a word. Suitable for threads of the program, because it is
+// not a cancellation point, unlike the waits of libc.
 #pragma once
 
 #include <atomic>
@@ -8,11 +8,11 @@
 
 namespace gpuprof {
 
-/// Returns when `word` is no longer `value`, after `max_ns`, or for no reason.
+/// Returns when `word` is no longer `value`, after `max_ns`, or spuriously.
 void futex_wait(std::atomic<std::uint32_t> const& word, std::uint32_t value,
                 std::uint64_t max_ns) noexcept;
-/// After a change. The word may be gone by then: nobody is woken by mistake that does not look
-/// again.
+/// Call it after a change. The word may already be gone: a thread that is woken by mistake checks
+/// its own word again.
 void futex_wake(std::atomic<std::uint32_t> const& word) noexcept;
 
 }  // namespace gpuprof

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ring of fixed-size slots between one writing thread and one reading thread, as large as was
-// needed.
+// A ring of fixed-size slots between one writing thread and one reading thread. It grows as needed.
 #pragma once
 
 #include "base/memory_budget.hpp"
@@ -18,13 +17,13 @@
 
 namespace gpuprof {
 
-/// Lock-free. It begins with slots of its creator, which must outlive it. Where those do not do it
-/// goes on in new ones, twice as many each time; the reader releases the old ones when it has
-/// read them. Zero bytes must be a valid slot. Sizes are powers of two.
+/// Lock-free. It begins with slots of its creator, which must outlive it. If they are too few, it
+/// continues in new slots, twice as many each time; the reader releases the old ones after reading
+/// them. Zero bytes must be a valid slot. Sizes are powers of two.
 template <class Slot>
 class growing_ring {
  public:
-  /// At most `limit` slots wait for the reader at any time. What is added counts against `budget`.
+  /// At most `limit` slots wait for the reader at any time. Added slots count against `budget`.
   growing_ring(std::span<Slot> first, std::size_t limit, memory_budget& budget) noexcept
       : budget_(budget),
         slots_(first.data()),
@@ -33,23 +32,23 @@ class growing_ring {
     areas_[0] = {0, slots_, mask_};
   }
 
-  /// Writer only. The next `count` slots are free; fill them with slot(i), then publish(count).
-  /// False: try grow().
+  /// Writer only. True if the next `count` slots are free: fill them with slot(i), then call
+  /// publish(count). If false, try grow().
   bool reserve(std::size_t count) noexcept {
-    auto const head = head_.load(std::memory_order_relaxed);  // only this thread writes it
+    auto const head = head_.load(std::memory_order_relaxed);  // only the writer changes it
     if (fits(head, count)) return true;
     known_tail_ = tail_.load(std::memory_order_acquire);
     return fits(head, count);
   }
-  /// Larger rings grow only within a quarter of the budget: they must not take the memory that all
-  /// others need. The reader is asked to come when half of so many slots wait.
+  /// Larger rings grow only within a quarter of the budget, so that they leave memory for the
+  /// others. The reader is woken when half of this many slots wait.
   static constexpr std::size_t modest_slots = 1 << 15;
 
-  /// Writer only, after grow() has said false: with a greater budget it would have grown.
+  /// Writer only, after grow() returned false: true if it would have grown with a larger budget.
   bool lacks_memory() const noexcept { return lacks_memory_; }
 
-  /// Writer only, after reserve() has said false: makes room for `count` slots. False when too many
-  /// wait or the budget is used up: the caller drops and counts.
+  /// Writer only, after reserve() returned false: makes room for `count` slots. Returns false if
+  /// too many slots wait or the budget is used up; then the caller drops the entry and counts it.
   bool grow(std::size_t count) noexcept {
     auto const head = head_.load(std::memory_order_relaxed);
     auto const made = areas_made_.load(std::memory_order_relaxed);
@@ -75,13 +74,13 @@ class growing_ring {
   void publish(std::size_t count) noexcept {
     head_.store(head_.load(std::memory_order_relaxed) + count, std::memory_order_release);
   }
-  /// Writer only: true while at least half of what may wait for the reader does, or half of what
-  /// may wait in a ring of modest size.
+  /// Writer only: true if more than half of the permitted slots wait for the reader, or half of
+  /// modest_slots.
   bool half_full() noexcept {
     auto const half = std::min(limit_, modest_slots) / 2;
     auto const head = head_.load(std::memory_order_relaxed);
     if (head - known_tail_ <= half) return false;
-    known_tail_ = tail_.load(std::memory_order_acquire);  // the last look may be old
+    known_tail_ = tail_.load(std::memory_order_acquire);  // the known value may be old
     return head - known_tail_ > half;
   }
   /// Any thread: true when the reader has taken everything published so far.
@@ -111,7 +110,7 @@ class growing_ring {
     return from.slots[(reading_ + offset) & from.mask];
   }
 
-  /// All that was added goes back. Whoever calls it is writer and reader at once, and the ring is
+  /// Releases all added slots. The caller must be the only writer and reader, and the ring must be
   /// drained.
   void shrink() noexcept {
     follow(head_.load(std::memory_order_relaxed));
@@ -127,7 +126,7 @@ class growing_ring {
  private:
   static_assert(std::is_trivially_destructible_v<Slot>);
   struct area {
-    std::uint64_t begins = 0;  // the first position that lies in it
+    std::uint64_t begins = 0;  // the first position in it
     Slot* slots = nullptr;
     std::size_t mask = 0;
   };
@@ -150,7 +149,8 @@ class growing_ring {
     munmap(old.slots, bytes_of(old.mask + 1));
     budget_.release(bytes_of(old.mask + 1));
   }
-  /// Reader: to the area that holds this position. Which are made was told before its head was.
+  /// Reader: moves on to the area that contains this position. An area is published before the head
+  /// that lies in it.
   void follow(std::uint64_t position) noexcept {
     while (area_ + 1 < areas_made_.load(std::memory_order_acquire) &&
            areas_[area_ + 1].begins <= position) {
@@ -160,20 +160,20 @@ class growing_ring {
   }
 
   memory_budget& budget_;
-  // The writer's.
+  // Used by the writer only.
   Slot* slots_;
   std::size_t mask_;
   std::size_t const limit_;
   std::uint64_t begins_ = 0;      // the first position in these slots
-  std::uint64_t known_tail_ = 0;  // the writer's last look at tail_
+  std::uint64_t known_tail_ = 0;  // last value of tail_ that the writer has read
   bool lacks_memory_ = false;
-  // The writer adds one, the reader follows; those behind the reader are gone.
+  // The writer adds areas, the reader follows. Areas behind the reader are released.
   alignas(64) std::array<area, 16> areas_{};
   std::atomic<std::size_t> areas_made_{1};
   alignas(64) std::atomic<std::uint64_t> head_{0};
   alignas(64) std::atomic<std::uint64_t> tail_{0};
   std::uint64_t reading_ = 0;
-  std::size_t area_ = 0;  // the reader's
+  std::size_t area_ = 0;  // used by the reader
 };
 
 }  // namespace gpuprof

@@ -16,11 +16,12 @@ namespace gpuprof {
 namespace {
 
 struct message_place {
-  std::atomic<std::uint32_t> owner;  // the system's number of the thread; 0: free
+  std::atomic<std::uint32_t> owner;  // the system's thread id; 0: free
   std::array<char, max_message_bytes + 1> text;
 };
 
-// Not in TLS: the library's is static, and a late dlopen has a few hundred bytes for it.
+// Not in TLS, because the library uses static TLS, and a late dlopen has only a few hundred bytes
+// of it.
 constinit std::array<message_place, 64> message_places{};
 
 constinit thread_local char const* message_here __attribute__((tls_model("initial-exec"))) = "";
@@ -31,8 +32,8 @@ bool has_ended(std::uint32_t os_thread) noexcept {
   return syscall(SYS_tgkill, getpid(), static_cast<pid_t>(os_thread), 0) != 0 && errno == ESRCH;
 }
 
-/// Null if all places belong to threads that still run. A child of fork() is another thread, and
-/// gets a place of its own.
+/// Returns null if all places belong to running threads. In a forked child the thread has another
+/// id and gets a place of its own.
 message_place* own_place() noexcept {
   auto const here = os_thread_id();
   if (place_here != nullptr && place_here->owner.load(std::memory_order_relaxed) == here)
@@ -42,7 +43,7 @@ message_place* own_place() noexcept {
   for (auto& one : message_places) {
     auto owner = one.owner.load(std::memory_order_relaxed);
     if (owner != 0 && owner != here && !has_ended(owner)) continue;
-    // Acquire: the text of the thread before was written before this one writes.
+    // Acquire: the previous thread's text was written before this one writes.
     if (!one.owner.compare_exchange_strong(owner, here, std::memory_order_acq_rel)) continue;
     found = &one;
     break;
@@ -51,7 +52,7 @@ message_place* own_place() noexcept {
   return place_here = found;
 }
 
-/// A cut text ends with a whole character of UTF-8.
+/// Cuts the text after a complete UTF-8 character.
 std::size_t length_within(std::string_view text, std::size_t limit) noexcept {
   if (text.size() <= limit) return text.size();
   while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xc0) == 0x80) --limit;

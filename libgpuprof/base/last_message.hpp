@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why the last call of the C API on this thread could not do what it was asked for. Takes no memory
-// of the heap and no lock, so that it also works where there is no memory and in inert children.
+// The reason why the last call of the C API on this thread failed. Uses no heap memory and no lock,
+// so that it also works without memory and in inert children.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was seen, lost and spent, by name: counters that several threads raise, and the lines in
-// which reports read them.
+// Counts of what was seen, lost and spent: counters that several threads increase, and named values
+// for reports.
 #pragma once
 
 #include <atomic>
@@ -12,18 +12,18 @@
 
 namespace gpuprof {
 
-/// Orders nothing else: reports read the sum alone.
+/// Memory order is relaxed, because reports read only the sum.
 inline void count(std::atomic<std::uint64_t>& counter, std::uint64_t more = 1) noexcept {
   counter.fetch_add(more, std::memory_order_relaxed);
 }
 
-/// Names and values, as the capture has them; docs/capture-format.md lists them.
+/// Names and values as in the capture; docs/capture-format.md lists them.
 using named_counters = std::vector<std::pair<std::string, std::uint64_t>>;
 
-/// Some sixty names: looked for one after the other.
+/// Holds about sixty names, so it is searched linearly.
 class ledger {
  public:
-  /// Of one name the values of all owners add up.
+  /// Values with the same name are added up.
   void add(std::string_view name, std::uint64_t value) {
     for (auto& [known, sum] : entries_)
       if (known == name) {

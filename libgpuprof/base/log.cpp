@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t max_parts = 14;
 
-/// The logger has it, too; this one can be asked where there is none.
+/// The logger has this level, too. This copy can be read without a logger.
 std::atomic<log_level> lowest_written{log_level::info};
 
 spdlog::level::level_enum to_spdlog(log_level level) noexcept {
@@ -47,9 +47,9 @@ iovec piece(std::string_view text) noexcept {
 
 using beginning = std::array<char, 40>;
 
-/// Readers of debug lines want to know when.
+/// Debug lines begin with the time.
 std::string_view with_time(beginning& room, std::chrono::system_clock::time_point when) noexcept {
-  fork_guard const whole;  // a child must not find the C library's lock on time zones held
+  fork_guard const whole;  // a child must not find the C library's time zone lock held
   auto const ms = std::chrono::duration_cast<std::chrono::milliseconds>(when.time_since_epoch());
   std::time_t const seconds = ms.count() / 1000;
   tm local{};
@@ -60,9 +60,9 @@ std::string_view with_time(beginning& room, std::chrono::system_clock::time_poin
   return {room.data(), static_cast<std::size_t>(length)};
 }
 
-/// spdlog's own sinks write to whatever descriptor 2 is, under a lock, with memory of the heap. A
-/// line of this one is one system call: lines of several threads and processes do not mix, and
-/// there is no lock that a forked child could find held.
+/// spdlog's own sinks write to descriptor 2 whatever it is, under a lock, and use heap memory.
+/// Here, a line is one system call: lines of several threads and processes do not mix, and there is
+/// no lock that a forked child could find held.
 class standard_error_sink final : public spdlog::sinks::sink {
  public:
   explicit standard_error_sink(spdlog::logger const& of) noexcept : logger_(of) {}
@@ -82,11 +82,11 @@ class standard_error_sink final : public spdlog::sinks::sink {
   spdlog::logger const& logger_;
 };
 
-// Never destroyed: late callbacks may still log while the process is going down. Not registered
-// with spdlog's registry, whose destructor would run at exit.
+// Never destroyed, because late callbacks may still log while the process ends. Not registered with
+// spdlog's registry, whose destructor would run at exit.
 spdlog::logger& logger() {
   static auto* const instance = [] {
-    fork_guard const whole;  // a child must not find it half made
+    fork_guard const whole;  // a forked child must not find it half constructed
     auto made = std::make_unique<spdlog::logger>("gpuprof");
     made->sinks().push_back(std::make_shared<standard_error_sink>(*made));
     made->set_error_handler([](std::string const&) {});
@@ -95,8 +95,7 @@ spdlog::logger& logger() {
   return *instance;
 }
 
-/// Writes the parts as they are: without memory of the heap there is no logger, or no room for a
-/// long line.
+/// Writes the parts directly. Used if there is no heap memory for a logger or for a long line.
 void write_parts(std::initializer_list<std::string_view> parts) noexcept {
   std::array<iovec, max_parts + 2> pieces;
   std::size_t count = 0;
@@ -126,8 +125,8 @@ void log(log_level level, std::initializer_list<std::string_view> parts) noexcep
   errno = saved_errno;
 }
 
-// Without spdlog, whose logger may not have been made yet: an inert child takes none of the locks
-// for that.
+// Does not use spdlog: the logger may not exist yet, and an inert child must not take the locks for
+// creating it.
 void log_in_inert_child(log_level level, std::string_view message) noexcept {
   auto const saved_errno = errno;
   no_cancellation const here;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines on stderr, each starting with "[gpuprof]": the only thing the library ever prints.
+// Writes lines to stderr, each starting with "[gpuprof]". The library prints nothing else.
 #pragma once
 
 #include <atomic>
@@ -10,9 +10,8 @@ namespace gpuprof {
 
 enum class log_level { debug, info, warning, error, off };
 
-/// Any thread. Writes the parts as one line; at most 14 of them. Also works when there is no
-/// memory of the heap, so that it can say so. What cannot be written is dropped, see
-/// standard_error.hpp.
+/// Any thread. Writes the parts, at most 14, as one line. Also works without heap memory. Lines
+/// that cannot be written are dropped, see standard_error.hpp.
 void log(log_level level, std::initializer_list<std::string_view> parts) noexcept;
 
 template <class... Parts>
@@ -35,14 +34,14 @@ void log_error(Parts const&... parts) noexcept {
 /// Lines below this level are not written. Default: info.
 void set_log_level(log_level level) noexcept;
 
-/// True once: for lines that must not repeat. Give each place its own static flag.
+/// Returns true once, for lines that must not repeat. Each place needs its own static flag.
 inline bool first_time(std::atomic<bool>& flag) noexcept {
   return !flag.exchange(true, std::memory_order_relaxed);
 }
 
-// A line on stderr from a child of fork() in which nothing else of ours may run.
+// Writes a line to stderr from a forked child in which no other code of gpuprof may run.
 
-/// As log(), without its locks: other threads of the parent may have held them for ever.
+/// Like log(), but without its locks: other threads of the parent may have held them at the fork.
 void log_in_inert_child(log_level level, std::string_view message) noexcept;
 
 }  // namespace gpuprof

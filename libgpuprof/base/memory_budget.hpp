@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts the host memory the profiler holds against the limit the user set.
+// Counts the host memory that the profiler holds and compares it with the user's limit.
 #pragma once
 
 #include <atomic>
@@ -7,7 +7,8 @@
 
 namespace gpuprof {
 
-/// Any thread. Big blocks (record buffers, thread rings) and names; refusal instead of growth.
+/// Any thread. Covers large blocks (record buffers, thread rings) and names. A request beyond the
+/// limit is refused.
 class memory_budget {
  public:
   explicit memory_budget(std::size_t limit) noexcept : limit_(limit) {}
@@ -19,7 +20,8 @@ class memory_budget {
     } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
     return true;
   }
-  /// Of what is bounded elsewhere and cannot be refused: others are, until there is room again.
+  /// For memory that is bounded elsewhere and cannot be refused. It may exceed the limit; then
+  /// other requests are refused until there is room again.
   void take(std::size_t bytes) noexcept { used_.fetch_add(bytes, std::memory_order_relaxed); }
   void release(std::size_t bytes) noexcept { used_.fetch_sub(bytes, std::memory_order_relaxed); }
 

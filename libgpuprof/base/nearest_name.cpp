@@ -7,7 +7,7 @@
 namespace gpuprof {
 namespace {
 
-/// Letters put in, left out, replaced, or swapped with the next.
+/// Counts letters that are inserted, removed, replaced, or swapped with the next one.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -29,7 +29,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string nearest_name(std::string_view word, std::span<std::string const> names) {
   std::string best;
-  auto fewest = word.size() / 3 + 1;  // further away it is another word, not a misspelling
+  auto fewest = word.size() / 3 + 1;  // with more edits it is a different word, not a misspelling
   for (auto const& name : names) {
     auto const edits = edit_distance(word, name);
     if (edits < fewest) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The name a misspelled word most likely meant.
+// Finds the name that a misspelled word most likely means.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace gpuprof {
 
-/// Of `names`, the one with the fewest edits to `word`; empty when none is near.
+/// Returns the one of `names` with the fewest edits to `word`; empty if none is near.
 std::string nearest_name(std::string_view word, std::span<std::string const> names);
 
 }  // namespace gpuprof

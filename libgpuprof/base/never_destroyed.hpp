@@ -7,8 +7,8 @@
 
 namespace gpuprof {
 
-/// For `static never_destroyed<T> one;` in a function: callbacks may still come while the process
-/// ends, and no allocation can fail where the function may not throw.
+/// Used as `static never_destroyed<T> one;` in a function. Callbacks may still come while the
+/// process ends, and in a noexcept function no allocation may fail.
 template <class T>
 class never_destroyed {
  public:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of newer C libraries that the compiler's own libraries call, for a build that runs with
-// an older one (-DGPUPROF_GLIBC=2.28). Nothing else of the product calls them by these names.
+// Functions of newer C libraries that the compiler's own libraries call, for a build that must run
+// with an older one (-DGPUPROF_GLIBC=2.28). No other code of gpuprof calls them by these names.
 //
-// Where the C library at run time has the function, it is asked: it knows more than we can.
+// If the C library has the function at run time, it is called, because it knows more.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -19,8 +19,8 @@
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
-/// glibc 2.32: true in a process that never had a second thread. Never true, so all counts of
-/// libstdc++ are atomic.
+/// glibc 2.32: true in a process that never had a second thread. Here it is always false, so all
+/// counters of libstdc++ are atomic.
 HIDDEN char __libc_single_threaded = 0;
 
 typedef int (*find_object_function)(void*, struct dl_find_object*);
@@ -38,8 +38,9 @@ static int minor_release(void) {
   return release;
 }
 
-/// Before all other constructors, because they may throw. The release is looked at first: to ask
-/// for what is not there would allocate, and leave an error for the program's dlerror().
+/// Runs before all other constructors, because these may throw. It checks the release first,
+/// because looking up a missing function would allocate and leave an error for the program's
+/// dlerror().
 __attribute__((constructor(101))) static void look_for_functions(void) {
   int const saved = errno;
   int const release = minor_release();
@@ -90,8 +91,8 @@ static int describe_if_wanted(struct dl_phdr_info* info, size_t size, void* want
 
 extern ElfW(Ehdr) const __ehdr_start HIDDEN;  // defined by the linker
 
-/// glibc 2.35: which object holds the address, for the unwinder; 0 if it was found. Most frames are
-/// of this object: to see that takes neither a lock nor the loader.
+/// glibc 2.35: tells the unwinder which object holds the address; returns 0 if found. Most frames
+/// belong to this object; checking that needs neither a lock nor the loader.
 HIDDEN int _dl_find_object(void* address, struct dl_find_object* found) {
   if (glibc_find_object != NULL) return glibc_find_object(address, found);
   wanted_object wanted = {(uintptr_t)address, found};
@@ -133,9 +134,9 @@ static int64_t nanoseconds(clockid_t clock) {
   return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-/// glibc 2.30: waits until a moment of any clock. An older release waits by CLOCK_REALTIME, which
-/// can be set: it waits at most a second at a time, and then returns as if it had been woken, which
-/// callers must expect anyway.
+/// glibc 2.30: waits until a moment of any clock. Older releases wait by CLOCK_REALTIME, which can
+/// be set. So this waits for at most a second at a time and then returns like a spurious wakeup,
+/// which callers must expect anyway.
 HIDDEN int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
                                   clockid_t clock, struct timespec const* until) {
   if (glibc_clockwait != NULL) return glibc_clockwait(condition, mutex, clock, until);

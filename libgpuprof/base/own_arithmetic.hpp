@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the floating-point environment of the program out of our arithmetic, and ours out of the
-// program's.
+// Separates the floating-point environments of the program and of gpuprof.
 #pragma once
 
 #include <cfenv>
@@ -10,13 +9,13 @@
 
 namespace gpuprof {
 
-/// While it lives, the calling thread computes in the default environment: nothing traps, numbers
-/// are rounded to nearest. Afterwards the program's traps, rounding and exception flags are as they
-/// were. Without it a division of ours would end a program that traps exceptions (feenableexcept,
-/// -ffpe-trap). For threads of the program, wherever a float or double is computed on them:
-/// converting one, or inserting into an unordered_map, is enough to raise a flag. On x86-64 it
-/// covers float and double, which are computed in SSE, and takes 10 ns; saving the x87 unit as well
-/// takes 400 ns. For a long double see whole_environment.
+/// While it lives, the calling thread computes in the default environment: no traps, rounding to
+/// nearest. Afterwards the program's traps, rounding and exception flags are restored. Without it,
+/// a division in gpuprof could end a program that traps exceptions (feenableexcept, -ffpe-trap).
+/// Used on threads of the program wherever a float or double is computed; converting one, or
+/// inserting into an unordered_map, may already raise a flag. On x86-64 it covers float and double,
+/// which are computed in SSE, and takes 10 ns; saving the x87 unit, too, would take 400 ns. For
+/// long double see whole_environment.
 class own_arithmetic {
  public:
 #if defined(__x86_64__)
@@ -40,14 +39,14 @@ class own_arithmetic {
 
  private:
 #if defined(__x86_64__)
-  static constexpr unsigned default_state = 0x1f80;  // all exceptions masked, to nearest
+  static constexpr unsigned default_state = 0x1f80;  // all exceptions masked, round to nearest
   unsigned const of_program_ = _mm_getcsr();
 #else
   std::fenv_t of_program_;
 #endif
 };
 
-/// The same for all units of the processor.
+/// Does the same for all floating-point units of the processor.
 class whole_environment {
  public:
   whole_environment() noexcept {

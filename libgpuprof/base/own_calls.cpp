@@ -12,21 +12,21 @@
 namespace gpuprof {
 namespace {
 
-// A few at a time: the drain thread and what helps it.
+// Only a few at a time: the drain thread and its helpers.
 std::array<std::atomic<std::uint32_t>, 32> own_threads{};
 
-// What this thread is inside of. Initial-exec: no call to find it.
+// Nesting depth of own calls on this thread. Initial-exec TLS is accessed without a call.
 constinit thread_local int own_depth __attribute__((tls_model("initial-exec"))) = 0;
 
 std::atomic<bool> are_watched{false};
 
-// Two for each kernel whose parameters are asked for, each stream that is destroyed and each
-// capture that is switched.
+// Two notes are needed for each kernel whose parameters are read, each destroyed stream and each
+// start or stop of a capture.
 constexpr int max_notes = 1 << 12;
 std::atomic<bounded_queue<own_calls_note>*> notes{nullptr};  // made once, never destroyed
 
-// Places for both notes are taken at once: a stretch that nobody hears the end of would hide all
-// later calls of its thread.
+// Space for both notes is reserved at once: without its end, a stretch would hide all later calls
+// of its thread.
 std::atomic<int> free_notes{max_notes};
 
 bool take_two_notes() noexcept {
@@ -64,7 +64,7 @@ bool makes_own_calls() noexcept {
 }
 
 void watch_own_calls(bool on) {
-  // Made here, not inside a callback.
+  // Created here and not inside a callback.
   if (on && notes.load() == nullptr) notes.store(new bounded_queue<own_calls_note>(max_notes));
   are_watched.store(on, std::memory_order_release);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells the driver calls that the profiler makes from those of the program, for reports of calls.
+// Distinguishes driver calls of the profiler from those of the program, for reports on calls.
 #pragma once
 
 #include "base/time.hpp"
@@ -9,26 +9,28 @@
 
 namespace gpuprof {
 
-/// Every call of such a thread is the profiler's. It says so itself.
+/// All calls of this thread are the profiler's. The thread registers itself.
 void note_own_thread(std::uint32_t os_thread) noexcept;
 void forget_own_thread(std::uint32_t os_thread) noexcept;
 bool is_own_thread(std::uint32_t os_thread) noexcept;
 
-/// Of the calling thread: the profiler's own, or inside own_calls. Whatever is watched.
+/// True if the calling thread is the profiler's own or inside own_calls, also while calls are not
+/// watched.
 bool makes_own_calls() noexcept;
 
-/// A stretch of a thread of the program in which the profiler makes calls.
+/// A stretch of time in which the profiler makes calls on a thread of the program.
 struct own_calls_note {
   std::uint32_t os_thread = 0;
-  timestamp_ns from, to;  // 0: not known yet, another note follows
+  timestamp_ns from, to;  // `to` is 0 if not known yet; then another note follows
 };
 
-/// Only while CUPTI records calls does anybody want to know afterwards. One thread; throws when
-/// there is no memory for the notes.
+/// Notes are needed only while CUPTI records calls. Call it from one thread; throws if there is no
+/// memory for the notes.
 void watch_own_calls(bool on);
 
-/// Marks the calls that are made while it lives, on threads of the program. Any thread, without
-/// lock; not nested. Where nobody takes the notes of some 2,000 stretches, the next is not marked.
+/// Marks the calls made while it lives on threads of the program. Any thread, without lock; must
+/// not be nested. If the notes of some 2,000 stretches have not been taken, the next stretch is not
+/// marked.
 class own_calls {
  public:
   own_calls() noexcept;
@@ -40,8 +42,8 @@ class own_calls {
   own_calls_note note_;
 };
 
-/// The oldest that has not been taken. What is taken before the records of calls are looked at says
-/// of each of them whose it is.
+/// Takes the oldest note. Take the notes before looking at call records; then it is known which of
+/// these calls are the profiler's.
 std::optional<own_calls_note> take_own_calls() noexcept;
 
 }  // namespace gpuprof

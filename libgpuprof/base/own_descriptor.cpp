@@ -18,7 +18,7 @@
 namespace gpuprof {
 namespace {
 
-/// 0: not known. Old kernels, and sandboxes, have no such call.
+/// Returns 0 if not known: old kernels and sandboxes lack this call.
 std::int64_t birth_of(int descriptor) noexcept {
 #if defined(STATX_BTIME)
   struct statx status {};
@@ -46,10 +46,10 @@ std::optional<file_identity> file_identity::of(int descriptor) noexcept {
 
 namespace {
 
-/// For forked children, which have only what stands in memory: no lock, since the thread that has
-/// it may not be there. What finds no place is kept by children, as if it were not ours.
+/// Used by forked children. Without a lock, because the thread that holds it may not exist in the
+/// child. Descriptors that do not fit in the table stay open in children.
 struct open_descriptor {
-  std::atomic<int> number{-1};  // the last to be written: the rest holds while it is not -1
+  std::atomic<int> number{-1};  // written last; the other members are valid while it is not -1
   file_identity file;
 };
 constexpr int being_filled = -2;
@@ -81,8 +81,8 @@ void forget(int number) noexcept {
   }
 }
 
-/// A daemon that closes its standard streams opens others in their place: a file of ours that took
-/// the number of one would make it write to the wrong places.
+/// A daemon that closes its standard streams opens other files in their place. If a file of gpuprof
+/// got one of these numbers, the daemon would write to the wrong files.
 int above_standard_streams(int number) noexcept {
   if (number < STDIN_FILENO || number > STDERR_FILENO) return number;
   auto const saved_errno = errno;
@@ -108,7 +108,8 @@ int own_descriptor::get() const noexcept {
 
 void own_descriptor::close() noexcept {
   if (number_ < 0) return;
-  // Forgotten first: another thread may get the number as soon as it is closed.
+  // Removed from the table first, because another thread may get the number as soon as it is
+  // closed.
   auto const ours = get();
   auto const saved_errno = errno;
   forget(std::exchange(number_, -1));
@@ -116,7 +117,8 @@ void own_descriptor::close() noexcept {
   errno = saved_errno;
 }
 
-// From the top: a new descriptor gets the lowest free number, so free ones are mostly there.
+// Counts from the top: a new descriptor gets the lowest free number, so high numbers are mostly
+// free.
 bool has_free_descriptors(unsigned count) noexcept {
   constexpr int max_asked = 4096;
   auto const kept = errno;

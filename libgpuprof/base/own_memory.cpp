@@ -14,10 +14,11 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t page = 4096;  // the least there is: a piece lies in one page of any machine
+constexpr std::size_t page = 4096;  // the smallest page: a piece lies in one page on any machine
 constexpr std::size_t first_piece = 256;
 
-/// 0, or errno. The kernel copies, so an address that is not ours to read is an error and no fault.
+/// Returns 0 or errno. The kernel copies the bytes, so an address that cannot be read is an error
+/// and not a fault.
 int copy_own_memory(std::uint64_t address, std::span<std::byte> into) noexcept {
   auto const saved_errno = errno;
   iovec const local{into.data(), into.size()};
@@ -28,8 +29,8 @@ int copy_own_memory(std::uint64_t address, std::span<std::byte> into) noexcept {
   return failed;
 }
 
-/// The kernel reads the signal set first and then refuses the request, which does not exist. It
-/// must read eight bytes, so they are taken from the aligned word of the address.
+/// The kernel reads the signal set first and then rejects the request, which is invalid. It must
+/// read eight bytes, so they are taken from the aligned word that contains the address.
 bool can_read_word(std::uintptr_t address) noexcept {
   auto const saved_errno = errno;
   constexpr auto no_request = ~0L;
@@ -47,14 +48,14 @@ bool can_read_pages(std::uintptr_t first, std::uintptr_t last) noexcept {
   return true;
 }
 
-/// Part of this thread's stack: was found to be readable without a gap. What lies above the frame
-/// of a function that runs there stays readable while that function runs.
+/// A part of this thread's stack that was found readable without a gap. The part above a running
+/// function's frame stays readable while the function runs.
 struct stack_part {
   std::uintptr_t begin = 0, end = 0;
 };
 constinit thread_local stack_part known_stack __attribute__((tls_model("initial-exec")));
 
-// A frame is rarely larger; each page up to there is asked for once.
+// A frame is rarely larger. Each page up to this distance is checked once.
 constexpr std::uintptr_t max_above_frame = 16 * page;
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads memory of this process that may not be there.
+// Reads memory of this process that may not be mapped.
 #pragma once
 
 #include <cstddef>
@@ -10,18 +10,18 @@
 
 namespace gpuprof {
 
-/// False when not all of it can be read: an error where a load would fault. Linux 3.2 on; where the
-/// system call is forbidden nothing can be read.
+/// Returns false if some of it cannot be read, without faulting. Needs Linux 3.2; if the system
+/// call is forbidden, nothing can be read.
 bool read_own_memory(std::uint64_t address, std::span<std::byte> into) noexcept;
 
-/// True when all of it can be read at this moment. Takes 2 ns for what lies on the stack of this
-/// thread, else a system call (0.1 us) for each page; that call is allowed everywhere.
+/// True if all of it can be read at this moment. Takes 2 ns for memory on this thread's stack, else
+/// a system call (0.1 us) for each page; that call is always allowed.
 bool can_read(void const* address, std::size_t bytes) noexcept;
 
-/// The length of a text, `max_bytes` at most. Nothing when it cannot be read up to its end.
+/// Returns the length of a text, at most `max_bytes`; nothing if it cannot be read up to its end.
 std::optional<std::size_t> readable_length(char const* text, std::size_t max_bytes) noexcept;
 
-/// The text at this address up to its end, cut at `max_bytes`; empty when it cannot be read.
+/// Returns the text at this address, cut at `max_bytes`; empty if it cannot be read up to its end.
 std::string read_own_text(char const* text, std::size_t max_bytes);
 
 }  // namespace gpuprof

@@ -23,7 +23,7 @@ std::atomic<bool> forked_child{false};
 std::atomic<bool> inert_children{false};
 std::atomic<bool> exiting{false};
 
-// A thread that ends while its file is read makes reading fail, at which a stream's buffer throws.
+// If a thread ends while its file is read, reading fails and a stream's buffer would throw.
 std::string read_file(std::string const& path) {
   constexpr std::size_t more_than_proc_has = 1 << 20;
   return read_whole_file(path, more_than_proc_has).text;
@@ -103,7 +103,7 @@ bool has_rights_of_others() noexcept {
 
 namespace {
 
-/// False: this is not the main thread, or the C library cannot do it.
+/// Returns false if this is not the main thread, or if the C library does not support it.
 bool when_this_main_thread_ends(void (*f)()) noexcept {
   if (os_thread_id() != static_cast<std::uint32_t>(getpid())) return false;
   using registers = int (*)(void (*)(void*), void*, void*);

@@ -26,8 +26,8 @@ struct beginning {
   void* argument;
 };
 
-/// What a thread inherits from its creator and is the program's choice for that one: traps of
-/// floating-point exceptions, CPUs, a priority above the usual one.
+/// Resets what a thread inherits from its creator although it was meant for that one:
+/// floating-point traps, CPUs, a raised priority.
 void forget_creator(std::uint32_t os_thread) noexcept {
   std::fesetenv(FE_DFL_ENV);
   run_on_cpus_of_process();
@@ -44,8 +44,8 @@ void* run_as_own(void* given) {
   return result;
 }
 
-/// The scheduling policy is the usual one, whatever the creator has: a thread of ours that had
-/// SCHED_FIFO would stand in the way of the program's. Where it may not be changed it is inherited.
+/// Uses the default scheduling policy whatever the creator has, because a thread of gpuprof with
+/// SCHED_FIFO would block the program's threads. If the policy may not be changed, it is inherited.
 int create(pthread_t& thread, pthread_attr_t& attributes, beginning* begin) noexcept {
   sched_param const usual{};
   pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
@@ -74,20 +74,20 @@ int start_quiet_thread(pthread_t& thread, char const* name, std::size_t stack_by
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
   if (code != 0) return code;
-  (void)begin.release();  // the thread's now
+  (void)begin.release();  // now owned by the thread
   pthread_setname_np(thread, name);
   return 0;
 }
 
 namespace {
 
-// 8192 CPUs. cpu_set_t has 1024, and the kernel refuses a set that is smaller than its own.
+// For 8192 CPUs. cpu_set_t has only 1024, and the kernel refuses a set smaller than its own.
 using cpu_words = std::array<unsigned long, 8192 / (8 * sizeof(unsigned long))>;
 
 std::array<std::atomic<unsigned long>, cpu_words{}.size()> of_process;
 std::atomic<bool> are_remembered{false};
 
-/// Of the thread, 0: the calling one. Empty when it cannot be told.
+/// Returns the CPUs of the thread; 0 is the calling one. Empty if they cannot be read.
 cpu_words cpus_of(pid_t thread) noexcept {
   cpu_words words{};
   auto* const set = reinterpret_cast<cpu_set_t*>(words.data());

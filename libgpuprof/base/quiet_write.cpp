@@ -23,8 +23,8 @@ quiet_write::quiet_write() noexcept {
   pthread_sigmask(SIG_BLOCK, &held, &before_);
 }
 
-// The kernel sends both to the thread that writes. By a bare system call: that of libc is a point
-// at which threads are canceled.
+// The kernel sends both signals to the writing thread. Uses the system call directly, because
+// libc's function is a cancellation point.
 quiet_write::~quiet_write() {
   auto const kept = errno;
   sigset_t now, ours;

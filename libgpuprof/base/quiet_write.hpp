@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A write of ours that cannot be made fails, and sends the program no signal.
+// Makes failed writes of gpuprof return an error without sending the program a signal.
 #pragma once
 
 #include <csignal>
 
 namespace gpuprof {
 
-/// While it lives this thread gets neither SIGXFSZ (the file would pass RLIMIT_FSIZE) nor SIGPIPE
-/// (nobody reads), whose default is to end the process. Signals that the program has pending stay
-/// so. Not inside of another one. Passes no point at which a thread is canceled.
+/// While it lives, this thread gets neither SIGXFSZ (the file would exceed RLIMIT_FSIZE) nor
+/// SIGPIPE (the pipe has no reader); by default both end the process. Pending signals of the
+/// program stay pending. Must not be nested. Contains no cancellation point.
 class quiet_write {
  public:
   quiet_write() noexcept;

@@ -17,7 +17,8 @@ struct ranked_name {
   std::uint32_t rank = 0;
 };
 
-/// Of "run.rank3.gpuprof". One with a process id between is of a process that the rank started.
+/// Splits "run.rank3.gpuprof". A name with a process id in between belongs to a process that the
+/// rank started.
 std::optional<ranked_name> split(std::string const& name, std::string_view extension) {
   auto const at = name.rfind(mark);
   if (at == std::string::npos || !name.ends_with(extension)) return std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of which each rank of a job has one, told apart by ".rank3" in their names.
+// Files that each rank of a job has, distinguished by ".rank3" in their names.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@ struct rank_file {
   std::string path;
 };
 
-/// "run.rank3.gpuprof" -> "run.rank3`extension`"; empty for a capture that is not named so.
+/// "run.rank3.gpuprof" -> "run.rank3`extension`"; empty if the capture's name has no rank.
 std::string beside_ranked_capture(std::string const& capture, std::string_view extension);
 
-/// "run.rank3.gpuprof" and 5 -> "run.rank5`extension`"; empty for a capture that is not named so.
+/// "run.rank3.gpuprof" and 5 -> "run.rank5`extension`"; empty if the capture's name has no rank.
 std::string file_of_rank(std::string const& capture, std::uint32_t rank,
                          std::string_view extension);
 
-/// Those of other ranks beside `capture`, in the order of ranks: run.rank1`extension` where it is
-/// run.rank0.gpuprof. None for a capture that is not named so.
+/// Returns the files of other ranks beside `capture`, sorted by rank: run.rank1`extension` for
+/// run.rank0.gpuprof. Empty if the capture's name has no rank.
 std::vector<rank_file> files_of_other_ranks(std::string const& capture, std::string_view extension);
 
 }  // namespace gpuprof

@@ -13,7 +13,7 @@ std::string number(char const* format, double value, char const* unit) {
   return std::string(text) + " " + unit;
 }
 
-/// "copy" of "copies".
+/// Returns "copy" for "copies".
 std::string singular(std::string word) {
   auto const replace_end = [&](std::string_view plural, std::string_view by) {
     if (!word.ends_with(plural)) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers with their units, as sentences have them; and text as a whole number.
+// Formats numbers with units for use in sentences, and converts text to a whole number.
 #pragma once
 
 #include <charconv>
@@ -11,19 +11,19 @@
 
 namespace gpuprof {
 
-/// "1.234 s", "12.3 us": a length of time with a unit that suits it.
+/// Returns a length of time with a suitable unit: "1.234 s", "12.3 us".
 std::string readable_time(double nanoseconds);
 /// "12.3 MB".
 std::string readable_bytes(double bytes);
-/// 1234567 as "1,234,567".
+/// Returns "1,234,567" for 1234567.
 std::string readable_count(std::uint64_t count);
 
-/// "1 copy", "1,234 copies"; `plural` may go on: "1 kernel without time".
+/// Returns "1 copy" or "1,234 copies". `plural` may have more words: "1 kernel without time".
 std::string counted(std::uint64_t count, std::string_view plural);
 
-// Text as a whole number.
+// Converts text to a whole number.
 
-/// Nothing unless all of the text is one that fits.
+/// Returns nothing unless the whole text is a number that fits.
 template <class Number>
 std::optional<Number> whole_number(std::optional<std::string> const& text) {
   Number value{};

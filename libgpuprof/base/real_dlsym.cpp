@@ -6,10 +6,11 @@
 namespace gpuprof {
 namespace {
 
-// Read and written by built-ins only: a function of the standard library would be instrumented.
+// Accessed by compiler built-ins only, because functions of the standard library would be
+// instrumented.
 dlsym_function known = nullptr;
 
-// Every release has the oldest one: asking for what is not there would allocate.
+// The oldest version, which every release has: looking up a missing one would allocate.
 #if defined(__x86_64__)
 constexpr char const* version = "GLIBC_2.2.5";
 #else
@@ -20,8 +21,8 @@ void* no_dlsym(void*, char const*) {
   return nullptr;
 }
 
-/// A program that links us through a library of its own has the C library in front of us, so there
-/// is no next one. Up to glibc 2.33 it is in libdl.
+/// If a program links gpuprof through another library, the C library is in front of gpuprof, so
+/// there is no next dlsym. Up to glibc 2.33 it is in libdl.
 dlsym_function from_c_library() noexcept {
   constexpr char const* names[] = {"libc.so.6", "libdl.so.2"};
   for (auto const* const name : names) {
@@ -35,8 +36,8 @@ dlsym_function from_c_library() noexcept {
 
 }  // namespace
 
-// May be called before constructors have run, also those of sanitizers. Behind us there may be
-// another library that stands before the C library.
+// May be called before constructors have run, including those of sanitizers. Another library may
+// lie between gpuprof and the C library.
 __attribute__((no_sanitize("address", "thread", "undefined"))) dlsym_function
 real_dlsym() noexcept {
   auto function = __atomic_load_n(&known, __ATOMIC_RELAXED);

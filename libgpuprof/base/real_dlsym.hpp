@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C library's own dlsym: libgpuprof_preload.so has one in front of it
+// Returns the C library's own dlsym. libgpuprof_preload.so defines another one in front of it
 // (preload/dlsym_export.cpp).
 #pragma once
 
@@ -7,7 +7,7 @@ namespace gpuprof {
 
 using dlsym_function = void* (*)(void* handle, char const* name);
 
-/// Any thread, any time. Never null: where the C library has none, a function that finds nothing.
+/// Any thread, any time. Never null: if the C library has none, a function that finds nothing.
 dlsym_function real_dlsym() noexcept;
 
 }  // namespace gpuprof

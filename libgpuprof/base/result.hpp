@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A value or the one-line reason why there is none.
+// A value, or a one-line reason for its absence.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace gpuprof {
 
-/// What was tried, what came back, what is lost, what to do: one line, without a trailing full stop
-/// of its own.
+/// Says what was tried, what came back, what is lost and what to do, in one line without a final
+/// full stop.
 struct error {
   std::string message;
 };
@@ -26,7 +26,7 @@ class [[nodiscard]] result {
   T&& operator*() && noexcept { return std::move(*std::get_if<0>(&state_)); }
   T* operator->() noexcept { return std::get_if<0>(&state_); }
   T const* operator->() const noexcept { return std::get_if<0>(&state_); }
-  /// Only when there is no value.
+  /// Call it only if there is no value.
   std::string const& message() const noexcept { return std::get_if<1>(&state_)->message; }
 
  private:

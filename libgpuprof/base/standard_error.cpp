@@ -14,7 +14,7 @@
 namespace gpuprof {
 namespace {
 
-/// A standard stream has come through exec(): it cannot be marked to be closed there.
+/// A standard stream was inherited through exec(), so it cannot have the close-on-exec flag.
 std::optional<file_identity> standard_error_now() noexcept {
   auto const flags = fcntl(STDERR_FILENO, F_GETFD);
   if (flags < 0 || (flags & FD_CLOEXEC) != 0) return std::nullopt;
@@ -30,7 +30,7 @@ bool is_still_there() noexcept {
   return remembered() && file_identity::of(STDERR_FILENO) == remembered();
 }
 
-/// What is left when so many bytes are written.
+/// Returns what remains after this many bytes are written.
 std::span<iovec> without(std::span<iovec> pieces, std::size_t bytes) noexcept {
   while (!pieces.empty() && bytes >= pieces.front().iov_len) {
     bytes -= pieces.front().iov_len;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes to the standard error of the process, and to nothing else that has its number.
+// Writes to the standard error of the process, and never to another file with the same descriptor.
 #pragma once
 
 #include <span>
@@ -7,15 +7,15 @@
 
 namespace gpuprof {
 
-/// When the library is loaded: from now on descriptor 2 is written to only while it is the file
-/// that it is now. Later calls change nothing; without any the first write remembers.
+/// Called when the library is loaded: from then on descriptor 2 is written to only while it refers
+/// to the same file. Later calls change nothing. If it is never called, the first write remembers
+/// the file.
 void remember_standard_error() noexcept;
 
-/// Any thread, without a lock, without memory of the heap. Neither a full nor a broken pipe is a
-/// matter for the program: no SIGPIPE, and what cannot be written is dropped. Writes nothing when
-/// the program has closed descriptor 2, or has another file there: its data files get that number
-/// once it has closed its standard streams. Passes a point where threads are canceled; changes
-/// errno.
+/// Any thread, without a lock or heap memory. A full or broken pipe does not affect the program:
+/// there is no SIGPIPE, and lines that cannot be written are dropped. Writes nothing if the program
+/// has closed descriptor 2 or has another file there, such as a data file that got this number
+/// after the standard streams were closed. Contains a cancellation point; changes errno.
 void write_to_standard_error(std::span<iovec> pieces) noexcept;
 
 }  // namespace gpuprof

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moments and lengths of time in nanoseconds, and the two clocks that a trace needs.
+// Points in time and durations in nanoseconds, and the two clocks that a trace needs.
 #pragma once
 
 #include <compare>
@@ -10,7 +10,7 @@ namespace gpuprof {
 
 inline constexpr std::uint64_t ns_per_ms = 1'000'000, ns_per_second = 1'000'000'000;
 
-/// A length of time in nanoseconds.
+/// A duration in nanoseconds.
 struct duration_ns {
   std::int64_t value = 0;
 
@@ -47,19 +47,19 @@ inline std::uint64_t read_clock(clockid_t clock) noexcept {
          static_cast<std::uint64_t>(t.tv_nsec);
 }
 
-/// The clock of CUPTI's records on Linux: CLOCK_REALTIME.
+/// CLOCK_REALTIME is the clock of CUPTI's records on Linux.
 inline timestamp_ns now() noexcept {
   return {read_clock(CLOCK_REALTIME)};
 }
 
-/// For intervals and deadlines.
+/// Used for intervals and deadlines.
 inline std::uint64_t monotonic_ns() noexcept {
   return read_clock(CLOCK_MONOTONIC);
 }
 
-// A part of a trace.
+// A part of the time of a trace.
 
-/// Moments of the trace's clock, from `begin` until before `end`.
+/// A time range on the trace's clock, from `begin` to before `end`.
 struct time_stretch {
   timestamp_ns begin{0};
   timestamp_ns end{~std::uint64_t{0}};

@@ -15,7 +15,7 @@ std::size_t utf8_length(std::string_view text) noexcept {
   for (std::size_t i = 1; i < length; ++i) {
     if ((byte(i) & 0xc0) != 0x80) return 0;
   }
-  if (length == 3 && first == 0xe0 && byte(1) < 0xa0) return 0;  // could be shorter
+  if (length == 3 && first == 0xe0 && byte(1) < 0xa0) return 0;  // overlong encoding
   if (length == 3 && first == 0xed && byte(1) > 0x9f) return 0;  // surrogate
   if (length == 4 && first == 0xf0 && byte(1) < 0x90) return 0;
   if (length == 4 && first == 0xf4 && byte(1) > 0x8f) return 0;  // beyond U+10FFFF

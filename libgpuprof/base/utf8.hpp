@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text as UTF-8: which bytes of it are, made valid, written as a JSON string.
+// UTF-8 text: checks it, makes it valid, and writes it as a JSON string.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,14 @@
 
 namespace gpuprof {
 
-/// The length of the well-formed UTF-8 character at the front of a text that is not empty; 0: there
-/// is none.
+/// Returns the length of the well-formed UTF-8 character at the front of a non-empty text; 0 if
+/// there is none.
 std::size_t utf8_length(std::string_view text) noexcept;
 
-/// The text, with U+FFFD for each byte that is no UTF-8.
+/// Returns the text with U+FFFD for each byte that is not UTF-8.
 std::string valid_utf8(std::string_view text);
 
-/// Quoted and escaped. Bytes that are no UTF-8 become U+FFFD.
+/// Writes the text with quotes and escapes. Bytes that are not UTF-8 become U+FFFD.
 void append_json_text(std::string& out, std::string_view text);
 
 }  // namespace gpuprof

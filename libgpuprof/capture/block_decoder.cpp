@@ -20,8 +20,8 @@ block_decoder::~block_decoder() = default;
 block_decoder::block_decoder(block_decoder&&) noexcept = default;
 block_decoder& block_decoder::operator=(block_decoder&&) noexcept = default;
 
-// zstd verifies the checksum of the content, but only where the frame says that it has one: a
-// damaged bit must not be able to say that it has none.
+// zstd verifies the content checksum only if the frame header says that there is one. Requires it,
+// so that a damaged bit cannot disable the check.
 bool block_decoder::decompress(block_header const& header) {
   constexpr std::size_t shortest_frame = 4 + 1 + 1 + 3 + 4;
   constexpr unsigned checksum_flag = 0x04;  // RFC 8878, 3.1.1.1.1
@@ -67,7 +67,7 @@ void row_assembler::fill(readable_column& from, column_layout const& column, std
                          std::size_t count) noexcept {
   auto const numbers = std::span{numbers_}.first(count);
   if (column.type == value_type::text) {
-    // Lengths that ask for more than there is give short texts, not a read beyond the block.
+    // Clamps damaged lengths, so that they give short texts instead of a read beyond the block.
     from.cursor.next(numbers);
     for (std::size_t i = 0; i < count; ++i) {
       auto const length = std::min<std::uint64_t>(numbers[i], from.texts.size());
@@ -77,7 +77,7 @@ void row_assembler::fill(readable_column& from, column_layout const& column, std
   } else if (!from.cursor.is_constant()) {
     from.cursor.next(numbers);
     scatter(numbers, column, rows, layout_->row_bytes);
-  } else if (is_first_) {  // a constant is still there from the tile before
+  } else if (is_first_) {  // a constant is still in `rows` from the first tile
     std::fill(numbers.begin(), numbers.end(), from.cursor.constant());
     scatter(numbers, column, rows, layout_->row_bytes);
   }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads one block back: checks it, decompresses it, and puts its columns together as rows, a small
-// tile at a time.
+// Reads one block: checks it, decompresses it and assembles its columns into rows, in small tiles.
 #pragma once
 
 #include "capture/block_index.hpp"
@@ -18,7 +17,7 @@
 
 namespace gpuprof::capture {
 
-/// A column of the loaded block: a cursor over its numbers (of a text column, the lengths) and its
+/// A column of the loaded block: a cursor over its numbers (for a text column, the lengths) and its
 /// joined texts.
 struct readable_column {
   std::uint16_t place = 0;
@@ -26,7 +25,7 @@ struct readable_column {
   std::string_view texts;
 };
 
-/// Keeps its buffers between blocks. Nothing it hands out outlives the next load().
+/// Reuses its buffers for all blocks, so results are valid until the next load().
 class block_decoder {
  public:
   block_decoder();
@@ -34,7 +33,7 @@ class block_decoder {
   block_decoder(block_decoder&&) noexcept;
   block_decoder& operator=(block_decoder&&) noexcept;
 
-  /// False when the block is damaged. All lengths are checked here, so that reading the columns
+  /// Returns false if the block is damaged. Checks all lengths, so that reading the columns
   /// afterwards cannot fail.
   bool load(input_file const& file, block_place const& place);
 
@@ -51,22 +50,23 @@ class block_decoder {
   std::vector<readable_column> columns_;
 };
 
-// Puts the columns of a loaded block together as rows, a small tile at a time.
+// Assembles rows from the columns of a loaded block, in small tiles.
 
-/// Tiles, because a block of rows does not fit the caches that the caller wants for its own work.
+/// Rows are assembled in tiles, because a whole block would displace the caller's data from the
+/// caches.
 inline constexpr std::size_t tile_rows = 1024;
 
-/// For one block; reads its columns front to back. Texts in the rows live as long as the block
-/// stays loaded.
+/// Use for one block; reads its columns from front to back. Texts in the rows are valid as long as
+/// the block stays loaded.
 class row_assembler {
  public:
-  /// Bit p of `wanted`: fill in the column at place p.
+  /// Bit p of `wanted` selects the column at place p.
   row_assembler(table_layout const& layout, std::span<readable_column> columns,
                 std::uint64_t wanted) noexcept
       : layout_(&layout), columns_(columns), wanted_(wanted) {}
 
-  /// Fills in the next `count` rows, at most tile_rows. `rows` is the same memory at each call;
-  /// at the first it holds tile_rows default rows.
+  /// Fills in the next `count` rows, at most tile_rows. `rows` must be the same memory at each
+  /// call, and hold tile_rows default rows at the first.
   void next(std::byte* rows, std::size_t count) noexcept;
 
  private:

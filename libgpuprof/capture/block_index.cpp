@@ -23,7 +23,8 @@ std::optional<block_header> header_at(input_file const& file, std::uint64_t offs
   return header;
 }
 
-// Where the next intact block header starts at or after `offset`; the file's size when nowhere.
+// Returns the offset of the next intact block header at or after `offset`, or the file size if
+// there is none.
 std::uint64_t next_header(input_file const& file, std::uint64_t offset) {
   std::vector<unsigned char> window(1 << 16);
   while (offset + block_header_bytes <= file.size()) {
@@ -37,7 +38,8 @@ std::uint64_t next_header(input_file const& file, std::uint64_t offset) {
       if (header_at(file, candidate)) return candidate;
       from = found + 1;
     }
-    offset += window.size() - (block_magic.size() - 1);  // a magic may straddle two windows
+    // the magic may be split between two windows
+    offset += window.size() - (block_magic.size() - 1);
   }
   return file.size();
 }
@@ -66,7 +68,7 @@ result<void> check_file_header(input_file const& file, std::string const& path,
                  to_string(load<std::uint16_t>(&image[10])) + ", this gpuprof reads up to " +
                  to_string(format_major) + ": read it with a newer gpuprof"};
   }
-  // Blocks carry checksums of their own: a bad spot in the file header loses nothing.
+  // Blocks have their own checksums, so damage in the file header loses nothing.
   if (!header_at(file, image.size()) && !(same_magic && next_header(file, 1) < file.size())) {
     return error{"'" + path + "' is not a gpuprof capture"};
   }
@@ -96,7 +98,7 @@ std::string name_of_table(std::uint16_t number) {
 
 namespace {
 
-/// Blocks are numbered in file order.
+/// Block numbers must increase in a file, so a lower one starts another capture.
 std::string where_another_begins(std::string const& path, std::uint64_t offset) {
   return "'" + path + "': from offset " + to_string(offset) +
          " on it holds another capture, or a part of this one again: files seem to have been "
@@ -113,7 +115,7 @@ result<block_index> index_blocks(input_file const& file, std::string const& path
   }
   block_index index;
   std::uint64_t offset = file_header_bytes;
-  std::uint64_t expected = 0;  // sequence number
+  std::uint64_t expected = 0;  // next sequence number
   while (offset < file.size()) {
     auto header = header_at(file, offset);
     if (!header) {
@@ -127,7 +129,7 @@ result<block_index> index_blocks(input_file const& file, std::string const& path
         break;
       }
       header = header_at(file, resumed);
-      if (!header) break;  // the file changed under our hands
+      if (!header) break;  // the file changed while it was read
       if (header->sequence < expected) {
         warnings.add(where_another_begins(path, offset));
         break;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the blocks of a capture file by their headers, past damaged places and up to a cut-off end.
+// Finds the blocks of a capture file by their headers, even after damaged places and in a file that
+// was cut off.
 #pragma once
 
 #include "base/result.hpp"
@@ -15,11 +16,11 @@
 namespace gpuprof::capture {
 
 struct block_place {
-  std::uint64_t offset = 0;  // of the zstd frame
+  std::uint64_t offset = 0;  // offset of the zstd frame
   block_header header;
 };
 
-/// Lines for the user, a bounded number of them.
+/// Lines for the user. Their number is limited.
 class warning_list {
  public:
   void add(std::string line);
@@ -29,12 +30,14 @@ class warning_list {
   std::vector<std::string> lines_;
 };
 
-/// What a file lacks, as far as it can be told.
+/// The known losses of a file.
 struct file_losses {
-  std::map<std::uint16_t, std::uint64_t> rows;  // by table: of blocks whose header is there
-  std::uint64_t blocks = 0;     // of which nothing is there, as the numbers of the others tell
-  std::uint64_t unwritten = 0;  // rows for which there was no room on the disk, or no memory
-  bool lacks_end = false;       // whatever came last: the file was cut, or its program was killed
+  // by table, for damaged blocks with an intact header
+  std::map<std::uint16_t, std::uint64_t> rows;
+  std::uint64_t blocks = 0;     // missing blocks, known from gaps in the block numbers
+  std::uint64_t unwritten = 0;  // rows not written because the disk was full or memory was missing
+  // the end is missing: the file was cut off or its program was killed
+  bool lacks_end = false;
 };
 
 struct block_index {
@@ -43,12 +46,12 @@ struct block_index {
   file_losses losses;
 };
 
-/// The reason when the file is empty, no capture, or from a newer version. Names the file as `path`
-/// in what it says.
+/// Returns an error if the file is empty, not a capture or from a newer version. Messages call the
+/// file `path`.
 result<block_index> index_blocks(input_file const& file, std::string const& path,
                                  warning_list& warnings);
 
-/// "kernel", or "table 99" for one that this version does not know.
+/// Returns "kernel", or "table 99" for a table that this version does not know.
 std::string name_of_table(std::uint16_t number);
 
 }  // namespace gpuprof::capture

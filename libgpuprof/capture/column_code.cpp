@@ -12,7 +12,7 @@ namespace {
 using u64 = std::uint64_t;
 using i64 = std::int64_t;
 
-// The transformed value of row i; rows that have no predecessor give no value of their own.
+// The transformed value of row i. Must not be called for rows without enough predecessors.
 template <transform How>
 u64 transformed(u64 const* v, std::size_t i) noexcept {
   if constexpr (How == transform::none) return v[i];
@@ -23,7 +23,7 @@ u64 transformed(u64 const* v, std::size_t i) noexcept {
 template <transform How>
 inline constexpr std::size_t predecessors = static_cast<std::size_t>(How);
 
-// Calls f with the transform as a constant.
+// Calls f with the transform as a compile-time constant.
 template <class F>
 auto dispatch(transform how, F&& f) noexcept {
   switch (how) {
@@ -46,8 +46,8 @@ bool all_equal(std::span<u64 const> values) noexcept {
 constexpr std::size_t sample_run = 64;
 constexpr std::size_t sample_runs = 4;
 
-// Bits that the noise around the median needs in a sample: what the compressor cannot remove. Rare
-// outliers (pauses) count little, unlike in a range from least to greatest.
+// Counts the bits that a sample needs for the noise around its median, which the compressor cannot
+// remove. Rare outliers (pauses) count little, unlike in the range from least to greatest.
 template <transform How>
 std::size_t noise_bits(std::span<u64 const> values) noexcept {
   std::array<i64, sample_run * sample_runs> sample;
@@ -77,7 +77,8 @@ transform choose_transform(std::span<u64 const> values) noexcept {
   auto const none = noise_bits<transform::none>(values);
   auto const delta = noise_bits<transform::delta>(values);
   auto const second = noise_bits<transform::delta_of_delta>(values);
-  // The simpler one on a near tie: it decodes faster and does not double independent noise.
+  // If the results are close, prefers the simpler transform: it decodes faster and does not double
+  // independent noise.
   auto const best_with_delta = std::min(delta, second + second / 16);
   if (none <= best_with_delta + best_with_delta / 16) return transform::none;
   return delta <= second + second / 16 ? transform::delta : transform::delta_of_delta;
@@ -96,7 +97,7 @@ column_code fit(std::span<u64 const> values) noexcept {
   auto const span = static_cast<u64>(greatest) - base;
   column_code code{
       .how = How, .width = static_cast<std::uint8_t>((std::bit_width(span) + 7) / 8), .base = base};
-  // Seeds that make the residuals of the rows without predecessors zero.
+  // Seeds are chosen so that rows without predecessors have a residual of zero.
   if constexpr (How == transform::delta) code.seed = values[0] - base;
   if constexpr (How == transform::delta_of_delta) {
     auto const step0 = values[1] - values[0] - base;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns one column of numbers into bytes that compress well, and back.
+// Encodes one column of numbers as bytes that compress well, and decodes it.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@ namespace gpuprof::capture {
 
 enum class transform : std::uint8_t { none = 0, delta = 1, delta_of_delta = 2 };
 
-/// How a column is stored. All arithmetic is modulo 2^64; r[i] are the stored residuals, `width`
-/// bytes each (0: all are zero and nothing is stored):
+/// How a column is stored. All arithmetic is modulo 2^64; r[i] are the stored residuals of `width`
+/// bytes each (0: all are zero and not stored):
 ///   none            v[i] = base + r[i]
 ///   delta           v[i] = v[i-1] + base + r[i]                              v[-1] = seed
 ///   delta_of_delta  s[i] = s[i-1] + base + r[i], v[i] = v[i-1] + s[i]        s[-1] = seed_step
 /// Residuals are stored as byte planes: the lowest byte of every row, then the next byte of every
-/// row ... so that noise, slowly changing bytes and zeros reach the compressor apart.
+/// row, and so on. This separates noise, slowly changing bytes and zeros for the compressor.
 struct column_code {
   transform how = transform::none;
   std::uint8_t width = 0;
@@ -27,21 +27,22 @@ struct column_code {
   bool operator==(column_code const&) const = default;
 };
 
-/// Looks at a sample to choose the transform, then at all values to fit base and width.
+/// Chooses the transform from a sample, then base and width from all values.
 column_code choose_code(std::span<std::uint64_t const> values) noexcept;
 
 /// Writes code.width * values.size() bytes.
 void encode_planes(column_code const& code, std::span<std::uint64_t const> values,
                    unsigned char* planes) noexcept;
 
-/// Reads a column front to back. `planes` holds code.width * rows bytes and outlives the cursor.
+/// Reads a column from front to back. `planes` holds code.width * rows bytes and must outlive the
+/// cursor.
 class column_cursor {
  public:
   column_cursor() = default;
   column_cursor(column_code const& code, unsigned char const* planes, std::size_t rows) noexcept
       : code_(code), planes_(planes), rows_(rows), value_(code.seed), step_(code.seed_step) {}
 
-  /// The next out.size() values; not more than are left.
+  /// Reads the next out.size() values. There must be that many left.
   void next(std::span<std::uint64_t> out) noexcept;
 
   bool is_constant() const noexcept { return code_.how == transform::none && code_.width == 0; }

@@ -48,7 +48,7 @@ constexpr auto tables = std::to_array<table_note>({
 });
 
 constexpr auto columns = std::to_array<column_note>({
-    // In many tables.
+    // Used in many tables.
     {"", "start", "ns of CLOCK_REALTIME", "", "when it began"},
     {"", "duration", "ns", "", "how long it took"},
     {"", "time", "ns of CLOCK_REALTIME", "", "when it happened"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each table and column of a capture means: for the schema in every file, and for
-// docs/capture-format.md, which is made from it.
+// Describes each table and column of a capture: for the schema in every file, and for
+// docs/capture-format.md, which is generated from it.
 #pragma once
 
 #include <string_view>
@@ -8,20 +8,21 @@
 namespace gpuprof::capture {
 
 struct column_note {
-  std::string_view table;  // empty: in all tables that have no note of their own
+  std::string_view table;  // empty: all tables without a note of their own
   std::string_view column;
   std::string_view unit;       // empty: a number, an id or a text
-  std::string_view refers_to;  // "table.column" whose value it is; empty: stands for itself
-  std::string_view meaning;    // and what 0 or an empty text says, where that is not plain
+  std::string_view refers_to;  // "table.column" that holds the value; empty: none
+  std::string_view meaning;    // also the meaning of 0 or an empty text if that is not clear
 };
 
 struct table_note {
   std::string_view table;
   std::string_view meaning;
-  std::string_view order;  // of its rows, and which of several rows holds
+  std::string_view order;  // order of the rows, and which row counts if there are several
 };
 
-/// Null for what is not in tables.hpp; a test asks for all that is.
+/// Returns null for tables and columns that are not in tables.hpp. A test checks that all others
+/// have a note.
 column_note const* note_of(std::string_view table, std::string_view column) noexcept;
 table_note const* note_of(std::string_view table) noexcept;
 

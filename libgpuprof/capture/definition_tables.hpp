@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of rows that others refer to. They are written before any row that may use them.
+// Tables whose rows other tables refer to. They are written before any row that may use them.
 #pragma once
 
 #include "capture/table.hpp"
@@ -10,20 +10,20 @@
 
 namespace gpuprof::capture {
 
-/// A text and the number by which all other tables refer to it.
+/// A text, and the number that other tables use for it.
 struct name_row {
   name_id id{};
   std::string_view text;
 };
 
-/// One column of one table, so that a file says what it holds.
+/// Describes one column of one table, so that a file documents itself.
 struct schema_row {
   std::uint16_t table = 0;
   std::uint16_t column = 0;
   std::string_view table_name;
   std::string_view column_name;
   std::string_view type;  // u8 u16 u32 u64 i32 i64 f64 bool text
-  std::string_view unit;  // as in column_note, with the next
+  std::string_view unit;  // as in column_note, like `refers_to`
   std::string_view refers_to;
 };
 

@@ -10,8 +10,8 @@
 
 namespace gpuprof::capture {
 
-/// One entry: 32 bytes in the file. After the whole directory come, in its order, each column's
-/// byte planes and then its texts.
+/// One entry: 32 bytes in the file. After the directory comes, for each column in the same order,
+/// its byte planes and then its texts.
 struct stored_column {
   std::uint16_t place = 0;
   column_code code;
@@ -25,12 +25,12 @@ struct stored_column {
 /// Replaces `out`.
 void write_directory(std::span<stored_column const> columns, std::vector<unsigned char>& out);
 
-/// The entries at the start of `content`, whose payloads fill the rest of it exactly. False when
-/// they do not, or make no sense. `out` is replaced.
+/// Reads the entries at the start of `content`; their payloads must fill the rest exactly. Returns
+/// false if they do not or if an entry is invalid. Replaces `out`.
 bool read_directory(std::span<unsigned char const> content, std::size_t rows,
                     std::vector<stored_column>& out);
 
-/// Bytes of a directory of so many columns.
+/// Size in bytes of a directory with this many columns.
 constexpr std::size_t directory_bytes(std::size_t columns) noexcept {
   return 2 + 32 * columns;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of what was measured: peaks, readings, samples, and what the machine code says.
+// Tables of measured values: peaks, readings, samples, and the analysis of machine code.
 #pragma once
 
 #include "capture/table.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fixed parts of a capture file: file header, block header, limits.
+// The fixed parts of a capture file: file header, block header and limits.
 #pragma once
 
 #include <array>
@@ -10,29 +10,31 @@
 
 namespace gpuprof::capture {
 
-inline constexpr std::uint16_t format_major = 1;  // a reader refuses a greater one
-inline constexpr std::uint16_t format_minor = 1;  // a greater one only adds columns and tables
+inline constexpr std::uint16_t format_major = 1;  // readers refuse a higher number
+inline constexpr std::uint16_t format_minor = 1;  // a higher number only adds columns and tables
 
-inline constexpr std::size_t max_block_rows = 65536;          // more is damage
-inline constexpr std::size_t max_block_raw_bytes = 16 << 20;  // more is damage
-inline constexpr std::size_t max_rows_per_byte = 600;         // of the block; more is damage
-inline constexpr std::size_t max_text_bytes = 1 << 20;        // longer texts are cut when written
+inline constexpr std::size_t max_block_rows = 65536;          // more means damage
+inline constexpr std::size_t max_block_raw_bytes = 16 << 20;  // more means damage
+// per byte of the block; more means damage
+inline constexpr std::size_t max_rows_per_byte = 600;
+// longer texts are cut off when written
+inline constexpr std::size_t max_text_bytes = 1 << 20;
 
 inline constexpr std::size_t file_header_bytes = 16;
 inline constexpr std::size_t block_header_bytes = 40;
 
-// 0x89 and the line ends show a file that went through a text-mode copy, as in PNG.
+// As in PNG, 0x89 and the line ends reveal a file that was copied in text mode.
 inline constexpr std::array<unsigned char, 8> file_magic{0x89, 'G',  'P',  'U',
                                                          'P',  '\r', '\n', 0x1A};
 inline constexpr std::array<unsigned char, 8> block_magic{0xB7, 'g', 'p', 'b', 'l', 'o', 'c', 'k'};
 
-/// What stands before the compressed rows of a block.
+/// The header before the compressed rows of a block.
 struct block_header {
   std::uint16_t table = 0;
   std::uint32_t rows = 0;
   std::uint32_t stored_bytes = 0;  // length of the zstd frame that follows
   std::uint32_t raw_bytes = 0;     // length of its content
-  std::uint64_t sequence = 0;      // 0, 1, 2 ... through the file: a gap is a lost block
+  std::uint64_t sequence = 0;      // 0, 1, 2 ... in file order; a gap means a lost block
 };
 
 /// FNV-1a, 64 bits.
@@ -42,7 +44,7 @@ constexpr std::uint64_t checksum(std::span<unsigned char const> bytes) noexcept 
   return hash;
 }
 
-/// Little-endian numbers at any address.
+/// Loads and stores little-endian numbers at any address.
 template <class T>
 constexpr void store(unsigned char* to, T value) noexcept {
   for (std::size_t i = 0; i < sizeof(T); ++i) {
@@ -81,7 +83,8 @@ inline block_header_image to_bytes(block_header const& header) noexcept {
   return image;
 }
 
-/// False when the bytes are not a block header written by to_bytes(), or one beyond the limits.
+/// Returns false if the bytes are not a block header written by to_bytes(), or if it exceeds the
+/// limits.
 inline bool parse(std::span<unsigned char const, block_header_bytes> image,
                   block_header& header) noexcept {
   if (std::memcmp(image.data(), block_magic.data(), block_magic.size()) != 0) return false;
@@ -91,7 +94,8 @@ inline bool parse(std::span<unsigned char const, block_header_bytes> image,
             .stored_bytes = load<std::uint32_t>(&image[16]),
             .raw_bytes = load<std::uint32_t>(&image[20]),
             .sequence = load<std::uint64_t>(&image[24])};
-  // Rows that can be foretold take no bytes, but the block does: a writer puts 32768 in 55 at most.
+  // Predictable rows take no bytes, but the block does: the writer needs up to 55 bytes for 32768
+  // such rows.
   auto const bytes = block_header_bytes + header.stored_bytes;
   return header.rows <= max_block_rows && header.rows <= max_rows_per_byte * bytes &&
          header.raw_bytes <= max_block_raw_bytes && header.stored_bytes > 0;

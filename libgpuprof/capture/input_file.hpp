@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads pieces of a file by offset.
+// Reads parts of a file by offset.
 #pragma once
 
 #include "base/result.hpp"
@@ -10,8 +10,8 @@
 
 namespace gpuprof::capture {
 
-/// By pread, not by a mapping: a file that shrinks while it is read is an error here, and SIGBUS
-/// there. What is appended after open() is not seen.
+/// Uses pread instead of a mapping: if the file shrinks while it is read, pread reports an error, a
+/// mapping would raise SIGBUS. Does not see data appended after open().
 class input_file {
  public:
   static result<input_file> open(std::string const& path);

@@ -57,7 +57,7 @@ std::array<table_layout, table_count> make_layouts(std::type_identity<std::tuple
   return {make_layout<Row>()...};
 }
 
-// Calls f with a value of the C++ type that a column has in its row.
+// Calls f with a value of the C++ type of a column.
 template <class F>
 void with_type(value_type type, F&& f) noexcept {
   switch (type) {
@@ -69,7 +69,7 @@ void with_type(value_type type, F&& f) noexcept {
       return f(std::uint32_t{});
     case value_type::i32:
       return f(std::int32_t{});
-    case value_type::u64:  // all bits as they are
+    case value_type::u64:  // copies all bits unchanged
     case value_type::i64:
     case value_type::f64:
       return f(std::uint64_t{});
@@ -88,7 +88,7 @@ std::string_view name_of(value_type type) noexcept {
   return names[static_cast<std::size_t>(type)];
 }
 
-// Never destroyed: a writer may still be in use when the process takes its globals down.
+// Never destroyed, because a writer may still be in use while the process destroys its globals.
 std::span<table_layout const, table_count> all_tables() {
   static auto const& layouts =
       *new std::array<table_layout, table_count>{make_layouts(std::type_identity<row_types>{})};
@@ -104,7 +104,7 @@ void gather(column_layout const& column, std::byte const* rows, std::size_t row_
       if constexpr (std::is_same_v<decltype(value), std::string_view>) {
         to = value.size();
       } else {
-        to = static_cast<std::uint64_t>(value);  // negative numbers keep their sign
+        to = static_cast<std::uint64_t>(value);  // keeps the sign of negative numbers
       }
       from += row_bytes;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the columns of each table lie in its rows, as data: made from tables.hpp once, so that the
-// code that moves values need not exist once per table.
+// Describes as data where the columns of each table are in its rows. Made from tables.hpp once, so
+// that code that moves values does not exist once per table.
 #pragma once
 
 #include "capture/tables.hpp"
@@ -15,13 +15,13 @@ namespace gpuprof::capture {
 
 enum class value_type : std::uint8_t { u8, u16, u32, u64, i32, i64, f64, boolean, text };
 
-/// As the schema spells it.
+/// Returns the type's name in the schema.
 std::string_view name_of(value_type type) noexcept;
 
 struct column_layout {
   std::string_view name;
   value_type type{};
-  std::size_t offset = 0;  // in the row
+  std::size_t offset = 0;  // offset in the row
 };
 
 struct table_layout {
@@ -33,7 +33,7 @@ struct table_layout {
   std::vector<column_layout> columns;
 };
 
-/// By table number.
+/// Indexed by table number.
 std::span<table_layout const, table_count> all_tables();
 
 template <class Row>
@@ -41,22 +41,22 @@ table_layout const& layout_of() {
   return all_tables()[table<Row>::number];
 }
 
-/// Takes one column out of `count` rows; of a text column, the lengths.
+/// Copies one column of all rows to `out`; for a text column, the lengths.
 void gather(column_layout const& column, std::byte const* rows, std::size_t row_bytes,
             std::span<std::uint64_t> out) noexcept;
 
-/// Puts values into one column of out.size() rows. Not for text columns.
+/// Writes values into one column of as many rows. Not for text columns.
 void scatter(std::span<std::uint64_t const> values, column_layout const& column, std::byte* rows,
              std::size_t row_bytes) noexcept;
 
-/// The text of one row.
+/// Returns the text of one row.
 std::string_view& text_at(std::byte* row, column_layout const& column) noexcept;
 std::string_view text_at(std::byte const* row, column_layout const& column) noexcept;
 
-// Says which columns of a table a reader is asked to decode.
+// The columns of a table that a reader decodes.
 
-/// By default all. `only(&kernel_record::shape, &kernel_record::duration)` names a few; the other
-/// members then keep their default.
+/// Contains all columns by default. `only(&kernel_record::shape, &kernel_record::duration)` selects
+/// some; other members keep their default value.
 template <class Row>
 class column_set {
  public:
@@ -66,7 +66,7 @@ class column_set {
     return set;
   }
 
-  /// A member may be several columns: &kernel_shape::grid is three.
+  /// A member may consist of several columns: &kernel_shape::grid is three.
   template <class Member>
   void insert(Member Row::*member) {
     Row const row{};

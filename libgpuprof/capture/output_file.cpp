@@ -34,14 +34,14 @@ std::string text_of(int number) {
   return strerror_r(number, buffer, sizeof buffer);
 }
 
-/// False while another holds the file. A file system without locks (ENOLCK, EINVAL) is no reason to
-/// record nothing.
+/// Returns false if another process has locked the file. Ignores file systems without locks
+/// (ENOLCK, EINVAL), so that they can still be used.
 bool lock(own_descriptor const& file) noexcept {
   auto whole = whole_file(F_WRLCK);
   return fcntl(file.get(), F_OFD_SETLK, &whole) == 0 || (errno != EAGAIN && errno != EACCES);
 }
 
-/// False when the name has gone to another file, or to none, since this one was opened.
+/// Returns false if the path refers to another file, or to none, since this one was opened.
 bool has_name(own_descriptor const& file, std::string const& path) noexcept {
   struct stat named {
   }, opened{};
@@ -49,8 +49,8 @@ bool has_name(own_descriptor const& file, std::string const& path) noexcept {
          named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
 }
 
-/// What is there is never written into: it may have another owner, other readers or other names.
-/// Several who want its place lock it first, so that nobody removes what another has just made.
+/// Removes an existing file instead of overwriting it: it may have another owner, other readers or
+/// other names. Locks it first, so that a process does not remove the new file of another one.
 result<void> remove_old(std::string const& path) {
   struct stat named {};
   if (lstat(path.c_str(), &named) != 0 && errno == ENOENT) return {};
@@ -58,7 +58,7 @@ result<void> remove_old(std::string const& path) {
     return cannot_create(path, "it is a link, which is not followed",
                          "remove it or choose another --output");
   }
-  // O_NONBLOCK: opening a FIFO would wait for its reader.
+  // O_NONBLOCK, because opening a FIFO would wait for its reader.
   own_descriptor const old{
       ::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
   if (old.get() < 0) return cannot_create(path, text_of(errno), "choose a writable --output");
@@ -73,8 +73,7 @@ result<void> remove_old(std::string const& path) {
   return {};
 }
 
-// Writing past RLIMIT_FSIZE does not just fail: it sends SIGXFSZ, which would end the program whose
-// guest this is.
+// Writing past RLIMIT_FSIZE also sends SIGXFSZ, which would end the profiled program.
 bool exceeds_size_limit(std::uint64_t size) noexcept {
   rlimit limit{};
   return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
@@ -87,7 +86,7 @@ result<output_file> output_file::create(std::string const& path, create_mode mod
   if (mode == create_mode::overwrite) {
     if (auto const removed = remove_old(path); !removed) return error{removed.message()};
   }
-  // O_EXCL follows no link either.
+  // O_EXCL does not follow links either.
   own_descriptor descriptor{
       ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600)};
   if (descriptor.get() < 0) {
@@ -96,7 +95,7 @@ result<output_file> output_file::create(std::string const& path, create_mode mod
         path, text_of(errno),
         exists ? "choose another --output or add --force-overwrite" : "choose a writable --output");
   }
-  // Another may have taken it for the old one, and replaced it before it was locked.
+  // Another process may have removed and replaced the file before it was locked.
   if (!lock(descriptor) || !has_name(descriptor, path)) return being_written(path);
   return output_file{std::move(descriptor)};
 }
@@ -112,7 +111,7 @@ int output_file::append(std::span<unsigned char const> bytes) noexcept {
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) {
       auto const reason = count == 0 ? EIO : errno;
-      // Back to the last whole batch. Should even this fail, the reader reports a truncated tail.
+      // Truncates to the last whole batch. If even this fails, the reader reports a truncated end.
       if (ftruncate(descriptor, static_cast<off_t>(size_)) != 0) return reason;
       return reason;
     }

@@ -12,8 +12,8 @@
 namespace gpuprof::capture {
 namespace {
 
-// A file of a few kilobytes may decompress to any amount of names: beyond this it is not honest.
-// The library gives out two million names of 128 MiB.
+// A file of a few kilobytes may decompress to any amount of names, so this is the limit. The
+// library writes at most two million names with 128 MiB in total.
 constexpr std::size_t max_name_bytes = 320 << 20;
 
 }  // namespace
@@ -28,8 +28,8 @@ void reader::delete_names::operator()(name_store* names) const noexcept {
   delete names;
 }
 
-/// Rows by table, which a line of the log says when the reader ends: how often a command reads the
-/// same records is seen nowhere else.
+/// Counts decoded rows by table and logs them when the reader ends, to show how often a command
+/// reads the same records.
 struct reader::decode_counts {
   std::string path;
   std::array<std::uint64_t, table_count> decoded{}, in_file{};
@@ -98,7 +98,7 @@ void reader::count_decoded(std::size_t block) noexcept {
 }
 
 void reader::take_notes_of(reader const& other) {
-  // A file that is still written has more blocks for the later reader.
+  // If the file is still being written, the later reader has more blocks.
   for (std::size_t i = 0; i < std::min(blocks_.size(), other.blocks_.size()); ++i) {
     if (blocks_[i].offset != other.blocks_[i].offset) continue;
     times_[i] = other.times_[i];
@@ -116,7 +116,7 @@ void reader::read_names() {
   for_each<name_row>([&](std::span<name_row const> rows) {
     std::size_t bytes = 0;
     for (auto const& row : rows) bytes += row.text.size();
-    // The entry itself costs memory too, also that of an empty text.
+    // The entry itself costs memory too, even for an empty text.
     auto const cost = bytes + rows.size() * 64;
     if (names.bytes + cost > max_name_bytes) {
       left_out += rows.size();
@@ -137,7 +137,7 @@ void reader::read_names() {
   }
 }
 
-// An ended file has its end mark; one without it was killed, or lives.
+// A closed file has an end mark. Without it, the program was killed or is still running.
 void reader::judge_end(bool cut_off) {
   end_row end;
   for_each<end_row>([&](std::span<end_row const> rows) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a capture file, also one that is cut off, damaged or still being written.
+// Reads a capture file, even one that is cut off, damaged or still being written.
 #pragma once
 
 #include "base/result.hpp"
@@ -20,7 +20,7 @@
 
 namespace gpuprof::capture {
 
-/// When the rows of a block begin: the earliest and the latest of them.
+/// The earliest and the latest start of the rows of a block.
 struct block_times {
   timestamp_ns first{~std::uint64_t{0}}, last{};
 };
@@ -40,14 +40,14 @@ class reader {
  public:
   static result<reader> open(std::string path);
 
-  /// All rows of a table in the order they were added, some hundred at a time. Blocks that turn out
-  /// damaged are skipped, with a line in warnings(). `wanted` names the columns to decode.
+  /// Calls f with all rows of a table in file order, up to 1024 at a time. Skips damaged blocks and
+  /// adds a line to warnings(). `wanted`: the columns to decode.
   template <class Row, class F>
   void for_each(F&& f, column_set<Row> wanted = {}) {
     for (auto const block : blocks_of<Row>()) for_each_in<Row>(block, f, wanted);
   }
 
-  /// The blocks of a table in file order, for who reads them in an order of his own.
+  /// Returns the blocks of a table in file order, for callers that read them in another order.
   template <class Row>
   std::vector<std::size_t> blocks_of() const {
     std::vector<std::size_t> found;
@@ -56,7 +56,7 @@ class reader {
     return found;
   }
 
-  /// Likewise, of one of those blocks.
+  /// As for_each(), for one of those blocks.
   template <class Row, class F>
   void for_each_in(std::size_t block, F&& f, column_set<Row> wanted = {}) {
     if (!load(block)) return;
@@ -71,7 +71,7 @@ class reader {
     }
   }
 
-  /// What a pass over a block has learned of its times. Nothing: no pass has said it yet.
+  /// Returns the times of a block, or nothing if no pass has stored them yet.
   std::optional<block_times> const& times_of(std::size_t block) const noexcept {
     return times_[block];
   }
@@ -86,20 +86,21 @@ class reader {
   /// Takes what another reader of the same file has noted.
   void take_notes_of(reader const& other);
 
-  /// From the block headers, at no cost: blocks that are damaged inside count until they are read.
+  /// Uses only the block headers: blocks that are damaged inside count until they are read.
   template <class Row>
   std::uint64_t row_count() const noexcept {
     return row_count(table<Row>::number);
   }
 
-  /// Empty for 0 and for an id that the file does not explain. Lives as long as the reader.
+  /// Returns an empty text for 0 and for an id that is not in the file. The text is valid as long
+  /// as the reader.
   std::string_view text(name_id id) const noexcept;
 
-  /// What is wrong with the file, one line each, so far: damage inside a block shows when it is
-  /// read.
+  /// Returns the known problems of the file, one line each. Damage inside a block is found when the
+  /// block is read.
   std::vector<std::string> const& warnings() const noexcept { return warnings_.lines(); }
 
-  /// Likewise, in numbers.
+  /// The same in numbers.
   file_losses const& losses() const noexcept { return losses_; }
   template <class Row>
   std::uint64_t rows_lost() const noexcept {
@@ -107,15 +108,16 @@ class reader {
     return found != losses_.rows.end() ? found->second : 0;
   }
 
-  /// Rows of a table that were decoded so far, whatever columns. A row counts each time.
+  /// Returns the number of rows of a table decoded so far, for any columns. A row counts each time
+  /// it is decoded.
   template <class Row>
   std::uint64_t rows_decoded() const noexcept {
     return rows_decoded(table<Row>::number);
   }
 
-  /// False after a kill, and while the program still runs.
+  /// False if the program was killed or is still running.
   bool is_complete() const noexcept { return complete_; }
-  /// True when another process (or this one) has the file open as a writer.
+  /// True if any process, including this one, has the file open as a writer.
   bool is_being_written() const noexcept { return being_written_; }
   std::uint64_t size_bytes() const noexcept { return file_.size(); }
   std::string const& path() const noexcept { return path_; }
@@ -146,7 +148,7 @@ class reader {
   std::vector<block_place> blocks_;
   std::vector<std::optional<block_times>> times_;      // by block
   std::vector<std::optional<block_devices>> devices_;  // by block
-  std::vector<bool> reported_;  // blocks whose damage is in warnings_ already
+  std::vector<bool> reported_;  // blocks whose damage was already added to `warnings_`
   std::unique_ptr<block_decoder> decoder_;
   std::unique_ptr<name_store, delete_names> names_;
   std::unique_ptr<decode_counts, delete_counts> decoded_;

@@ -7,9 +7,9 @@
 
 namespace gpuprof::capture {
 
-// Names a value inside a row, so that a column can be read from it and written to it.
+// Names a value inside a row, so that a column can be read and written.
 
-/// Reaches a value inside a row: at<&kernel_shape::grid, &extent3::x>.
+/// Accesses a value inside a row: at<&kernel_shape::grid, &extent3::x>.
 template <auto First, auto... Rest>
 struct accessor {
   template <class Row>
@@ -28,8 +28,8 @@ struct accessor {
 template <auto... Path>
 inline constexpr accessor<Path...> at{};
 
-// A table's number, a column's place in its list and the meaning of both are for ever. New columns
-// go to the end of a list, new tables get a new number; nothing is removed or reordered.
+// A table's number, a column's place in its list and the meaning of both never change. New columns
+// are added at the end of a list and new tables get a new number; nothing is removed or reordered.
 
 template <class Row>
 struct table;

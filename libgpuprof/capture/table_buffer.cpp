@@ -28,8 +28,8 @@ struct block_encoder::compressor {
 
 namespace {
 
-// Shorter stretches share a compressed block with their neighbors: a block of its own, with its
-// own statistics, does not pay for them.
+// Shorter columns share a zstd block with their neighbors, because statistics of their own would
+// cost more than they save.
 constexpr std::size_t own_statistics_bytes = 4096;
 
 }  // namespace
@@ -42,7 +42,7 @@ block_encoder::block_encoder() : compressor_(std::make_unique<compressor>()) {
 
 block_encoder::~block_encoder() = default;
 
-// Columns that are zero throughout are left out: the reader gives zero for what it does not find.
+// Leaves out columns that are all zero: the reader uses zero for missing columns.
 void block_encoder::compressor::plan(std::span<column_values const> given) {
   columns.clear();
   for (auto const& column : given) {
@@ -75,7 +75,7 @@ bool block_encoder::compressor::compress(std::span<column_values const> given,
   ZSTD_CCtx_reset(context, ZSTD_reset_session_only);
   ZSTD_CCtx_setPledgedSrcSize(context, raw);
 
-  // Each flush may cost a few bytes beyond the bound.
+  // Each flush may add a few bytes to the bound.
   auto const first = out.size();
   out.resize(first + ZSTD_compressBound(raw) + 16 * (8 * columns.size() + 4));
   ZSTD_outBuffer to{out.data() + first, out.size() - first, 0};
@@ -120,18 +120,19 @@ bool block_encoder::append(std::uint16_t table, std::uint64_t sequence,
     }
   } catch (...) {  // no memory
   }
-  out.resize(first);  // never longer than before: cannot throw
+  out.resize(first);  // only shrinks, so it cannot throw
   return false;
 }
 
 namespace {
 
-// The padding keeps the columns from falling into the same cache sets.
+// The padding prevents columns from using the same cache sets.
 constexpr std::size_t column_stride = block_rows + 24;
 constexpr std::size_t rows_in_tile = 128;
 
 static_assert(block_rows % rows_in_tile == 0 && block_rows <= max_block_rows);
-// A block of the widest table, and one full of texts whose last row has four of the longest.
+// Must hold a block of the widest table, and a block full of texts whose last row has four texts of
+// maximum length.
 static_assert(directory_bytes(max_columns) + max_columns * 8 * block_rows + block_text_bytes +
                   4 * max_text_bytes <=
               max_block_raw_bytes);
@@ -144,7 +145,7 @@ table_buffer::table_buffer(table_layout const& layout)
       texts_(layout.has_text ? layout.columns.size() : 0),
       views_(layout.columns.size()) {}
 
-// Not initialized: pages that no row reaches are never touched.
+// Not initialized, so that pages without rows are never touched.
 bool table_buffer::allocate() noexcept {
   columns_.reset(new (std::nothrow) std::uint64_t[layout_->columns.size() * column_stride]);
   if (columns_ == nullptr) return false;
@@ -170,8 +171,8 @@ bool table_buffer::to_columns() noexcept {
   return true;
 }
 
-// Texts are copied at once, a tile being one row: the caller's may be gone before the block is
-// full.
+// Copies texts at once (a tile of texts has one row), because the caller's text may not live until
+// the block is full.
 bool table_buffer::keep_texts() noexcept {
   try {
     for (std::size_t place = 0; place < texts_.size(); ++place) {
@@ -188,7 +189,7 @@ bool table_buffer::keep_texts() noexcept {
     auto const& layout = layout_->columns[place];
     if (layout.type != value_type::text) continue;
     auto const text = text_at(tile_.get(), layout);
-    texts_[place].append(text);  // reserved: cannot throw
+    texts_[place].append(text);  // memory was reserved, so it cannot throw
     text_bytes_ += text.size();
   }
   return true;

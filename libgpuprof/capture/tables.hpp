@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of a capture file: the one list that writer, reader and schema share.
+// The tables of a capture file: the common list for writer, reader and schema.
 #pragma once
 
 #include "capture/definition_tables.hpp"
@@ -12,10 +12,10 @@
 
 namespace gpuprof::capture {
 
-/// The last row of a file that was closed.
+/// The last row of a file that was closed properly.
 struct end_row {
-  std::uint64_t rows_lost = 0;  // could not be written
-  std::int32_t error = 0;       // errno of the write that failed; 0: none did
+  std::uint64_t rows_lost = 0;  // rows that could not be written
+  std::int32_t error = 0;       // errno of the failed write; 0: no failure
 };
 
 template <>
@@ -40,7 +40,8 @@ struct table<end_row> {
   }
 };
 
-/// Every table: definitions before their users and names before all. A table's number is its place.
+/// All tables. Definitions come before the tables that use them, and names before all. The index is
+/// the table's number.
 using row_types =
     std::tuple<schema_row, name_row, fact_record, device_record, context_record, thread_record,
                category_record, kernel_shape, window_record, clock_record, counter_record,

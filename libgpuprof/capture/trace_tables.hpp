@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of what happened: work of the GPU, calls of the program, ranges.
+// Tables of events: GPU work, calls of the program, ranges.
 #pragma once
 
 #include "capture/table.hpp"

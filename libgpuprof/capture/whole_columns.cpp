@@ -19,7 +19,7 @@ constexpr std::size_t max_threads = 4;
 template <class Value>
 void take(column_cursor from, std::size_t rows, std::byte* to) noexcept {
   auto* values = reinterpret_cast<Value*>(to);
-  if (from.is_constant()) {  // the array holds zeros
+  if (from.is_constant()) {  // the array already holds zeros
     if (from.constant() != 0) std::fill_n(values, rows, static_cast<Value>(from.constant()));
     return;
   }
@@ -47,7 +47,7 @@ void take(column_cursor const& from, value_type type, std::size_t rows, std::byt
   }
 }
 
-/// One block and where its rows begin in the arrays.
+/// One block, and the index of its first row in the arrays.
 struct block_job {
   block_place const* place = nullptr;
   std::size_t first_row = 0;
@@ -65,7 +65,7 @@ bool read_block(block_decoder& decoder, input_file const& file, block_job const&
   return true;
 }
 
-/// Takes blocks until there are none. What is thrown is kept for the caller of read().
+/// Decodes blocks until none is left. Stores an exception for the caller of read().
 void read_blocks(input_file const& file, std::span<block_job> jobs, std::atomic<std::size_t>& next,
                  std::span<column_array const> to, std::exception_ptr& failure) noexcept {
   try {
@@ -88,7 +88,7 @@ void read_at_once(input_file const& file, std::span<block_job> jobs,
     for (std::size_t i = 1; i < threads; ++i) {
       try {
         others[i] = std::jthread([&, i] { read_blocks(file, jobs, next, to, failures[i]); });
-      } catch (std::system_error const&) {  // no more threads: this one does the work
+      } catch (std::system_error const&) {  // no more threads available: this thread does the work
         break;
       }
     }
@@ -98,7 +98,7 @@ void read_at_once(input_file const& file, std::span<block_job> jobs,
     if (failure) std::rethrow_exception(failure);
 }
 
-/// Moves rows up to where those of damaged blocks would have been.
+/// Moves rows forward over the gaps of damaged blocks. Returns the number of rows left.
 std::size_t close_gaps(std::span<block_job const> jobs, std::span<column_array const> to) noexcept {
   std::size_t rows = 0;
   for (auto const& job : jobs) {
@@ -135,7 +135,7 @@ std::size_t bytes_of(value_type type) noexcept {
 result<whole_columns> whole_columns::open(std::string const& path) {
   auto file = input_file::open(path);
   if (!file) return error{file.message()};
-  warning_list ignored;  // a reader of the same file tells them
+  warning_list ignored;  // a reader of the same file reports them
   auto index = index_blocks(*file, path, ignored);
   if (!index) return error{index.message()};
   return whole_columns(std::move(*file), std::move(index->blocks));

@@ -11,7 +11,7 @@ namespace gpuprof::capture {
 namespace {
 
 constexpr std::size_t pending_bytes = 1 << 20;
-// The end mark and the schema before it: 6 kB.
+// For the end mark and the schema before it, which take 6 kB.
 constexpr std::size_t room_for_end = 16 << 10;
 
 std::string reason_of(int failure) {
@@ -35,7 +35,7 @@ result<std::unique_ptr<writer>> writer::create(std::string path, create_mode mod
   made->pending_.assign(header.begin(), header.end());
   made->write_schema();
   if (auto const written = made->flush(); !written) {
-    unlink(made->path_.c_str());  // an empty file says nothing
+    unlink(made->path_.c_str());  // an empty file is useless
     return error{written.message()};
   }
   return made;
@@ -48,10 +48,10 @@ writer::writer(std::string path, output_file file)
 }
 
 writer::~writer() {
-  static_cast<void>(close());  // an error was reported by flush() or has no one left to hear it
+  static_cast<void>(close());  // flush() reported any error, or there is no one to report it to
 }
 
-// A forked child shares the file's offset-less descriptor but must not repeat the parent's rows.
+// A forked child shares the descriptor but must not write the parent's rows again.
 bool writer::is_owner() const noexcept {
   return getpid() == owner_;
 }
@@ -68,7 +68,8 @@ void writer::encode(table_buffer& buffer) noexcept {
   buffer.clear();
 }
 
-/// False: there is no memory, or no room in the file, which then gets what was encoded before.
+/// Returns false if there is no memory or no room in the file. In the latter case, writes the
+/// blocks encoded before.
 bool writer::encode_block(table_buffer& buffer) noexcept {
   auto const before = pending_.size();
   if (!encoder_.append(buffer.layout().number, sequence_, buffer.columns(), pending_)) return false;
@@ -86,12 +87,12 @@ void writer::encode_definitions() noexcept {
   }
 }
 
-// By table number: definitions first.
+// In order of table number, so definitions come first.
 void writer::encode_all() noexcept {
   for (auto& buffer : buffers_) encode(buffer);
 }
 
-// Definitions go before rows that use them, so that a file cut off anywhere makes sense.
+// Definitions come before the rows that use them, so that a file cut off at any point can be read.
 void writer::cut(table_buffer& full) noexcept {
   encode_definitions();
   encode(full);
@@ -152,9 +153,9 @@ bool writer::append_end(std::uint64_t sequence) noexcept {
          file_.append(pending_) == 0;
 }
 
-// The end also after a failed write, when these few bytes often still fit: then the reader can say
-// why rows are missing. The schema once more, for readers that know nothing else of the tables: its
-// first block may be damaged.
+// Writes the end even after a failed write: these few bytes often still fit, and then the reader
+// can say why rows are missing. Also repeats the schema, for readers that do not know the tables,
+// because its first block may be damaged.
 void writer::write_end() noexcept {
   pending_.clear();
   if (failure_ == 0) {

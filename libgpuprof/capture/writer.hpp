@@ -17,9 +17,9 @@
 
 namespace gpuprof::capture {
 
-/// One thread. Rows are buffered by table and reach the file in whole blocks: when a table has
-/// 32768 of them, and at flush(). Nothing but create() throws; memory is bounded: each
-/// table that is used holds at most one block, and 1 MiB of encoded blocks waits to be written.
+/// Must be used by one thread. Rows are buffered by table and written in whole blocks: when a table
+/// has 32768 rows, and at flush(). Only create() throws. Memory is bounded: one block for each used
+/// table, and 1 MiB of encoded blocks.
 ///
 ///   auto writer = capture::writer::create("app.gpuprof", capture::create_mode::fail_if_exists);
 ///   if (!writer) return log_error(writer.message());
@@ -28,10 +28,10 @@ namespace gpuprof::capture {
 ///   if (auto const flushed = (*writer)->flush(); !flushed) log_error(flushed.message());
 class writer {
  public:
-  /// The file exists, holds its schema and is locked against other writers when this returns.
+  /// When this returns, the file exists, contains its schema and is locked against other writers.
   static result<std::unique_ptr<writer>> create(std::string path, create_mode mode);
 
-  /// Closes the file. In a forked child it only drops the descriptor.
+  /// Closes the file. In a forked child, only closes the descriptor.
   ~writer();
 
   template <class Row>
@@ -52,27 +52,27 @@ class writer {
     }
   }
 
-  /// Before any row that uses the id. Texts beyond 1 MiB are cut.
+  /// Must be called before any row that uses the id. Texts are cut off at 1 MiB.
   void add_name(name_id id, std::string_view text) noexcept {
     add(name_row{.id = id, .text = text});
   }
 
-  /// Everything added so far is in the file when this returns (in the kernel's hands: it survives
-  /// the process, not a power failure). A full disk is reported once; from then on rows are only
-  /// counted as lost, and what was written before stays readable.
+  /// Writes everything added so far to the file (to the page cache: it survives the process, not a
+  /// power failure). A full disk is reported once; afterwards rows are only counted as lost, and
+  /// the file stays readable.
   result<void> flush() noexcept;
 
-  /// flush(), then the mark that tells readers the capture is complete. Later calls do nothing.
+  /// Calls flush(), then writes the mark that the capture is complete. Later calls do nothing.
   result<void> close() noexcept;
 
-  /// The file never becomes larger: the rows of the first block that has no room, and all after it,
-  /// are lost. 0: no limit.
+  /// Limits the size of the file: the rows of the first block that does not fit, and all later
+  /// ones, are lost. 0: no limit.
   void limit_size(std::uint64_t bytes) noexcept { max_bytes_ = bytes; }
   bool is_full() const noexcept { return is_full_; }
   std::optional<disk_space> space() const noexcept { return file_.space(); }
 
   std::uint64_t bytes_written() const noexcept { return file_.size(); }
-  /// Rows that did not reach the file: the disk was full, or memory short.
+  /// Number of rows that were not written, because the disk was full or memory was missing.
   std::uint64_t rows_lost() const noexcept { return rows_lost_; }
   std::string const& path() const noexcept { return path_; }
 
@@ -96,10 +96,10 @@ class writer {
   std::string path_;
   output_file file_;
   block_encoder encoder_;
-  std::vector<unsigned char> pending_;  // whole blocks, encoded, not yet in the file
+  std::vector<unsigned char> pending_;  // whole encoded blocks that are not written yet
   std::uint64_t pending_rows_ = 0;
-  std::uint64_t sequence_ = 0;          // of the next block
-  std::uint64_t written_sequence_ = 0;  // of the next block after those in the file
+  std::uint64_t sequence_ = 0;          // number of the next block
+  std::uint64_t written_sequence_ = 0;  // number of the next block after those in the file
   std::uint64_t rows_lost_ = 0;
   std::uint64_t max_bytes_ = 0;
   bool is_full_ = false;

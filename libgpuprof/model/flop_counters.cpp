@@ -6,7 +6,8 @@
 namespace gpuprof {
 namespace {
 
-// Chips with the same counters, a bit each. CUPTI 13.0, `gpuprof metrics --chip`.
+// Families of chips with the same counters, one bit each. From CUPTI 13.0, `gpuprof metrics
+// --chip`.
 using families = std::uint32_t;
 constexpr families gv100 = 1u << 0, tu10x = 1u << 1, tu11x = 1u << 2, ga100 = 1u << 3,
                    ga10x = 1u << 4, gh100 = 1u << 5, ad10x = 1u << 6, gb100 = 1u << 7,
@@ -17,7 +18,7 @@ constexpr families blackwell = gb10x | gb10b | gb20x;
 constexpr families since_ampere = every & ~(gv100 | tu10x | tu11x);
 
 struct known_chip {
-  std::string_view name;  // its beginning; the longest that fits counts
+  std::string_view name;  // prefix of the name; the longest match counts
   families family;
 };
 constexpr known_chip chips[] = {{"GV100", gv100}, {"TU10", tu10x},  {"TU11", tu11x},
@@ -26,14 +27,14 @@ constexpr known_chip chips[] = {{"GV100", gv100}, {"TU10", tu10x},  {"TU11", tu1
                                 {"GB110", gb110}, {"GB10B", gb10b}, {"GB20", gb20x}};
 
 // CUDA cores: "# of FFMA thread instructions executed where all predicates were true", so one for
-// each thread; a fused multiply-add is two operations. Instructions that end in a number work on
+// each thread; a fused multiply-add is two operations. Instructions that end in a number process
 // that many values at once ("# of FFMA2 thread instructions", "# of QFMA4 ..."). HADD, HMUL and
-// HFMA are HADD2, HMUL2 and HFMA2 in machine code, which compute two halves in each thread; Nsight
-// Compute's roofline takes HFMA times four as well. On GB10x FADD and FFMA include FHADD and FHFMA.
+// HFMA are HADD2, HMUL2 and HFMA2 in machine code, which compute two halves per thread; Nsight
+// Compute's roofline also uses HFMA times four. On GB10x FADD and FFMA include FHADD and FHFMA.
 //
 // Tensor cores: "# of math ops executed in Tensor path with source BF16 and destination FP32";
-// equal to 2 M N K of cuBLAS products on an H200, within tile padding. The kinds with FP4/FP6/FP8
-// sources run at the rate of the widest.
+// equal to 2 M N K of cuBLAS products on an H200, within tile padding. Counters that combine FP4,
+// FP6 and FP8 sources run at the rate of the widest.
 #define SASS(op) "smsp__sass_thread_inst_executed_op_" op "_pred_on.sum"
 #define TENSOR(type) "sm__ops_path_tensor_src_" type ".sum"
 using enum precision;
@@ -156,7 +157,8 @@ counted_flop count_flop(counter_means const& means, std::string_view chip,
     }
     if (!tally.any && !not_counted) continue;  // the chip has no such unit
     if (!not_counted) flop.is_by_code = false;
-    flop.of[p] = tally.operations;  // also of a part of its counters, where the code holds none
+    // also if some counters were not read, but the code has no such instructions
+    flop.of[p] = tally.operations;
     total += tally.operations;
     if (is_tensor(p)) tensor += tally.operations;
   }

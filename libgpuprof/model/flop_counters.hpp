@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns hardware counters into floating-point operations by precision.
+// Computes floating-point operations by precision from hardware counters.
 #pragma once
 
 #include "model/precisions.hpp"
@@ -17,25 +17,25 @@ namespace gpuprof {
 struct flop_counter {
   std::string_view metric;
   precision of{};
-  double operations = 0;       // for each time it counts
-  std::string_view peak_test;  // the peak it can reach; empty: none is measured
-  std::uint32_t chips = 0;     // families that have it, a bit each
+  double operations = 0;       // per count
+  std::string_view peak_test;  // peak test to compare with; empty: none is measured
+  std::uint32_t chips = 0;     // families of chips that have it, one bit each
 };
 
 inline constexpr std::size_t flop_counter_count = 31;
 std::span<flop_counter const, flop_counter_count> flop_counters() noexcept;
-/// True if the chip, by CUPTI's name, has this counter; nullopt: the chip is not known.
+/// Returns true if the chip (CUPTI's name) has this counter. nullopt: the chip is not known.
 std::optional<bool> has_counter(std::string_view chip, flop_counter const& counter) noexcept;
 
-/// Operations of a launch. A precision is there when every counter it needs was read.
+/// Operations of a launch. A precision is set if every counter it needs was read.
 struct counted_flop {
   std::array<std::optional<double>, precision_count> of;
-  std::optional<double> total;  // when every precision is there
-  /// Else of the tensor cores alone, when all of theirs were read and they had work.
+  std::optional<double> total;  // set if every precision is set
+  /// Set instead of `total` if only the tensor-core operations are known, and there were any.
   std::optional<double> tensor_alone;
-  /// Precisions of which the chip may compute something here that nobody counted.
+  /// Precisions that may have operations that were not counted.
   std::array<bool, precision_count> is_missing{};
-  /// No counter told this: the machine code holds nothing that computes.
+  /// Not counted: the machine code has no instructions that compute.
   bool is_by_code = false;
 
   std::optional<double> operator[](precision p) const noexcept {
@@ -43,29 +43,28 @@ struct counted_flop {
   }
 };
 
-/// What the counters said of a launch of one workload, by index into flop_counters().
+/// The mean counters of a launch of one workload, indexed like flop_counters().
 struct counter_means {
   std::array<std::optional<double>, flop_counter_count> of;
-  std::array<bool, flop_counter_count> was_planned{};  // for the device
+  std::array<bool, flop_counter_count> was_planned{};  // true if planned for the device
 };
 
-/// `chip`: "GH100"; where it is not known, the counters that the capture planned for the device are
-/// taken for those it has. `code` of the kernel: what it holds no instruction of is 0 without being
-/// counted; nullptr: not known.
+/// `chip`: for example "GH100"; if it is not known, the counters planned in the capture are assumed
+/// to be all. `code` of the kernel: precisions without instructions count as 0; nullptr: not known.
 counted_flop count_flop(counter_means const& means, std::string_view chip,
                         kernel_code const* code = nullptr);
 
 enum class flop_source : std::uint8_t {
   not_measured,
   counted,
-  tensor_counted,  // of the tensor cores; what else the kernel computed was not
-  /// In full, from samples: of the tensor cores by their cycles, of CUDA cores by the instructions
-  /// of their FMA pipes.
+  tensor_counted,  // only tensor-core operations; other operations were not counted
+  /// All operations, from samples: tensor cores by their cycles, CUDA cores by the instructions of
+  /// their FMA pipes.
   sampled,
-  /// By their cycles, in samples or counted around launches, and what a cycle of them computes;
-  /// what else the kernel computed was not measured, or there is nothing.
+  /// Tensor-core operations from their cycles (sampled or counted) and the operations per cycle.
+  /// Other operations were not measured or do not exist.
   tensor_cycles,
-  machine_code,  // there are none: the code has no instruction that computes
+  machine_code,  // 0: the code has no instruction that computes
   declared
 };
 std::string_view name_of(flop_source source) noexcept;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The distinct integer types of a trace, so that a device cannot be passed where a stream is meant;
-// and how correlation ids are compared.
+// Distinct integer types for ids, so that a device cannot be passed instead of a stream, and the
+// comparison of correlation ids.
 #pragma once
 
 #include "base/time.hpp"
@@ -22,24 +22,24 @@ enum class thread_index : std::uint32_t {};   // one per thread of the process; 
 enum class range_id : std::uint64_t {};       // one per opened NVTX range; 0 is "no range"
 enum class metric_id : std::uint32_t {};      // index into the metrics of a capture, from 1 on
 
-/// The integer behind an id.
+/// Returns the integer behind an id.
 template <class Id>
 requires std::is_enum_v<Id>
 constexpr auto raw(Id id) noexcept {
   return static_cast<std::underlying_type_t<Id>>(id);
 }
 
-// CUPTI numbers the calls of a process in 32 bits: what a correlation id says once they come round.
+// Compares correlation ids. CUPTI numbers the calls of a process with 32 bits, so ids are reused.
 
-/// Within this time no correlation id comes twice, and is_before() is right: 2.4 million calls a
-/// second are more than any program makes.
+/// Within this time no correlation id is reused and is_before() is correct: no program makes more
+/// than 2.4 million calls per second.
 constexpr duration_ns ids_are_unique_for{1'800'000'000'000};
 
 inline bool is_before(correlation_id one, correlation_id other) noexcept {
   return static_cast<std::int32_t>(raw(one) - raw(other)) < 0;
 }
 
-/// Whether equal ids, seen at these moments, mean the same call. 0: it is not known when.
+/// Returns true if equal ids seen at these times mean the same call. 0: time not known.
 inline bool are_of_one_call(timestamp_ns one, timestamp_ns other) noexcept {
   if (one.value == 0 || other.value == 0) return true;
   return one <= other + ids_are_unique_for && other <= one + ids_are_unique_for;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the machine code of a kernel can compute with: the classes of its instructions.
+// The machine code of a kernel: the classes of its instructions.
 #pragma once
 
 #include "model/ids.hpp"
@@ -8,32 +8,32 @@
 
 namespace gpuprof {
 
-/// A bit of an instruction_set each, in captures too: numbers and meanings stay.
+/// Bit numbers in an instruction_set. Captures store them, so numbers and meanings must not change.
 enum class instruction_class : std::uint8_t {
   fp64 = 0,  // CUDA cores: add, multiply, multiply-add
   fp32 = 1,
-  fp16 = 2,  // BF16 too: one instruction computes either
+  fp16 = 2,  // also BF16: the instruction is the same
 
-  // Tensor cores, an instruction of a warp: mma.sync.
+  // Tensor cores, one instruction per warp: mma.sync.
   mma_fp16 = 8,
   mma_bf16 = 9,
   mma_tf32 = 10,
-  mma_fp64_m8n8k4 = 11,  // at half the rate of the larger shapes where there are such
+  mma_fp64_m8n8k4 = 11,  // half the rate of larger shapes, on chips that have these
   mma_fp64 = 12,
   mma_fp8 = 13,
-  mma_fp6 = 14,  // or FP4 in the place of FP6
+  mma_fp6 = 14,  // or FP4 stored as FP6
   mma_fp4 = 15,
   mma_int8 = 16,
   mma_int4 = 17,
   mma_bit = 18,
-  // Of half the depth of those above (m16n8k8 of 16-bit types, m16n8k4 of TF32, m16n8k16 of 8-bit
-  // integers), which compute less in a cycle. On sm_75 there are no deeper ones.
+  // Half as deep as those above (m16n8k8 of 16-bit types, m16n8k4 of TF32, m16n8k16 of 8-bit
+  // integers), with fewer operations per cycle. sm_75 has no deeper ones.
   mma_fp16_short = 19,
   mma_bf16_short = 20,
   mma_tf32_short = 21,
   mma_int8_short = 22,
 
-  // Of four warps: wgmma.
+  // One instruction per four warps: wgmma.
   wgmma_fp16 = 24,
   wgmma_bf16 = 25,
   wgmma_tf32 = 26,
@@ -41,14 +41,14 @@ enum class instruction_class : std::uint8_t {
   wgmma_int8 = 28,
   wgmma_bit = 29,
 
-  // Of a thread for all: tcgen05. A register says the rest of the type when it runs.
+  // One thread issues the instruction for all: tcgen05. A register sets the exact type at run time.
   tcgen05_fp16_bf16_tf32 = 32,
   tcgen05_fp8_fp6_fp4 = 33,
   tcgen05_fp4 = 34,
   tcgen05_int8 = 35,
 
-  sparse_tensor = 40,  // beside its class: half of the operands are left out as zeros
-  narrow_wgmma = 41,   // beside its class: of fewer than 64 columns
+  sparse_tensor = 40,  // in addition to its class: half of the operands are left out as zeros
+  narrow_wgmma = 41,   // in addition to its class: fewer than 64 columns
 };
 
 class instruction_set {
@@ -63,7 +63,7 @@ class instruction_set {
   }
   constexpr void insert(instruction_set more) noexcept { bits_ |= more.bits_; }
   constexpr std::uint64_t bits() const noexcept { return bits_; }
-  /// The tensor classes alone, without what stands beside them.
+  /// Returns only the tensor classes, without `sparse_tensor` and `narrow_wgmma`.
   constexpr instruction_set tensor() const noexcept {
     return instruction_set(bits_ & 0xff'ffff'ff00u);
   }
@@ -81,9 +81,9 @@ constexpr instruction_set operator|(instruction_class a, instruction_class b) no
   return instruction_set(a) | instruction_set(b);
 }
 
-/// Instructions that run on the FMA pipes of CUDA cores, integer multiplications and moves among
-/// them: how many the code has, each counted once however often it runs, and what all of these
-/// together compute for a thread.
+/// Instructions on the FMA pipes of CUDA cores, including integer multiplications and moves: their
+/// number in the code (each counted once, however often it runs), and the operations of all of them
+/// together for one thread.
 struct fma_instructions {
   std::uint32_t count = 0;
   std::uint32_t fp32_operations = 0, fp16_operations = 0;
@@ -101,19 +101,19 @@ struct fma_instructions {
   }
 };
 
-/// What is known of the code behind a name.
+/// The code of all kernels with one name.
 struct kernel_code {
-  std::uint32_t sm = 0;  // the chip it was compiled for: 90 for sm_90 and sm_90a
+  std::uint32_t sm = 0;  // compiled for: 90 for sm_90 and sm_90a
   instruction_set holds;
-  /// All that it can execute is in `holds`, of several kernels of one name what any of them can.
-  /// Else there may be more: an unknown chip, or a call that leads nobody knows where.
+  /// True if `holds` has everything that these kernels can execute. False if there may be more: an
+  /// unknown chip, or a call with an unknown target.
   bool is_complete = false;
-  fma_instructions fma{};  // of several kernels of one name that which has most
+  fma_instructions fma{};  // of the kernel with most, if several have the name
 
   friend constexpr bool operator==(kernel_code const&, kernel_code const&) = default;
 };
 
-/// The same as a row of a capture. A later one of the same name replaces it.
+/// A kernel_code as a row of a capture. A later row of the same name replaces it.
 struct kernel_code_record {
   name_id name{};  // mangled, as in kernel_shape
   std::uint32_t sm = 0;

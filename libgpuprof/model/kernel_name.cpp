@@ -13,8 +13,8 @@
 #include <pthread.h>
 #include <utility>
 
-// LLVM's demangler calls this where it called std::terminate(): when malloc() has returned null.
-// See tools/cmake/gpuprof_dependencies.cmake.
+// The build makes LLVM's demangler call this instead of std::terminate() when malloc() returns
+// null. See tools/cmake/gpuprof_dependencies.cmake.
 extern "C" [[noreturn]] void gpuprof_no_memory_to_demangle() {
   throw std::bad_alloc();
 }
@@ -27,26 +27,26 @@ struct released {
 };
 using c_text = std::unique_ptr<char, released>;
 
-// Taking a name apart needs up to 250 bytes of stack for each byte of the name. The longest name in
-// PyTorch and cuDNN has 4,531 bytes.
+// Demangling needs up to 250 bytes of stack per byte of the name. The longest name in PyTorch and
+// cuDNN has 4,531 bytes.
 constexpr std::size_t max_on_this_stack = 8 << 10;
 constexpr std::size_t max_taken_apart = 64 << 10;
 constexpr std::size_t stack_per_byte = 320;
 
-/// Null: it is no mangled C++ name. Throws when there is no memory, as the next.
+/// Returns null if the name is not a mangled C++ name. Throws if there is no memory.
 c_text demangled(std::string const& mangled) {
   constexpr int no_memory = -1;
   int status = 0;
   c_text text(abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status));
   if (status == no_memory) throw std::bad_alloc();
   if (text != nullptr || mangled.size() <= max_on_this_stack) return text;
-  llvm::ItaniumPartialDemangler parts;  // the other refuses some long names
+  llvm::ItaniumPartialDemangler parts;  // __cxa_demangle refuses some long names
   std::size_t size = 0;
   return parts.partialDemangle(mangled.c_str()) ? nullptr
                                                 : c_text(parts.finishDemangle(nullptr, &size));
 }
 
-/// Null: it is no mangled name of a function.
+/// Returns null if the name is not the mangled name of a function. Throws if there is no memory.
 c_text base_of(std::string const& mangled) {
   llvm::ItaniumPartialDemangler parts;
   constexpr bool failed = true;
@@ -57,8 +57,8 @@ c_text base_of(std::string const& mangled) {
 
 using reading = c_text (*)(std::string const&);
 
-/// Reads a long name on a thread whose stack is large enough for it. Null if there is no such
-/// thread. Throws when there is no memory.
+/// Demangles a long name on a thread with a stack that is large enough. Returns null if no thread
+/// could be started. Throws if there is no memory.
 c_text on_large_stack(reading read, std::string const& mangled) {
   struct request {
     reading read;
@@ -100,7 +100,7 @@ std::string kernel_display_name(std::string_view mangled, kernel_name_style styl
 namespace gpuprof {
 namespace {
 
-/// In small letters. '?' stands for an underscore or nothing.
+/// In lower case. '?' stands for an optional underscore.
 constexpr std::string_view words[] = {"nccl",
                                       "nvshmem",
                                       "mscclpp",

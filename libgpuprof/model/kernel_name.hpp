@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns the mangled name of a kernel into what a reader wants to see.
+// Turns the mangled name of a kernel into a readable one.
 #pragma once
 
 #include <string>
@@ -13,13 +13,13 @@ enum class kernel_name_style {
   mangled,    // _Z5scaleIfEvPT_i
 };
 
-/// The name itself where it is not a mangled C++ name.
+/// Returns the name unchanged if it is not a mangled C++ name.
 std::string kernel_display_name(std::string_view mangled, kernel_name_style style);
 
-// Tells kernels that wait for other GPUs by their names.
+// Recognizes kernels that wait for other GPUs by their names.
 
-/// As kernels_of_collectives() has them, mangled or not, by plain comparison: tens of times as fast
-/// as std::regex, whose locale is no matter for several threads besides.
+/// Accepts the names of kernels_of_collectives(), mangled or not. Uses plain comparison: ten or
+/// more times as fast as std::regex, and without its locale, which threads share.
 bool is_named_as_collective(std::string_view kernel) noexcept;
 
 }  // namespace gpuprof

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a user names kernels.
+// A pattern with which the user selects kernels.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@ namespace gpuprof {
 
 struct kernel_pattern {
   std::string text;
-  bool is_regex = false;      // else the whole name must be equal
-  bool ignores_case = false;  // of a regular expression
+  bool is_regex = false;      // false: the whole name must be equal
+  bool ignores_case = false;  // only for regular expressions
   friend bool operator==(kernel_pattern const&, kernel_pattern const&) = default;
 };
 
-/// NAME or regex:EXPRESSION.
+/// Parses NAME or regex:EXPRESSION.
 inline kernel_pattern kernel_pattern_of(std::string_view text) {
   constexpr std::string_view mark = "regex:";
   auto const is_regex = text.starts_with(mark);

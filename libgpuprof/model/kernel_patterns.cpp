@@ -9,13 +9,14 @@
 namespace gpuprof {
 namespace {
 
-// libstdc++'s own: a matcher that goes through the name once, all alternatives side by side. The
-// default one recurses for every character and may take exponential time. Without back references.
+// A libstdc++ extension: a matcher that reads the name once and follows all alternatives in
+// parallel. The default one recurses for every character and may take exponential time. Does not
+// support back references.
 constexpr auto grammar = std::regex::ECMAScript | std::regex_constants::__polynomial;
 
-/// Found anywhere; as part of the expression, else every place would be tried by itself.
+/// Adds a prefix that matches any text, otherwise the matcher would try every position separately.
 std::regex anywhere(kernel_pattern const& wanted) {
-  // Throws; "a)(b" would be valid in parentheses.
+  // Throws for invalid expressions; "a)(b" would be valid in parentheses.
   [[maybe_unused]] std::regex const valid_alone(wanted.text, grammar);
   auto const how = wanted.ignores_case ? grammar | std::regex::icase : grammar;
   return std::regex("[\\s\\S]*(?:" + wanted.text + ")", how | std::regex::nosubs);

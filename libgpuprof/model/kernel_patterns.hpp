@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds names of kernels against what the user asked for.
+// Matches names of kernels against the patterns of the user.
 #pragma once
 
 #include "base/result.hpp"
@@ -13,16 +13,17 @@
 
 namespace gpuprof {
 
-/// A name matches when any pattern matches the mangled name, the demangled one or the base name
-/// (without namespaces, template arguments and parameters). Plain patterns must be the whole name;
-/// regular expressions (ECMAScript without back references) may be found anywhere.
+/// A name matches if any pattern matches the mangled, the demangled or the base name (without
+/// namespaces, template arguments and parameters). Plain patterns must equal the whole name;
+/// regular expressions (ECMAScript without back references) may match anywhere.
 class kernel_patterns {
  public:
-  /// "regex:a( is not a regular expression (...)".
+  /// An error reads "regex:a( is not a regular expression (...)".
   static result<kernel_patterns> make(std::span<kernel_pattern const> patterns);
 
   bool empty() const noexcept { return patterns_.empty(); }
-  /// Costs a demangling: remember the answer. Of longer names the beginning counts.
+  /// Demangles the name, so callers should cache the result. Only the first `max_name` bytes of a
+  /// name are used.
   bool match(std::string_view mangled) const;
 
   static constexpr std::size_t max_name = 8192;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What whoever reads counters around launches has to say of one.
+// The report on one launch from the code that reads counters around launches.
 #pragma once
 
 #include "base/time.hpp"
@@ -12,14 +12,14 @@ namespace gpuprof {
 struct launch_remark {
   enum class kind : std::uint8_t {
     usual,
-    pattern,    // its kernel record tells what later launches ran that have none
-    unrecorded  // kernel records were off: none will follow
+    pattern,    // later launches without a record run the same as this one
+    unrecorded  // kernel records were off, so none will follow
   };
   kind is = kind::usual;
   std::uint32_t arguments = 0;  // as in kernel_shape
-  // Of unrecorded ones alone:
-  correlation_id alike{};         // its pattern
-  timestamp_ns ran_from, ran_to;  // no earlier, no later
+  // Only for `unrecorded`:
+  correlation_id alike{};         // the pattern launch that it resembles
+  timestamp_ns ran_from, ran_to;  // the launch ran within this time
 };
 
 }  // namespace gpuprof

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a GPU can reach at a clock, from its measured peaks.
+// Computes what a GPU can reach at a given clock, from its measured peaks.
 #pragma once
 
 #include "model/peaks.hpp"
@@ -26,15 +26,15 @@ class measured_roofs {
   /// Hz; 0: not known.
   double greatest_clock() const noexcept { return device_.max_sm_clock_khz * 1e3; }
 
-  /// A test on the SMs at an SM clock in Hz: its measured rate per clock on all SMs; without one
-  /// its burst, brought from the clock it had to this one.
+  /// Returns the rate of an SM test at an SM clock in Hz: the measured rate per clock times the
+  /// number of SMs. Without that, the burst, scaled from its clock to this one.
   std::optional<double> at_clock(std::string_view test, double clock) const;
-  /// Best single figure of a test, as measured; and by theory.
+  /// The best single value of a test: measured, and in theory.
   std::optional<double> burst(std::string_view test) const;
   std::optional<double> theory(std::string_view test) const;
 
-  /// DRAM for traffic with this share of writes (0 to 1): the measured mix that is nearest to it of
-  /// read, triad (a third), copy (half) and write. Reads and writes slow each other down.
+  /// The DRAM rate for traffic with this share of writes (0 to 1), because reads and writes slow
+  /// each other down. Uses the nearest measured mix: read, triad (a third), copy (half) or write.
   std::optional<double> dram(double write_share) const;
 
  private:

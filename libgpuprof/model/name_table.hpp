@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives each distinct text a small number: the name_id that records carry.
+// Assigns a small number to each distinct text: the name_id in records.
 #pragma once
 
 #include "model/ids.hpp"
@@ -24,12 +24,12 @@ class name_table {
     return id;
   }
 
-  /// The text of an id; empty for one that was never given out.
+  /// Returns the text of an id, or an empty text if the id was never assigned.
   std::string_view text(name_id id) const noexcept {
     return raw(id) < texts_.size() ? std::string_view{texts_[raw(id)]} : std::string_view{};
   }
 
-  /// Ids given out are 0 .. size()-1, in order of first use.
+  /// Assigned ids are 0 .. size()-1, in order of first use.
   std::size_t size() const noexcept { return texts_.size(); }
 
  private:

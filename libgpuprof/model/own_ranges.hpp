@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the ranges are called that this library records by itself.
+// The names of the ranges that this library itself records.
 #pragma once
 
 #include <string_view>
 
 namespace gpuprof {
 
-/// The NVTX domain that is the library's own.
+/// The NVTX domain of this library.
 inline constexpr std::string_view own_domain = "gpuprof";
-/// In it: from one gpuprof_step() of a thread to its next.
+/// Range in this domain: from one gpuprof_step() of a thread to the next.
 inline constexpr std::string_view own_step = "step";
 
 }  // namespace gpuprof

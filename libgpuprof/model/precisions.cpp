@@ -38,7 +38,7 @@ constexpr auto classes = [] {
       {mma_fp6, precision::tensor_fp6},
       {mma_fp4, precision::tensor_fp4},
       {mma_int8, precision::tensor_int8},
-      {mma_int4, precision::tensor_int8},  // what counts it is not known
+      {mma_int4, precision::tensor_int8},  // it is not known which counter counts it
       {mma_bit, precision::tensor_int8},
       {mma_fp16_short, precision::tensor_fp16},
       {mma_bf16_short, precision::tensor_bf16},
@@ -56,7 +56,7 @@ constexpr auto classes = [] {
       {tcgen05_fp8_fp6_fp4, precision::tensor_fp8},
       {tcgen05_fp8_fp6_fp4, precision::tensor_fp6},
       {tcgen05_fp8_fp6_fp4, precision::tensor_fp4},
-      // Chips that have one counter for both count these as FP8.
+      // Chips with one counter for both types count these as FP8.
       {tcgen05_fp4, precision::tensor_fp8},
       {tcgen05_fp4, precision::tensor_fp6},
       {tcgen05_fp4, precision::tensor_fp4},
@@ -79,7 +79,7 @@ std::span<class_of_precision const> classes_of_precisions() noexcept {
 
 bool has_none_of(kernel_code const* code, precision p) noexcept {
   if (code == nullptr || !code->is_complete) return false;
-  // FP8 on the CUDA cores of GB10x: not looked at.
+  // FP8 on the CUDA cores of GB10x is not analyzed.
   if (p == precision::fp8) return code->sm < 100;
   for (auto const& one : classes)
     if (one.of == p && code->holds.has(one.what)) return false;
@@ -113,7 +113,7 @@ std::optional<nearest_roof> highest_share(roof_shares const& shares, bool every_
   for (std::size_t i = 0; i < roof_count; ++i)
     if (shares[i] && (!highest || *shares[i] > highest->share)) highest = {*shares[i], roof_of(i)};
   if (!highest || highest->share >= latency_bound_below) return highest;
-  if (!every_roof) return std::nullopt;  // one that was not looked at may be the one
+  if (!every_roof) return std::nullopt;  // an unknown roof may be the nearest one
   highest->bound = {bound_by::kind::latency, {}};
   return highest;
 }

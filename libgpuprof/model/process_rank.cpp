@@ -12,7 +12,8 @@ struct rank_variables {
   char const* rank;
   char const* world_size;
 };
-// Slurm last: under `mpirun` inside a Slurm job every process of a node has the same SLURM_PROCID.
+// Slurm comes last: under `mpirun` in a Slurm job all processes of a node have the same
+// SLURM_PROCID.
 constexpr std::array<rank_variables, 5> launchers{{
     {"RANK", "WORLD_SIZE"},
     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where finished records go: the capture file, and what is known while the program runs.
+// Interface for finished records: they go to the capture file and to live consumers in the program.
 #pragma once
 
 #include "model/kernel_code.hpp"
@@ -11,22 +11,22 @@
 
 namespace gpuprof {
 
-// What the counters gave: readings around launches, windows of samples in time.
+// Results of the counters: readings around launches, and windows of samples.
 
-/// Of one launch, or of several that ran the passes.
+/// Counters of one launch, or of several launches with one pass each.
 struct counter_reading {
   std::vector<read_launch_record> launches;  // one for each pass
-  std::vector<reading_value_record> values;  // of the last of these
+  std::vector<reading_value_record> values;  // of the last launch
 };
 
-/// Windows of samples, and what was sampled in them, metric by metric.
+/// Sampling windows and the samples in them, metric by metric.
 struct sampling_results {
   std::vector<sampling_window_record> windows;
   std::vector<sample_record> samples;
 };
 
-// What sinks get one at a time. A window comes when it opens, without an end, and when it has
-// closed.
+// The records that sinks get one at a time. A window comes twice: without an end when it opens, and
+// after it has closed.
 #define GPUPROF_SINGLE_RECORDS(RECORD) \
   RECORD(window_record)                \
   RECORD(range_begin)                  \
@@ -51,9 +51,9 @@ struct sampling_results {
   RECORD(pause_record)                 \
   RECORD(chip_state_record)
 
-/// Gets records in the order of the capture file: shapes before the kernels that have them, ranges
-/// before the work launched in them, metrics before their values. What it has no use for it leaves
-/// out. One thread.
+/// Gets records in the order of the capture file: shapes before their kernels, ranges before the
+/// work launched in them, metrics before their values. A sink ignores records that it does not
+/// need. Called by one thread only.
 class record_sink {
  public:
   virtual ~record_sink() = default;
@@ -62,13 +62,13 @@ class record_sink {
   GPUPROF_SINGLE_RECORDS(GPUPROF_RECORD)
 #undef GPUPROF_RECORD
   virtual void add(std::span<kernel_record const>) {}
-  /// Counters may be running around this launch, whose kernel has not come yet.
+  /// Counters may be active around this launch, whose kernel record has not arrived yet.
   virtual void expect_reading(correlation_id) {}
-  /// Work ran that no record is going to tell of: the user's filter has left it out.
+  /// Work ran without a record, because the user's filter excludes it.
   virtual void leave_out_work() {}
 };
 
-/// Hands all it gets to several others, in their order.
+/// Passes all records to several sinks, in order.
 class record_sinks : public record_sink {
  public:
   explicit record_sinks(std::vector<record_sink*> to = {}) : to_(std::move(to)) {}

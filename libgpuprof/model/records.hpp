@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a trace consists of: one plain struct per kind of record, free of any vendor type.
+// The records of a trace: one plain struct per kind, without vendor types.
 #pragma once
 
 #include "base/time.hpp"
@@ -15,14 +15,14 @@ struct extent3 {
   friend constexpr auto operator<=>(extent3 const&, extent3 const&) = default;
 };
 
-/// Of kernel_shape::arguments.
+/// Special values of kernel_shape::arguments.
 inline constexpr std::uint32_t arguments_not_looked_at = 0, arguments_of_many_values = 1;
 
-/// Everything about a kernel launch that repeats from launch to launch. Stored once, referred to by
-/// shape_id.
+/// The properties of a kernel launch that repeat from launch to launch. Stored once and referred to
+/// by shape_id.
 struct kernel_shape {
   shape_id id{};
-  name_id name{};  // mangled, as CUPTI gives it
+  name_id name{};  // mangled, as given by CUPTI
   extent3 grid, block, cluster;
   std::uint32_t registers_per_thread = 0;
   std::uint32_t static_shared_bytes = 0;
@@ -31,15 +31,15 @@ struct kernel_shape {
   std::uint64_t local_bytes_total = 0;
   std::uint32_t launch_type = 0;  // 0 regular, 1 and 2 cooperative, as in CUpti_ActivityLaunchType
   std::uint32_t max_active_clusters = 0;
-  /// Tells launches apart that differ in the values of their arguments alone, pointers left out:
-  /// one kernel multiplies matrices of any size on as many blocks as there are SMs. The same in all
-  /// runs of a program.
+  /// Distinguishes launches that differ only in the values of their arguments, without pointers:
+  /// one kernel may multiply matrices of any size with as many blocks as there are SMs. The same in
+  /// all runs of a program.
   std::uint32_t arguments = arguments_not_looked_at;
   /// The source does not say how much shared memory a block has. Other sizes are 0 then, which no
   /// kernel has of them.
   bool shared_bytes_unknown = false;
-  /// False if only the name was kept, because the program had too many different shapes: the shape
-  /// stands for launches of any grid and block, and these are 0.
+  /// False if only the name was kept because the program had too many different shapes. The shape
+  /// then stands for launches with any grid and block, which are 0.
   constexpr bool has_geometry() const noexcept { return grid.x != 0; }
   constexpr bool has_shared_bytes() const noexcept {
     return has_geometry() && !shared_bytes_unknown;
@@ -51,7 +51,7 @@ struct kernel_shape {
 struct kernel_record {
   timestamp_ns start;
   duration_ns duration;
-  timestamp_ns launched;  // when the launching call was entered, on the CPU; 0: not seen
+  timestamp_ns launched;  // CPU time at which the launching call was entered; 0: not seen
   shape_id shape{};
   device_id device{};
   context_id context{};
@@ -61,7 +61,7 @@ struct kernel_record {
   range_id range{};       // innermost NVTX push/pop range open on that thread at launch; 0: none
   graph_id graph{};
   graph_node_id node{};
-  correlation_id time_of{};  // the launch whose length this is; 0: its own
+  correlation_id time_of{};  // launch that this duration was taken from; 0: its own
 };
 
 /// One execution of a whole CUDA graph (graph-level tracing only).
@@ -122,7 +122,7 @@ struct copy_record {
   range_id range{};
   graph_id graph{};
   graph_node_id node{};
-  std::uint32_t batch = 0;  // copies of a batch in this one record; 0: it is one copy
+  std::uint32_t batch = 0;  // number of copies in this record of a batch; 0: a single copy
 
   std::uint32_t copies() const noexcept { return batch != 0 ? batch : 1; }
 };
@@ -147,8 +147,8 @@ struct memset_record {
 
 enum class api_domain : std::uint8_t { runtime = 0, driver = 1 };
 
-/// One CUDA runtime or driver API call on the CPU (those that block alone, unless
-/// --trace=cuda-api asks for all).
+/// One CUDA runtime or driver API call on the CPU. Only blocking calls are recorded, unless
+/// --trace=cuda-api asks for all.
 struct api_record {
   timestamp_ns start;
   duration_ns duration;
@@ -207,7 +207,7 @@ enum class payload_kind : std::uint8_t {
   text = 4,  // text: name_id of a JSON object
 };
 
-/// An NVTX range was opened. Its end is a range_end; a range without one was still open.
+/// The start of an NVTX range. Its end is a range_end; without one the range was still open.
 struct range_begin {
   timestamp_ns time;
   range_id range{};
@@ -263,7 +263,7 @@ struct device_record {
   device_id device{};
   name_id name{};  // "NVIDIA H200"
   name_id uuid{};  // "GPU-xxxxxxxx-xxxx-..."
-  name_id chip{};  // "GH100"; empty when CUPTI does not tell
+  name_id chip{};  // "GH100"; empty if CUPTI does not report it
   std::uint32_t compute_major = 0, compute_minor = 0;
   std::uint32_t sm_count = 0;
   std::uint32_t max_sm_clock_khz = 0;
@@ -272,23 +272,23 @@ struct device_record {
   std::uint64_t memory_bytes = 0;
   std::uint64_t l2_bytes = 0;
   name_id pci_bus{};
-  /// What an SM holds of the kernels that run on it. 0: not known.
+  /// The resources of an SM. 0: not known.
   std::uint32_t max_threads_per_sm = 0;
   std::uint32_t max_blocks_per_sm = 0;
   std::uint32_t registers_per_sm = 0;
   std::uint32_t shared_bytes_per_sm = 0;
-  std::uint32_t reserved_shared_bytes = 0;  // of each block, kept by the driver
+  std::uint32_t reserved_shared_bytes = 0;  // per block, reserved by the driver
 };
 
-/// What a peak test measured on a GPU, see model/peaks.hpp. Figures are in `unit`; 0: not measured,
-/// or nobody knows.
+/// The result of a peak test on a GPU, see model/peaks.hpp. Values are in `unit`; 0: not measured
+/// or not known.
 struct peak_record {
   device_id device{};
   name_id test{};   // "tensor_bf16"
   name_id group{};  // "tensor_cores"
   name_id title{};  // "Tensor BF16, FP32 accumulate"
-  name_id unit{};   // "FLOP/s", "op/s", "B/s", or "s" where less is better
-  name_id clock{};  // of per_clock: "SM clock per SM", "memory clock"
+  name_id unit{};   // "FLOP/s", "op/s", "B/s", or "s" (less is better)
+  name_id clock{};  // unit of per_clock: "SM clock per SM", "memory clock"
   double per_clock = 0;
   double per_clock_theory = 0;
   double burst = 0;
@@ -297,48 +297,49 @@ struct peak_record {
   double sustained = 0;
   double sustained_sm_clock_mhz = 0;
   double sustained_watts = 0;
-  double theory = 0;           // at the greatest clocks
-  std::uint64_t limiters = 0;  // NVML's clocks event reasons, of burst and sustained together
+  double theory = 0;           // at the maximum clocks
+  std::uint64_t limiters = 0;  // NVML's clocks event reasons during burst or sustained runs
   name_id method{};            // instruction or call: "wgmma m64n256k16"
   name_id operands{};          // "random"
   name_id measured_at{};       // "2026-03-01T12:00:00Z"
-  name_id remark{};            // what lessens the figures; empty: nothing
+  name_id remark{};            // what reduces the values; empty: nothing
 };
 
-/// A hardware counter that the capture reads, by CUPTI's name.
+/// A hardware counter that the capture reads, with CUPTI's name.
 struct metric_record {
   metric_id metric{};
   name_id name{};               // with suffix: "dram__bytes_read.sum"
-  device_id device{};           // whose chip it was planned for
+  device_id device{};           // GPU that it was planned for
   std::uint16_t group = 0;      // metrics of one group are read from the same launch
-  bool patches_kernel = false;  // counts by rewriting the kernel, which is slower then
-  bool sampled = false;         // read every few microseconds, whatever runs; `group` means nothing
+  bool patches_kernel = false;  // counted by a rewritten kernel, which is slower
+  bool sampled = false;         // read every few microseconds during any work; `group` is not used
 };
 
-/// A launch around which the counters ran. Whether anything else ran beside it, the kernel records
-/// tell.
+/// A launch around which counters were read. The kernel records show if other work ran at the same
+/// time.
 struct read_launch_record {
   correlation_id correlation{};  // as in the kernel's record
   device_id device{};
   context_id context{};
-  std::uint16_t group = 0;    // of metrics
-  timestamp_ns opened;        // the counters ran from no earlier than here
-  timestamp_ns closed;        // to no later than here
-  std::uint32_t reading = 0;  // launches of one reading ran its passes, one each; 0: alone
-  bool whole_graph = false;   // of a graph: counted around all its kernels together
+  std::uint16_t group = 0;    // group of metrics
+  timestamp_ns opened;        // the counters were active no earlier than this
+  timestamp_ns closed;        // and no later than this
+  std::uint32_t reading = 0;  // the launches of one reading ran one pass each; 0: a single launch
+  bool whole_graph = false;   // a graph launch: counted over all of its kernels
 };
 
-/// What a counter had counted at the end of such a launch, or at the end of the reading's last.
+/// The value of a counter at the end of such a launch, or at the end of the last launch of the
+/// reading.
 struct reading_value_record {
   correlation_id correlation{};
   metric_id metric{};
   double value = 0;
 };
 
-/// What a counter of the whole GPU counted in one interval. Those of one device follow each other
-/// without a gap inside a sampling window, unless samples were lost.
+/// The count of a counter of the whole GPU in one interval. Inside a sampling window the intervals
+/// of a device follow each other without a gap, unless samples were lost.
 struct sample_record {
-  metric_id metric{};  // tells the device
+  metric_id metric{};  // also determines the device
   timestamp_ns start;
   duration_ns duration;
   double value = 0;
@@ -349,38 +350,38 @@ struct sampling_window_record {
   device_id device{};
   timestamp_ns start;
   timestamp_ns end;
-  duration_ns interval;         // as asked for
-  std::uint64_t samples = 0;    // kept; each has a value of every sampled metric
-  std::uint64_t overflows = 0;  // how often samples are missing
+  duration_ns interval;         // as requested
+  std::uint64_t samples = 0;    // samples kept; each has a value of every sampled metric
+  std::uint64_t overflows = 0;  // number of times that samples were lost
 };
 
-/// A time in which calls of the program that put work on GPUs waited, 1 ms or longer, while the
-/// profiler set up counters or read them.
+/// A time of 1 ms or longer in which program calls that put work on GPUs waited while the profiler
+/// set up or read counters.
 struct hold_record {
   timestamp_ns start;
   duration_ns duration;
 };
 
-/// A stretch in which a call that takes the counters of a GPU for sampling, or releases them, may
-/// have stopped it: the kernel that ran at that moment took 1 to 2 ms longer.
+/// A time in which a call that takes or releases a GPU's counters for sampling may have stopped the
+/// GPU: the kernel that ran then took 1 to 2 ms longer.
 struct pause_record {
   device_id device{};
   timestamp_ns start;
   duration_ns duration;
 };
 
-/// What a GPU did at a moment, by NVML: of the whole chip, a MIG slice has none of its own. 0: NVML
-/// did not say.
+/// The state of a GPU at one moment, from NVML: always of the whole chip, because a MIG slice has
+/// no state of its own. 0: NVML gave no value.
 struct chip_state_record {
   device_id device{};
   timestamp_ns time;
   std::uint32_t sm_clock_mhz = 0, memory_clock_mhz = 0;
   std::uint32_t power_mw = 0;
   std::uint32_t temperature_c = 0;
-  std::uint64_t limiters = 0;  // of the clocks, NVML's clocks event reasons
+  std::uint64_t limiters = 0;  // NVML's clocks event reasons
 };
 
-/// One capture of a session: from its trigger to its end.
+/// One capture window, from its trigger to its end.
 struct window_record {
   std::uint32_t index = 0;
   timestamp_ns start;
@@ -388,9 +389,9 @@ struct window_record {
   name_id trigger{};  // "start", "cudaProfilerStart", "nvtx range 'step'", ...
 };
 
-/// A counter of what was lost or spent. Written repeatedly; the last value of a name is the truth.
+/// A counter of what was lost or spent. Written repeatedly; the last value of a name is valid.
 struct counter_record {
-  name_id name{};  // docs/capture-format.md lists them
+  name_id name{};  // listed in docs/capture-format.md
   std::uint64_t value = 0;
 };
 
@@ -400,7 +401,7 @@ struct fact_record {
   name_id value{};
 };
 
-/// The two clocks read together, so that steps of CLOCK_REALTIME show.
+/// Both clocks read together, to detect steps of CLOCK_REALTIME.
 struct clock_record {
   timestamp_ns realtime;
   std::uint64_t monotonic = 0;
@@ -410,7 +411,7 @@ struct clock_record {
 
 namespace gpuprof::limited_by {
 
-// What lowers the clocks of a GPU: bits of NVML's clocks event reasons, as records have them.
+// Reasons for reduced GPU clocks: the bits of NVML's clocks event reasons, as stored in records.
 
 inline constexpr std::uint64_t nothing_to_do = 0x1, application_clocks = 0x2, power_cap = 0x4,
                                slowdown = 0x8, sync_boost = 0x10, heat = 0x20 | 0x40,

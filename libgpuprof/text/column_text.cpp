@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The column format: what a person reads on a terminal.
+// The column format, for reading on a terminal.
 #include "text/padding.hpp"
 #include "text/table.hpp"
 
@@ -29,7 +29,7 @@ std::string shown(cell const& value, column_kind kind, time_unit unit) {
 }
 
 constexpr std::size_t between_columns = 2;
-constexpr std::size_t least_name = 24;  // characters that a narrow page leaves of a text
+constexpr std::size_t least_name = 24;  // characters of a text that remain on a narrow page
 
 struct shown_column {
   std::size_t index = 0;
@@ -82,7 +82,7 @@ std::size_t width_of_line(std::vector<shown_column> const& columns, Width width_
   return width - between_columns;
 }
 
-/// The next column to leave out; the end where all others stay.
+/// Returns the next column to leave out, or the end if all others stay.
 std::vector<shown_column>::iterator next_to_go(std::vector<shown_column>& columns) {
   auto found = columns.end();
   for (auto at = columns.begin() + 1; at < columns.end(); ++at)
@@ -93,7 +93,7 @@ std::vector<shown_column>::iterator next_to_go(std::vector<shown_column>& column
   return found;
 }
 
-/// The widest first, so that none loses more than it must.
+/// Shrinks the widest column first, so that none loses more than necessary.
 void shrink(std::vector<shown_column>& columns, std::size_t too_much) {
   for (; too_much > 0; --too_much) {
     shown_column* widest = nullptr;
@@ -107,7 +107,7 @@ void shrink(std::vector<shown_column>& columns, std::size_t too_much) {
   }
 }
 
-/// Leaves out what does not fit, in the order that the table gives. Returns the names.
+/// Leaves out columns that do not fit, in the table's order. Returns their names.
 std::vector<std::string> fit(std::vector<shown_column>& columns, std::size_t width) {
   std::vector<std::string> left_out;
   if (width == 0 || columns.empty()) return left_out;
@@ -123,7 +123,7 @@ std::vector<std::string> fit(std::vector<shown_column>& columns, std::size_t wid
   return left_out;
 }
 
-/// Names repeat: each text is worked out once, not for each row.
+/// Names repeat, so each text is shortened once and not for each row.
 void shorten_texts(std::vector<shown_column>& columns, table const& table, time_unit unit) {
   auto const is_shrunk = [](shown_column const& column) { return column.is_shrunk; };
   if (std::none_of(columns.begin(), columns.end(), is_shrunk)) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CSV format: RFC 4180, one header line. And TSV.
+// The CSV format (RFC 4180, one header line) and the TSV format.
 #include "text/table.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ void append_field(std::string& line, std::string_view text) {
   line += '"';
 }
 
-/// TSV has no quotes: what parts fields and lines becomes a blank.
+/// TSV has no quotes, so tabs and line ends in a text become blanks.
 void append_tsv_field(std::string& line, std::string_view text) {
   for (char const c : text) line += c == '\t' || c == '\r' || c == '\n' ? ' ' : c;
 }

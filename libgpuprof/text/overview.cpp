@@ -50,7 +50,7 @@ std::string in_words(std::string_view name) {
   return words;
 }
 
-/// The option of the next run that keeps what was lost for this reason; empty: there is none.
+/// Returns the option that avoids losses for this reason in the next run; empty if there is none.
 std::string_view way_to_lose_less(std::string_view reason) {
   constexpr std::pair<std::string_view, std::string_view> ways[] = {
       {"buffers_refused", "a greater --buffer-limit-mib"},
@@ -98,10 +98,11 @@ void add_counter(overview& about, std::string_view name, std::uint64_t value) {
     about.remarks.push_back(
         "grid not recorded: " + counted(value, "kernels") +
         " have no grid and block, because more different launch shapes came than can be kept");
-  // More memory helps only where a ring could not grow; else its thread was too fast to be read.
+  // More memory helps only if a ring could not grow. Otherwise its thread was too fast for the
+  // reader.
   if (name == "note.rings_without_memory" && value > 0)
     about.ways_to_lose_less.emplace(way_to_lose_less("threads"));
-  if (name == "lost.work_of_launching_kernels") {  // nobody knows how many kernels
+  if (name == "lost.work_of_launching_kernels") {  // the number of kernels is not known
     if (value > 0)
       about.other_losses.push_back("what " + counted(value, "kernels") +
                                    " may have launched from the GPU (dynamic parallelism, graphs "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first lines of every report: what was captured, what was lost, what profiling cost.
+// The first lines of every report: what was captured, what was lost, and the cost of profiling.
 #pragma once
 
 #include <cstdint>
@@ -23,18 +23,18 @@ struct overview {
   };
   std::string program;          // command line; empty: not known
   std::vector<gpu> devices;     // all that are described
-  double seconds = 0;           // all windows together; 0: not known
-  std::size_t windows = 0;      // captures in the session
-  std::vector<amount> records;  // those that are zero are not shown
-  std::vector<amount> losses;   // likewise
-  /// Losses that are no number of their own: "the end of the file".
+  double seconds = 0;           // sum over all windows; 0: not known
+  std::size_t windows = 0;      // number of captures in the session
+  std::vector<amount> records;  // zero amounts are not shown
+  std::vector<amount> losses;   // zero amounts are not shown
+  /// Losses without a number: "the end of the file".
   std::vector<std::string> other_losses;
   std::set<std::string> ways_to_lose_less;  // "a greater --buffer-limit-mib"
   std::vector<std::string> costs;           // "start 9.8 ms"
-  std::vector<std::string> remarks;         // further lines: warnings of the reader and the like
+  std::vector<std::string> remarks;         // further lines, such as warnings of the reader
 };
 
-/// "captured: ...", "lost: ...", "cost: ...", then the remarks; without line ends.
+/// Returns "captured: ...", "lost: ...", "cost: ...", then the remarks; without line ends.
 std::vector<std::string> overview_lines(overview const& about);
 
 /// Sorts a counter of a capture into losses ("lost.kernels") or costs ("cost.start_ns",

@@ -21,7 +21,7 @@ void append_padded(std::string& line, std::string_view text, std::size_t width, 
 
 namespace {
 
-/// Where in the text so many characters have gone by.
+/// Returns the length in bytes of the first `characters` characters.
 std::size_t bytes_of(std::string_view text, std::size_t characters) noexcept {
   std::size_t at = 0;
   for (; at < text.size(); ++at)
@@ -36,13 +36,13 @@ std::string_view characters(std::string_view text, std::size_t first, std::size_
   return text.substr(from, bytes_of(text.substr(from), count));
 }
 
-/// How many characters both begin with.
+/// Returns how many characters both texts begin with.
 std::size_t alike(std::string_view a, std::string_view b) noexcept {
   auto const end = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first;
   return width_of(a.substr(0, static_cast<std::size_t>(end - a.begin())));
 }
 
-/// The beginning, what stands around the character `at`, and the end.
+/// Returns the beginning of the text, the part around the character `at`, and the end.
 std::string shortened_around(std::string_view text, std::size_t at, std::size_t width) {
   constexpr std::size_t least_piece = 3;
   if (width < 2 * gap.size() + 3 * least_piece) return shortened(text, width);
@@ -51,7 +51,7 @@ std::string shortened_around(std::string_view text, std::size_t at, std::size_t 
   auto const middle = kept * 2 / 5;
   auto const before = kept - middle - behind;
   auto const all = width_of(text);
-  auto const last = all - behind - middle;  // where the middle part joins the end
+  auto const last = all - behind - middle;  // the middle part touches the end
   auto const from = std::clamp(at - std::min(at, middle / 2), before, last);
   return std::string(characters(text, 0, before))
       .append(from > before ? gap : "")
@@ -69,7 +69,7 @@ text_map shortened_apart(text_set const& texts, std::size_t width) {
   text_map shown;
   for (auto const& [alone, of_these] : by_shown)
     for (std::size_t i = 0; i < of_these.size(); ++i) {
-      std::size_t at = 0;  // neighbors in the order of the alphabet are those most alike
+      std::size_t at = 0;  // in alphabetical order, neighbors are most similar
       if (i > 0) at = alike(of_these[i - 1], of_these[i]);
       if (i + 1 < of_these.size()) at = std::max(at, alike(of_these[i], of_these[i + 1]));
       shown.emplace(of_these[i],

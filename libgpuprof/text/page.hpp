@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a table is laid out for: a terminal of some width, or a file that holds all of it.
+// The medium of a table: a terminal of some width, or a file without limits.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 namespace gpuprof::text {
 
 struct page {
-  std::size_t width = 0;       // characters of a line; 0: names stay whole, all columns stand
-  bool bold_headings = false;  // the terminal shows them
+  std::size_t width = 0;       // characters per line; 0: no names are cut, no columns left out
+  bool bold_headings = false;  // true if the terminal can show them
 };
 
 }  // namespace gpuprof::text

@@ -34,7 +34,7 @@ void append_integer(std::string& out, std::int64_t value) {
 }
 
 void append_fixed(std::string& out, double value, int digits) {
-  if (!std::isfinite(value)) return;  // no format has a word for it that all readers take
+  if (!std::isfinite(value)) return;  // JSON and the other formats have no common notation for it
   char text[400];
   auto const end =
       std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, digits).ptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table with typed columns: what every report is before it becomes text, CSV or JSON.
+// A table with typed columns: the form of every report before it becomes text, CSV or JSON.
 #pragma once
 
 #include "text/page.hpp"
@@ -16,23 +16,24 @@
 
 namespace gpuprof::text {
 
-/// What the numbers of a column are; decides unit in the header, digits and alignment.
+/// The meaning of a column's numbers; decides unit in the header, digits and alignment.
 enum class column_kind {
   text,
   integer,     // counts, ids
   share,       // per cent, one decimal
   decimal,     // a plain number, one decimal
   number,      // of any size: the fewest digits that read back as the same number
-  amount,      // likewise, never with an exponent: for reading
-  time,        // whole ns, shown in the unit of time the user chose
-  mean_time,   // ns with one decimal, likewise
+  amount,      // like number, but never with an exponent: for reading
+  time,        // whole ns, shown in the user's unit of time
+  mean_time,   // ns with one decimal, shown in the user's unit of time
   size,        // bytes, shown in MB (10^6), three decimals
   throughput,  // bytes per second, shown in MB/s, three decimals
 };
 
 enum class time_unit { nanoseconds, microseconds, milliseconds, seconds };
 
-/// What tells the rows apart: such a column stays on the narrowest page, its text is shortened.
+/// For a column that distinguishes the rows: it stays on the narrowest page, and its text is
+/// shortened.
 inline constexpr int never_left_out = -1;
 
 struct column {
@@ -48,8 +49,8 @@ struct column {
 using cell = std::variant<std::monostate, std::string_view, std::int64_t, double>;
 using row = std::vector<cell>;
 
-/// Rows are produced when asked for, possibly several times, so that a trace of millions of rows
-/// never stands in memory as text.
+/// Rows are produced on request, possibly several times, so that a trace of millions of rows is
+/// never in memory as text.
 struct table {
   std::string name;   // "cuda_gpu_kern_sum"
   std::string title;  // "CUDA GPU Kernel Summary"
@@ -57,31 +58,35 @@ struct table {
   std::function<void(std::function<void(row const&)> const&)> each_row;
 };
 
-/// "Total Time (ns)".
+/// Returns "Total Time (ns)".
 std::string header_of(column const& column, time_unit unit);
 
-/// The cell as all formats print it, without thousands separators; empty for an empty cell.
-/// Appends to `out`.
+/// Appends the cell to `out` as all formats print it, without thousands separators. An empty cell
+/// appends nothing.
 void append_cell(std::string& out, cell const& value, column_kind kind, time_unit unit);
-/// For programs, which read back the same number: whole ones as such. Nothing: it is not known.
+/// For programs, which must read back the same number; whole numbers stay whole. No value gives an
+/// empty cell.
 cell number_cell(std::optional<double> value);
 
 bool is_number(column_kind kind) noexcept;
 
-/// Where formats put their text; called with pieces of any size.
+/// Receives the text of a format in pieces of any size.
 using text_sink = std::function<void(std::string_view)>;
 
-/// In the manner of nsys: headers above dashes, numbers to the right with thousands separators.
-/// Where the page is too narrow texts are shortened so that they can be told apart, and columns are
-/// left out; a line says which.
+/// Writes in the style of nsys: headers above dashes, numbers right-aligned with thousands
+/// separators. On a narrow page, texts are shortened so that they stay distinct, and columns are
+/// left out; a line names these.
 void write_columns(table const& table, time_unit unit, text_sink const& out, page const& on = {});
-/// The first rows of a table; when they have been produced, `left_out` is how many more there are.
+/// Returns the first rows of a table. When they have been produced, `left_out` is the number of
+/// further rows.
 table first_rows(table const& of, std::size_t count, std::shared_ptr<std::size_t> left_out);
-/// RFC 4180, with a header line; lines end with \n as nsys writes them.
+/// Writes RFC 4180 with a header line; lines end with
+/// , as in nsys.
 void write_csv(table const& table, time_unit unit, text_sink const& out);
-/// The same with tabs between fields and no quotes: tabs and line ends in a text become blanks.
+/// Like write_csv, but with tabs between fields and no quotes: tabs and line ends in a text become
+/// blanks.
 void write_tsv(table const& table, time_unit unit, text_sink const& out);
-/// An array of objects, one a row, keys as in the CSV header; empty cells are null.
+/// Writes an array with one object per row and the keys of the CSV header; empty cells are null.
 void write_json(table const& table, time_unit unit, text_sink const& out);
 
 }  // namespace gpuprof::text

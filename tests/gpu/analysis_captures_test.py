@@ -67,7 +67,7 @@ class PlantedCaptures(unittest.TestCase):
         self.assertTrue(first.low_ns - slack <= won <= first.high_ns + slack, judgment.text)
         self.assertEqual(verdicts.judge_mended(FAULTS[name], mended), [])
 
-    def test_the_ledger_of_each_comes_to_what_ran(self):
+    def test_the_ledger_of_each_capture_adds_up_to_the_known_busy_time_and_window(self):
         for name in [*FAULTS, "waits"]:
             for options in ([], ["--mended"]):
                 with self.subTest(name=name, options=options):

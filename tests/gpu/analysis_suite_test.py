@@ -36,16 +36,16 @@ class Verdicts(unittest.TestCase):
     def test_the_first_finding_names_the_fault_and_its_interval_holds(self):
         self.assertEqual(self.judged("sync_in_loop", advice(finding("sync_point", 10, 20), finding("gpu_idle", 1, 2)), 15), (True, True))
 
-    def test_a_gain_outside_of_the_interval_is_told(self):
+    def test_a_measured_gain_outside_of_the_interval_is_reported(self):
         for won in (9, 21):
             self.assertEqual(self.judged("sync_in_loop", advice(finding("sync_point", 10, 20)), won), (True, False))
 
-    def test_what_was_won_is_known_as_exactly_as_its_measurements_agree(self):
+    def test_a_gain_may_miss_the_interval_by_no_more_than_its_measurement_error(self):
         said = advice(finding("late_module_load", 100, 101))
         for won, error, within in ((102, 1, True), (103, 1, False), (99, 1, True), (98, 1, False), (102, 0, False)):
             self.assertEqual(verdicts.judge_fault(FAULT["late_loader"], said, won, error).is_within, within, (won, error))
 
-    def test_another_finding_first_is_no_name_for_the_fault(self):
+    def test_a_fault_whose_finding_is_not_the_first_is_not_named(self):
         said = advice(finding("gpu_idle", 30, 40), finding("sync_point", 10, 20))
         self.assertEqual(self.judged("sync_in_loop", said, 15), (False, True))
         self.assertIn("first is gpu_idle", verdicts.judge_fault(FAULT["sync_in_loop"], said, 15).text)
@@ -54,12 +54,12 @@ class Verdicts(unittest.TestCase):
         self.assertEqual(self.judged("bank_conflicts", advice(finding("bank_conflicts", 10, 20, kernel="good_fma")), 15), (False, False))
         self.assertEqual(self.judged("bank_conflicts", advice(finding("bank_conflicts", 10, 20, kernel="void read_shared<4u>")), 15), (True, True))
 
-    def test_no_finding_says_what_was_not_looked_at(self):
+    def test_the_verdict_without_a_finding_names_the_rule_that_was_not_looked_at(self):
         said = advice(not_looked_at=["uncoalesced", "um_faults"])
         self.assertEqual(self.judged("strided_access", said, 15), (False, False))
         self.assertIn("not looked at: uncoalesced;", verdicts.judge_fault(FAULT["strided_access"], said, 15).text)
 
-    def test_a_mended_program_may_have_small_and_other_findings(self):
+    def test_a_fixed_program_may_have_small_findings_and_other_findings(self):
         fault = FAULT["pageable_copies"]
         self.assertEqual(verdicts.judge_mended(fault, advice(finding("pageable_copy", 1, 2, of_window=0.019), finding("sync_point", 1, 2, of_window=0.5))), [])
         self.assertEqual(len(verdicts.judge_mended(fault, advice(finding("pageable_copy", 1, 2, of_window=0.021)))), 1)
@@ -68,7 +68,7 @@ class Verdicts(unittest.TestCase):
         self.assertEqual(verdicts.judge_good(advice(finding("tail", 1, 2, of_window=0.01))), [])
         self.assertEqual(len(verdicts.judge_good(advice(finding("tail", 1, 2, of_window=0.03)))), 1)
 
-    def test_ten_of_twelve_gains_are_enough_but_each_fault_has_its_name(self):
+    def test_ten_of_twelve_gains_are_enough_but_every_fault_must_be_named(self):
         def twelve(named, within):
             return [verdicts.Judgment("", i < named, i < within) for i in range(12)]
 
@@ -86,7 +86,7 @@ class Verdicts(unittest.TestCase):
         found = {cause: met for cause, _, _, met in verdicts.judge_waits(ledger, dict.fromkeys(verdicts.CAUSES, 100))}
         self.assertEqual(found, {"sync": True, "cpu": True, "dependency": False})
 
-    def test_a_longer_kernel_is_told_as_clock(self):
+    def test_a_longer_kernel_is_explained_by_the_clock(self):
         def told(change, by_clock, verdict="same"):
             long = {"kind": "kernel", "name": "sgemm", "base_call_ns": 5, "new_call_ns": 6, "base_total_ns_per_run": 90, "change": change, "by_clock": by_clock, "verdict": verdict}
             short = {**long, "name": "fill", "base_total_ns_per_run": 1, "by_clock": 0.2}
@@ -97,10 +97,10 @@ class Verdicts(unittest.TestCase):
         self.assertFalse(told(0.16, 0.12, "worse")[1])
         self.assertFalse(verdicts.judge_clock({"lines": []})[1])
 
-    def test_a_union_counts_what_overlaps_once_and_stays_in_the_window(self):
+    def test_a_union_counts_overlapping_intervals_once_and_only_inside_the_window(self):
         self.assertEqual(verdicts.union_ns([(5, 15), (0, 10), (12, 14), (20, 30), (40, 50)], 2, 45), 13 + 10 + 5)
 
-    def test_a_window_that_opened_and_closed_is_one(self):
+    def test_rows_of_one_window_that_opened_and_closed_count_as_one_window(self):
         with tempfile.TemporaryDirectory(prefix="gpuprof-test-") as folder:
             tables = pathlib.Path(folder)
             (tables / "kernel.csv").write_text("start,duration\n110,20\n150,10\n320,30\n")
@@ -113,7 +113,7 @@ class Verdicts(unittest.TestCase):
 class MadeCaptures(unittest.TestCase):
     """Programs whose times are known: the sum over exported tables comes to them."""
 
-    def test_the_busy_time_of_every_planted_fault_is_that_of_its_tables(self):
+    def test_the_busy_time_of_every_planted_fault_equals_that_of_its_tables(self):
         folder = pathlib.Path(tempfile.mkdtemp(prefix="gpuprof-test-"))
         self.addCleanup(shutil.rmtree, folder, True)
         names = subprocess.run([MADE, folder / "x", "--fault", "?"], capture_output=True, text=True).stderr.rpartition(":")[2].split()
@@ -203,7 +203,7 @@ class Checks(unittest.TestCase):
                        capture_output=True, timeout=120)
         return {line["check"]: (line["measured"], line["verdict"]) for line in json.loads(results.read_text())["rows"]}
 
-    def test_the_time_won_is_that_of_as_many_steps_as_the_profiled_run_had(self):
+    def test_the_time_won_is_for_as_many_steps_as_the_profiled_run_had(self):
         # 0.2 ms of each of 1503 steps.
         rows = self.rows("analysis_fault_pageable_copies,analysis_ten*", pageable_copies={**NOTHING, "findings": [finding("pageable_copy", 290e6, 310e6)]})
         self.assertEqual(rows["analysis_fault_pageable_copies"],
@@ -211,14 +211,14 @@ class Checks(unittest.TestCase):
         self.assertEqual(rows["analysis_mended_pageable_copies"], ("no finding of that kind", "met"))
         self.assertEqual(rows["analysis: planted faults"], ("1 of 1 named first; the gain holds in 1; 11 not run", "met"))
 
-    def test_what_is_lost_once_is_not_lost_in_each_step(self):
+    def test_time_that_is_lost_only_once_is_not_multiplied_by_the_number_of_steps(self):
         # 0.2 ms of each of 500 steps by itself, as long as the fault takes; as profiled that takes 150 ms.
         for low, high, verdict in ((149e6, 151e6, "met"), (99e6, 101e6, "MISSED"), (299e6, 301e6, "MISSED")):
             rows = self.rows("analysis_fault_late_loader", late_loader={**NOTHING, "findings": [finding("late_module_load", low, high)]})
             self.assertEqual(rows["analysis_fault_late_loader"][1], verdict)
         self.assertIn("the fault took 100.0 ms by itself, 150.0 ms as profiled", rows["analysis_fault_late_loader"][0])
 
-    def test_a_wrong_first_finding_and_a_finding_on_the_mended_twin_are_missed(self):
+    def test_a_wrong_first_finding_and_a_finding_on_the_fixed_twin_are_missed(self):
         wrong = {**NOTHING, "findings": [finding("gpu_idle", 1, 900e6)]}
         rows = self.rows("analysis_fault_alloc_in_loop,analysis_ten*", alloc_in_loop=wrong,
                          alloc_in_loop_mended={**NOTHING, "findings": [finding("alloc_in_loop", 1, 2)]})
@@ -252,7 +252,7 @@ class Checks(unittest.TestCase):
         self.assertEqual(rows["compare_same_single"], ("no difference beyond noise in 2 of 5; exit 1: ", "MISSED"))
         self.assertEqual(rows["compare_slower: a kernel slower by 3 %"], ("found in 0 of 5; exit 3: ", "MISSED"))
 
-    def test_the_line_that_explains_an_exit_code_is_told(self):
+    def test_the_line_that_explains_an_exit_code_is_reported(self):
         self.script(self.prefix / "bin/gpuprof", "#!/bin/sh\necho 'step>0%: passed: step' >&2\necho 'gpu>0%: failed: kernels' >&2\necho 'kernel:.*>0%: not decidable: a' >&2\nexit 1\n")
         script = "import sys; sys.argv = ['x']; import analysis_comparison as c; print(c.gate(['a', 'b'], ['c'], 'x'))"
         said = subprocess.run([sys.executable, "-c", script], cwd=self.check, capture_output=True, text=True, timeout=60)

@@ -70,7 +70,7 @@ class Suite(unittest.TestCase):
         self.program(self.check / "unmodified/gpt2.py", behavior)
         return self.rows("--quick", "--only", "programs_gpt2")
 
-    def test_patient_programs_that_all_end_with_their_own_result_are_met(self):
+    def test_the_patience_check_is_met_if_all_patient_programs_end_with_their_own_result(self):
         self.assertEqual(self.patience(""), ("10 of 10 end with their own result, 0 hang, 0 not run", "met"))
         self.assertIn("of these with counters at work, --metrics auto", {line["check"] for line in self.results["rows"]})
 
@@ -86,7 +86,7 @@ class Suite(unittest.TestCase):
         measured = self.patience("if name == 'endless-at-exit': values['exit_seconds'] = 2.5 if mode == 'auto' else 0.1")
         self.assertEqual(measured[1], "MISSED")
 
-    def test_a_patient_program_that_fails_by_itself_is_not_judged(self):
+    def test_a_patient_program_that_fails_without_gpuprof_is_not_judged(self):
         measured = self.patience("if name == 'wait-value': print('not_supported 1'); sys.exit(0)")
         self.assertEqual(measured, ("9 of 9 end with their own result, 0 hang, 1 not run", "met"))
 
@@ -99,13 +99,13 @@ class Suite(unittest.TestCase):
         self.assertTrue(rows["gpt2: what it cost by the profiler's own account"][0].startswith("cost: counters 726.5 ms"))
         self.assertEqual(rows["profiled runs that hang, break or come to another result"], ("0 of 3", "met"))
 
-    def test_shares_are_those_of_the_captures(self):
+    def test_shares_equal_those_of_the_captures(self):
         rows = self.unmodified("")
         self.assertEqual(rows["gpt2: share of recurring kernel time with FLOP, auto"], ("1.0000 (of all 1.0000)", "met"))
         self.assertEqual(rows["gpt2: share of recurring kernel time with rates, sampled"], ("1.0000 (of all 1.0000)", "met"))
         self.assertEqual(rows["gpt2: workloads, and (function, geometry)"], ("5 and 5", "met"))
 
-    def test_programs_of_two_seconds_say_what_is_known_by_then(self):
+    def test_programs_of_two_seconds_report_what_is_known_by_then(self):
         self.program(self.check / "unmodified/gpt2.py", "values['steps'] = sys.argv[1]")
         rows = self.rows("--quick", "--only", "programs_two_seconds")
         self.assertEqual(rows["gpt2_2s: share of recurring kernel time with rates, auto"][1], "met")
@@ -124,11 +124,11 @@ class Suite(unittest.TestCase):
         self.assertIn("gpt2: sampled / traced", rows)
         self.assertIn("no luck", self.results["logs"]["gpt2_auto_0"])
 
-    def test_a_program_whose_packages_are_missing_is_not_run_and_says_why(self):
+    def test_a_program_with_missing_packages_is_not_run_and_the_row_gives_the_reason(self):
         rows = self.unmodified("import no_such_package")
         self.assertEqual(rows["gpt2"], ("exit 1 by itself: ModuleNotFoundError: No module named 'no_such_package'", "not run"))
 
-    def test_a_program_that_hangs_is_killed_with_all_it_started(self):
+    def test_a_program_that_hangs_is_killed_together_with_the_processes_it_started(self):
         code = ("import json, os, sys; sys.path.insert(0, sys.argv[1]); import harness; "
                 "print(json.dumps(harness.finish(['sh', '-c', 'sleep 600 & echo $!; wait'], dict(os.environ), 0.5)[:2]))")
         done = subprocess.run([sys.executable, "-c", code, self.check], capture_output=True, text=True, timeout=60)
@@ -145,7 +145,7 @@ class Shares(unittest.TestCase):
     def report(self, name):
         return shares.roofline_of(GPUPROF, CAPTURES / f"{name}.gpuprof")
 
-    def test_samples_give_rates_but_counted_flop_only_readings(self):
+    def test_samples_give_rates_but_only_readings_give_counted_flop(self):
         self.assertEqual((shares.rates_share(self.report("mixed_sampled")), shares.flop_share(self.report("mixed_sampled"))), (1.0, 0.0))
         self.assertEqual(shares.flop_share(self.report("counted_auto")), 1.0)
 
@@ -154,7 +154,7 @@ class Shares(unittest.TestCase):
         self.assertEqual(shares.flop_share({"signatures": lines}), 0.75)
         self.assertEqual(shares.flop_share(shares.recurring({"signatures": lines}, 10)), 1.0)
 
-    def test_a_reading_costs_what_counters_cost_without_sampling(self):
+    def test_the_cost_of_a_reading_is_the_cost_of_counters_without_sampling(self):
         self.assertAlmostEqual(shares.reading_ms(self.report("mixed_exact")), 0.777, 3)
         self.assertAlmostEqual(shares.cost_seconds(self.report("counted_auto")["overview"], "sampling"), 489e-6)
 

@@ -45,14 +45,14 @@ class IncludeRule(unittest.TestCase):
         self.assertIn("base may not include layer guest/session",
                       self.problems({"libgpuprof/base/a.cpp": '#include "guest/session/b.hpp"\n'})[0])
 
-    def test_tools_and_tests_are_held_to_the_table_too(self):
+    def test_tools_and_tests_must_follow_the_table_of_layers_too(self):
         self.assertIn("tools/gpuprof may not include layer guest/cupti",
                       self.problems({"tools/gpuprof/a.cpp": '#include "guest/cupti/kept.hpp"\n'})[0])
         self.assertIn("tests may not include layer base",
                       self.problems({"tests/unit/a.cpp": '#include "base/kept.hpp"\n'})[0])
         self.assertIn("is no room", self.problems({"tools/gpuprof/a.cpp": "#include <cupti.h>\n"})[0])
 
-    def test_cupti_outside_its_rooms_is_caught(self):
+    def test_a_cupti_include_outside_of_the_allowed_folders_is_caught(self):
         for header in ("cupti.h", "cupti_target.h", "generated_cuda_meta.h", "cuda.h", "nvtx3/nvToolsExt.h"):
             self.assertIn("is no room", self.problems({"libgpuprof/guest/session/a.cpp": f"#include <{header}>\n"})[0])
 
@@ -70,7 +70,7 @@ class IncludeRule(unittest.TestCase):
         self.assertIn("not in the table", self.problems({"libgpuprof/other/a.cpp": "\n"})[0])
         self.assertIn("not in the table", self.problems({"tools/other/a.cpp": "\n"})[0])
 
-    def test_grants_nobody_uses_are_caught(self):
+    def test_unused_grants_are_caught(self):
         kept = {name: text for name, text in KEPT.items() if "session" not in name}
         self.assertEqual([p.split(": ")[1] for p in self.problems({}, kept)],
                          ["guest/session is granted base and does not use it", "guest/session is granted guest/cupti and does not use it"])

@@ -40,7 +40,7 @@ class Headers(unittest.TestCase):
         line = next((l for l in done.stdout.splitlines() if "CUDA headers: " in l), "")
         return done.returncode, line.partition("CUDA headers: ")[2].partition(";")[0], " ".join(done.stderr.split())
 
-    def test_a_toolkit_of_another_release_gives_none(self):
+    def test_a_toolkit_of_another_release_is_not_used(self):
         for release, version in (("12.6", 24), ("13.2", 130200)):
             with self.subTest(release):
                 code, _, errors = self.configure(self.toolkit(release, version), "--fresh")
@@ -48,7 +48,7 @@ class Headers(unittest.TestCase):
                 self.assertIn("There is no toolkit of CUDA 13.0 here", errors)
                 self.assertIn("tools/fetch_cuda_headers.sh fetches them", errors)
 
-    def test_one_of_the_release_gives_its_own(self):
+    def test_a_toolkit_of_the_right_release_gives_its_own_headers(self):
         for place in ("include", "extras/CUPTI/include"):
             with self.subTest(place):
                 toolkit = self.toolkit("13.0", 130001, place)
@@ -62,7 +62,7 @@ class Headers(unittest.TestCase):
         code, root, errors = self.configure(self.toolkit("12.6", 24))
         self.assertEqual((code, root), (0, f"{self.folder}/build/cuda-headers"), errors)
 
-    def test_a_folder_that_is_named_must_have_them(self):
+    def test_a_folder_that_the_user_names_must_contain_the_headers(self):
         toolkit = self.toolkit("12.6", 24)
         code, _, errors = self.configure("/nowhere", f"-DGPUPROF_CUDA_HEADERS={toolkit}")
         self.assertNotEqual(code, 0)

@@ -43,7 +43,7 @@ class OldGlibc(unittest.TestCase):
         text = (self.folder / "b/build.ninja").read_text()
         return text[text.index(f"# Link the executable {target}\n"):].split("\n\n")[1]
 
-    def test_an_ordinary_build_is_linked_as_ever(self):
+    def test_an_ordinary_build_does_not_link_against_the_stubs(self):
         self.assertEqual(self.configure()[0], 0)
         self.assertNotIn("-B", self.link_line("program"))
         self.assertNotIn("old_glibc", self.link_line("program"))
@@ -74,7 +74,7 @@ class OldGlibc(unittest.TestCase):
         self.assertEqual(self.configure("-DGPUPROF_GLIBC=2.28", f"-DGPUPROF_GLIBC_STUBS={stubs}")[0], 0)
         self.assertIn(f"-B{stubs}/", self.link_line("program"))
 
-    def test_without_stubs_it_says_what_makes_them(self):
+    def test_without_stubs_the_error_names_the_script_that_makes_them(self):
         code, said = self.configure("-DGPUPROF_GLIBC=2.27")
         self.assertEqual(code, 1)
         self.assertIn("tools/fetch_glibc_stubs.sh 2.27 makes this folder, with zig from PyPI", said)

@@ -27,7 +27,7 @@ class Configure(unittest.TestCase):
         self.assertIn("This build will not write Parquet", said)
         self.assertIn("pip install --target build/pyarrow pyarrow", said)
 
-    def test_builds_with_sanitizers_have_none_on_purpose(self):
+    def test_builds_with_sanitizers_have_no_parquet_export_on_purpose(self):
         self.assertNotIn("Parquet", self.configured("-DGPUPROF_SANITIZE=address"))
 
 

@@ -37,14 +37,14 @@ class Libraries(unittest.TestCase):
     def of_folder(self):
         return self.configure(f"-DGPUPROF_REPORT_JS_DIR={self.libraries}")
 
-    def test_files_that_were_not_tried_are_taken_with_a_warning(self):
+    def test_untested_library_files_are_used_with_a_warning(self):
         code, taken, errors = self.of_folder()
         self.assertEqual((code, taken), (0, str(self.libraries)))
         for name in FILES:
             found = hashlib.sha256((self.libraries / name).read_bytes()).hexdigest()
             self.assertIn(f"{name} is not the file that was tried: its SHA-256 is {found}", errors)
 
-    def test_a_folder_without_them_is_said(self):
+    def test_a_folder_without_the_libraries_is_reported(self):
         for name in FILES:
             with self.subTest(name):
                 (self.libraries / name).rename(self.folder / name)
@@ -53,7 +53,7 @@ class Libraries(unittest.TestCase):
                 self.assertNotEqual(code, 0)
                 self.assertIn(f"GPUPROF_REPORT_JS_DIR: there is no {name} in {self.libraries}", errors)
 
-    def test_one_that_would_end_its_element_is_refused(self):
+    def test_a_library_that_would_close_its_html_element_is_refused(self):
         for name, end in (("echarts.min.js", "</script"), ("tabulator.min.js", "</SCRIPT"), ("tabulator.min.css", "</style"), ("echarts.min.js", "<!--")):
             with self.subTest(end):
                 whole = (self.libraries / name).read_text()
@@ -63,13 +63,13 @@ class Libraries(unittest.TestCase):
                 self.assertNotEqual(code, 0)
                 self.assertIn(f"{name} holds {end.lower()}, which would end its element in the page", errors)
 
-    def test_a_build_without_them_has_no_pages_and_says_what_to_do(self):
+    def test_a_build_without_the_libraries_has_no_report_and_names_the_script_that_makes_them(self):
         code, taken, errors = self.configure()
         self.assertEqual((code, taken), (0, ""))
         self.assertIn("gpuprof report is left out of this build", errors)
         self.assertIn("tools/fetch_report_js.sh makes it", errors)
 
-    def test_the_folder_of_the_script_is_taken_once_it_is_complete(self):
+    def test_the_folder_that_the_script_made_is_used_once_it_is_complete(self):
         made = self.folder / "build/report-js"
         made.parent.mkdir()
         self.libraries.rename(made)

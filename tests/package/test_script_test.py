@@ -80,7 +80,7 @@ class Script(unittest.TestCase):
         for call in ("tsan", "fuzz_text", "tidy", "clients", "build_packages"):
             self.assertNotIn(call, self.calls)
 
-    def test_what_depends_on_timing_comes_last_and_what_needed_more_tries_is_named(self):
+    def test_timing_tests_run_last_and_tests_that_needed_several_tries_are_named(self):
         (self.folder / "build/logs").mkdir(parents=True)
         self.program("programs/ctest", """
 if [[ "$*" == *until-pass* ]]; then
@@ -101,7 +101,7 @@ fi""")
                 self.assertRegex(said, f"(?m)^error: these parts failed: {part}$")
                 self.assertIn("ctest --preset tsan", self.calls)
 
-    def test_a_wheel_that_fails_is_a_failure_and_one_that_could_not_be_tried_is_told(self):
+    def test_a_wheel_that_fails_is_a_failure_and_one_that_could_not_be_tried_is_reported(self):
         for part in ("wheel", "package"):
             self.program("tools/python/build_wheel.sh", "echo NOT CHECKED: the wheel\nexit 69")
             code, said = self.run_parts(part)
@@ -117,7 +117,7 @@ fi""")
             code, said = self.run_parts("tidy")
             self.assertEqual((code, self.calls.count("pip -q install")), (0, fetched), said)
 
-    def test_without_clang_tidy_it_says_what_to_do(self):
+    def test_without_clang_tidy_the_error_says_that_nothing_was_checked(self):
         code, said = self.run_parts("tidy", broken="pip")
         self.assertEqual(code, 1, said)
         self.assertIn("error: there is no clang-tidy, so nothing was checked.", said)

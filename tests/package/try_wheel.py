@@ -104,7 +104,7 @@ class Unpacked(InFolder):
 
 @unittest.skipUnless(PYTHONS, "no interpreter was named")
 class Environments(InFolder):
-    def test_every_python_from_3_10_on(self):
+    def test_the_wheel_works_in_every_python_from_3_10_on(self):
         tried = 0
         for python in PYTHONS:
             version = version_of(python)
@@ -141,7 +141,7 @@ class Environments(InFolder):
     def newest(self):
         return PYTHONS[-1]
 
-    def test_a_folder_of_packages(self):
+    def test_the_wheel_works_from_a_folder_of_packages(self):
         bin = self.venv(self.newest())
         self.run_it(bin / "python", "-m", "pip", "-q", "install", "--no-index", "--target", self.folder / "packages", WHEEL)
         environment = self.environment
@@ -183,10 +183,10 @@ class Contents(unittest.TestCase):
                      "share/fish/vendor_completions.d/gpuprof.fish", "share/doc/gpuprof/README.md", "libexec/gpuprof/demo/play-session", "__init__.py", "_command.py", "__main__.py"):
             self.assertIn("libgpuprof/" + name, names)
 
-    def test_only_our_folders_are_in_it(self):
+    def test_the_wheel_contains_only_our_folders(self):
         self.assertEqual({name.partition("/")[0].partition("-")[0] for name in zipfile.ZipFile(WHEEL).namelist()}, {"libgpuprof"})
 
-    def test_its_name_says_where_it_runs(self):
+    def test_the_name_of_the_wheel_says_where_it_runs(self):
         self.assertRegex(pathlib.Path(WHEEL).name, r"^libgpuprof-[0-9.]+-py3-none-manylinux_2_28_x86_64(\..*)?\.whl$")
 
 

@@ -21,7 +21,7 @@ class Captures(package.Case):
         with open(folder / f"{table}.csv", newline="") as file:
             return list(csv.reader(file))
 
-    def test_tables_are_those_of_the_csv_export(self):
+    def test_tables_equal_those_of_the_csv_export(self):
         """Every value of every table, and the names of columns."""
         for capture in (H200, RANKS / "ddp.rank0.gpuprof"):
             self.folder.joinpath("csv").exists() and shutil.rmtree(self.folder / "csv")
@@ -48,7 +48,7 @@ class Captures(package.Case):
                     self.assertEqual(len(ours), int(count) + 1)
                     self.assertEqual([[_number(v) for v in row] for row in ours], [[_number(v) for v in row] for row in theirs])
 
-    def test_columns_without_an_arrow_library(self):
+    def test_columns_can_be_read_without_an_arrow_library(self):
         self.assertEqual(self.lines("""
             run = gp.open(sys.argv[1])
             durations = run.kernels["duration"]
@@ -62,7 +62,7 @@ class Captures(package.Case):
             """, H200), ["memoryview q 7500 2083720594", "7500 counted_copy",
                          "[('start', 'int64', 'ns of CLOCK_REALTIME'), ('duration', 'int64', 'ns')] 14", "['stream', 'duration']", "True"])
 
-    def test_a_view_outlives_the_table(self):
+    def test_a_view_stays_valid_after_its_table_is_gone(self):
         self.assertEqual(self.lines("""
             import gc
             view = gp.open(sys.argv[1]).kernels["duration"]
@@ -71,7 +71,7 @@ class Captures(package.Case):
             print(before == sum(view))
             """, H200), ["True"])
 
-    def test_ranks_of_a_folder_or_pattern(self):
+    def test_ranks_can_be_opened_by_folder_or_pattern(self):
         self.assertEqual(self.lines("""
             for what in (sys.argv[1], sys.argv[1] + "/ddp.*.gpuprof", [sys.argv[1] + "/ddp.rank1.gpuprof", sys.argv[1] + "/ddp.rank0.gpuprof"]):
                 run = gp.open(what)
@@ -85,7 +85,7 @@ class Captures(package.Case):
             print(len(steps), sum(row["duration"] for row in steps))
             """, RANKS / "ddp.rank0.gpuprof"), ["5 1214628386"])  # as gpuprof stats -r nvtx_sum
 
-    def test_what_cannot_be_opened(self):
+    def test_captures_that_cannot_be_opened_raise_errors(self):
         (self.folder / "text").write_text("text")
         (self.folder / "empty").mkdir()
         self.assertEqual(self.lines("""
@@ -109,7 +109,7 @@ class Captures(package.Case):
         self.assertIn("is cut off", "".join(found[1:-1]))
         self.assertEqual(found[-1], "[] 0 True")
 
-    def test_reports_are_what_the_command_says(self):
+    def test_reports_equal_those_of_the_command(self):
         found = self.lines("""
             run = gp.open(sys.argv[1])
             rows = run.stats("cuda_gpu_kern_sum")
@@ -126,7 +126,7 @@ class Captures(package.Case):
         self.assertEqual(found, ["5 counted_copy 1500 1500", "compute ['compute', 'transfer'] gpu_idle", "True False True",
                                  "counted_copy 1500 False", "True True True", "None step True"])
 
-    def test_what_the_command_refuses_is_its_own_line(self):
+    def test_an_error_of_the_command_is_raised_with_its_own_text(self):
         found = self.lines("""
             run = gp.open(sys.argv[1])
             for ask in (lambda: run.stats("none"), lambda: run.analyze(no_such=1), lambda: run.stats("um_sum")):
@@ -142,7 +142,7 @@ class Captures(package.Case):
                           "</td></tr></tbody></table>"])
 
     @package.needs("pyarrow")
-    def test_pyarrow_takes_it_without_a_copy(self):
+    def test_pyarrow_reads_a_table_without_a_copy(self):
         self.assertEqual(self.lines("""
             import pyarrow as pa
             table = pa.table(gp.open(sys.argv[1]).kernels)
@@ -160,7 +160,7 @@ class Captures(package.Case):
             """, H200, RANKS), ["7500 1 ns 2083720594", "True", "2762 [0, 1]"])
 
     @package.needs("pyarrow")
-    def test_the_command_that_a_build_without_arrow_names_for_parquet(self):
+    def test_a_build_without_arrow_names_a_python_command_that_writes_parquet(self):
         shutil.copy(H200, self.folder / "run.gpuprof")
         told = self.run_program(processes.path("BUILT_GPUPROF"), "export", "--type", "parquet", "run.gpuprof")
         if told.code == 0:

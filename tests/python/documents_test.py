@@ -35,39 +35,39 @@ class Recipes(package.Case):
             (self.folder / "run.gpuprof").unlink()
         return self.python(PRELUDE + code, code_expected=expected)
 
-    def test_there_are_ten(self):
+    def test_the_page_has_ten_recipes(self):
         self.assertEqual(sorted(recipes()), list(range(1, 11)))
 
-    def test_1_records_a_part(self):
+    def test_recipe_1_records_a_part_of_a_program(self):
         self.assertIn("even(float*, int)", self.recipe(1).out)
 
-    def test_2_records_steps(self):
+    def test_recipe_2_records_steps(self):
         self.assertEqual(len(re.findall(r"^step \d \d[\d.]* ms$", self.recipe(2).out, re.M)), 3)
 
-    def test_3_names_parts(self):
+    def test_recipe_3_names_parts_of_a_program(self):
         self.assertRegex(self.recipe(3).out, r"forward\n(.*\n)*.*load|load\n(.*\n)*.*forward")
 
-    def test_4_says_what_holds_it(self):
+    def test_recipe_4_reports_what_limits_the_program(self):
         self.assertIn("gpu_idle 198.682333 ms at most: Look in a timeline", self.recipe(4).out)
 
     @package.needs("pandas")
-    def test_5_makes_a_frame(self):
+    def test_recipe_5_makes_a_data_frame(self):
         self.assertRegex(self.recipe(5).out, r"counted_copy +1500 +1628138954")
 
-    def test_6_compares(self):
+    def test_recipe_6_compares_captures(self):
         self.assertRegex(self.recipe(6).out, r"us more +change % +verdict +kind +name")
 
-    def test_7_reads_ranks(self):
+    def test_recipe_7_reads_ranks(self):
         self.assertEqual(self.recipe(7).out.splitlines(), ["0 172.968242 ms", "1 54.387873 ms", "[]"])
 
-    def test_8_watches(self):
+    def test_recipe_8_watches_a_running_program(self):
         self.assertIn("205 kernels so far", self.recipe(8).out)
 
-    def test_9_keeps_a_script_of_torch(self):
+    def test_recipe_9_keeps_a_script_written_for_torch_profiler(self):
         self.assertIn("Self CUDA time total: 206.000us", self.recipe(9).out)
 
     @package.needs("pytest")
-    def test_10_limits_a_test(self):
+    def test_recipe_10_limits_the_cost_of_a_test(self):
         (self.folder / "test_it.py").write_text(PRELUDE + recipes()[10][1])
         run = self.python("import pytest; sys.exit(pytest.main(['-p', 'libgpuprof.pytest_plugin', '-p', 'no:cacheprovider', '-q', '--gpuprof', 'test_it.py']))")
         self.assertRegex(run.out, r"0.205 ms +205 launches  test_it.py::test_forward")
@@ -78,7 +78,7 @@ class Recipes(package.Case):
 
 
 class Examples(package.Case):
-    def test_they_compile_and_say_what_they_miss(self):
+    def test_examples_compile_and_report_missing_packages(self):
         for name, library in (("python_torch_training.py", "torch"), ("python_jax_step.py", "jax"), ("python_cupy_ranges.py", "cupy")):
             with self.subTest(name):
                 script = package.SOURCE / "examples" / name

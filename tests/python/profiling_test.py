@@ -8,7 +8,7 @@ import processes
 
 
 class Importing(package.Case):
-    def test_it_loads_next_to_nothing(self):
+    def test_the_import_loads_only_the_package_itself(self):
         found = self.lines("""
             import subprocess
             code = "import sys; before = set(sys.modules); import libgpuprof; print(sorted(set(sys.modules) - before)); print(libgpuprof.status().library)"
@@ -16,12 +16,12 @@ class Importing(package.Case):
             """)
         self.assertEqual(found, ["['libgpuprof']", ""])
 
-    def test_its_version_is_that_of_the_library(self):
+    def test_the_version_of_the_package_equals_that_of_the_library(self):
         header = (package.SOURCE / "include/gpuprof/gpuprof.h").read_text()
         version = ".".join(re.findall(r"GPUPROF_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", header))
         self.assertEqual(self.lines("gp.prefix(); gp.start(); print(gp.__version__, gp.status().library_version)"), [f"{version} {version}"])
 
-    def test_every_name_is_there(self):
+    def test_every_listed_name_exists(self):
         self.assertEqual(self.lines("print([n for n in dir(gp) if n not in ('magics', 'load_ipython_extension') and not hasattr(gp, n)])"), ["[]"])
         self.assertEqual(self.lines("""
             try: gp.no_such
@@ -30,7 +30,7 @@ class Importing(package.Case):
 
 
 class Profile(package.Case):
-    def test_what_runs_inside_is_recorded(self):
+    def test_the_work_inside_a_profile_is_recorded(self):
         run = self.python("""
             with gp.profile("run", trace="cuda,nvtx") as prof:
                 with gp.range("mine", flops=5e9, bytes=2e6, domain="own", color=0xff0000ff):
@@ -62,7 +62,7 @@ class Profile(package.Case):
             """)
         self.assertEqual(found, ["2 2", "2 2", "[5, 9] 4"])
 
-    def test_a_schedule_that_starts_at_once_and_never_ends(self):
+    def test_a_schedule_may_start_at_once_and_never_end(self):
         self.assertEqual(self.lines("""
             ready = []
             with gp.profile("run", schedule=gp.schedule(active=2), on_ready=lambda p: ready.append(p.step_num)) as prof:
@@ -74,7 +74,7 @@ class Profile(package.Case):
             """), ["[2, 4, 5] 3", "schedule(wait=0, warmup=0, active=0, repeat=0, skip_first=0) records nothing: active is at least 1, and nothing is negative",
                    "schedule(wait=-1, warmup=0, active=1, repeat=0, skip_first=0) records nothing: active is at least 1, and nothing is negative"])
 
-    def test_a_profile_inside_another_joins_it(self):
+    def test_a_profile_inside_another_one_becomes_part_of_it(self):
         run = self.python("""
             with gp.profile("outer") as outer:
                 with gp.profile("inner") as inner:
@@ -85,7 +85,7 @@ class Profile(package.Case):
         self.assertEqual(run.out.splitlines(), ["True None", "False 205 False"])
         self.assertEqual(run.err.count("a profile runs already: this one records into"), 1)
 
-    def test_later_profiles_go_into_the_same_file(self):
+    def test_later_profiles_are_written_to_the_same_file(self):
         run = self.python("""
             with gp.profile("first", metrics="none"):
                 with gp.range("a"): pass
@@ -109,7 +109,7 @@ class Profile(package.Case):
             print(len({row["index"] for row in prof.run.windows.rows()}), len(prof.run.kernels))
             """), ["205 205", "2 410"])
 
-    def test_a_step_that_is_never_called_is_said(self):
+    def test_a_schedule_without_calls_of_step_is_reported(self):
         run = self.python("""
             with gp.profile("run", schedule=gp.schedule(wait=1)) as prof: pass
             try:
@@ -121,7 +121,7 @@ class Profile(package.Case):
         self.assertEqual(run.err.count("step() was never called"), 1)
         self.assertEqual(run.out.splitlines(), ["raised", "[Errno 2] nothing was recorded: there is no capture to read"])
 
-    def test_cuda_may_have_begun_before(self):
+    def test_cuda_may_be_in_use_before_the_profile_begins(self):
         self.assertEqual(self.lines("""
             play()
             with gp.profile("run") as prof:
@@ -129,7 +129,7 @@ class Profile(package.Case):
             print(len(prof.run.kernels) >= 200, [row["name"] for row in prof.run.ranges.rows() if row["name"] == "late"])
             """), ["True ['late']"])
 
-    def test_a_forked_child_is_left_alone(self):
+    def test_a_forked_child_is_not_profiled(self):
         run = self.python("""
             with gp.profile("run") as prof:
                 play()
@@ -156,7 +156,7 @@ class Profile(package.Case):
             print([(row["name"], row["still_open"], row["level"]) for row in prof.run.ranges.rows()], gp.is_capturing())
             """), ["mine", "[('outer', 0, 0), ('inner', 0, 1)] False"])
 
-    def test_a_folder_that_is_not_there(self):
+    def test_a_missing_folder_raises_an_error(self):
         run = self.python("""
             try:
                 with gp.profile("none/run"): print("not reached")
@@ -176,7 +176,7 @@ class Profile(package.Case):
         self.assertIn("RuntimeWarning: " + why, run.err)
 
     @unittest.skipIf(__import__("os").getuid() == 0, "root may write everywhere")
-    def test_a_folder_that_cannot_be_written(self):
+    def test_a_folder_that_cannot_be_written_raises_an_error(self):
         (self.folder / "shut").mkdir(mode=0o500)
         self.assertIn("cannot be written", self.lines("""
             try:
@@ -184,7 +184,7 @@ class Profile(package.Case):
             except PermissionError as why: print(why)
             """)[0])
 
-    def test_the_copy_that_is_loaded_is_used(self):
+    def test_a_library_that_is_already_loaded_is_used(self):
         run = self.python("""
             with gp.profile("run", metrics="auto") as prof:
                 play()
@@ -243,7 +243,7 @@ class Live(package.Case):
             print([row.name for row in now.ranges if row.name == "all of it"], "205 kernels" in repr(now), gp.capture_path() == os.path.abspath("run.gpuprof"))
             """), ["False False None None False None", "True True True", "True True False", "205 205000 205 _Z4evenPfi 0", "['all of it'] True True"])
 
-    def test_a_call_that_comes_to_nothing_says_why(self):
+    def test_a_call_without_effect_says_why(self):
         run = self.python("""
             import warnings
             print([gp.last_message()])
@@ -266,7 +266,7 @@ class Live(package.Case):
         self.assertIn("[gpuprof] " + no_counters, run.err)
         self.assertRegex(found[3], r"False \['no capture was started: process \d+ is not profiled: it was forked after its parent had begun to use CUPTI")
 
-    def test_metrics_of_ranges(self):
+    def test_live_metrics_of_ranges_can_be_read(self):
         found = self.lines("""
             gp.start("run", metrics="auto")
             play()
@@ -277,7 +277,7 @@ class Live(package.Case):
             """)
         self.assertEqual(found, ["True True True None"])
 
-    def test_peaks_that_are_stored(self):
+    def test_peaks_of_a_chosen_test_are_returned_and_an_unknown_test_is_refused(self):
         found = self.lines("""
             os.environ["REPLAY_SESSION"] = os.environ["PLAYED_SESSION"]
             roof = gp.peaks(tests="dram_read", quick=True)
@@ -288,7 +288,7 @@ class Live(package.Case):
         self.assertIn('no peaks are measured: there is no peak test "no_such"', found[-1])
         self.assertIn("['dram_read'] B/s", found[0])
 
-    def test_measured_peaks_are_no_capture_that_is_missing(self):
+    def test_measuring_peaks_does_not_report_a_missing_capture(self):
         run = self.python("""
             os.environ["REPLAY_SESSION"] = os.environ["PLAYED_SESSION"]
             gp.peaks(tests="dram_read", quick=True)
@@ -307,7 +307,7 @@ class Ranges(package.Case):
         if package.built_module() is None:
             self.skipTest("there is no Python.h, so the module _fast is not built")
 
-    def test_nested_kept_and_decorated(self):
+    def test_ranges_may_be_nested_kept_and_used_as_decorators(self):
         for before, way in self.fast_or_ctypes():
             with self.subTest(way):
                 found = self.lines(before + """
@@ -364,7 +364,7 @@ print([(row["name"], row["level"]) for row in prof.run.ranges.rows()])
             print(len(rows), {(row["name"], row["level"]) for row in rows} == {("shared", 0), ("inner", 1)}, len({row["thread"] for row in rows}))
             """), ["4000 True 4"])
 
-    def test_what_cannot_be_a_range(self):
+    def test_invalid_ranges_raise_errors(self):
         for before, way in self.fast_or_ctypes():
             with self.subTest(way):
                 self.assertEqual(self.lines(before + """
@@ -377,7 +377,7 @@ except TypeError as why: print(why)
 """), ["TypeError", "TypeError", "TypeError", "TypeError",
                     "later may be suspended inside, and ranges of a thread nest: put `with gp.range(...)` around the parts of it that do not wait"])
 
-    def test_any_nvtx_tool_sees_them(self):
+    def test_any_nvtx_tool_sees_the_ranges(self):
         for before, way in self.fast_or_ctypes():
             with self.subTest(way):
                 run = self.python(before + """

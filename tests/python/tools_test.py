@@ -32,7 +32,7 @@ class Pytest(package.Case):
             """)
         self.assertIn("3 passed", out)
 
-    def test_a_limit_that_is_passed_fails_the_test(self):
+    def test_a_test_that_exceeds_its_limit_fails(self):
         out = self.pytest("""
             @pytest.mark.gpuprof(max_launches=200, max_gpu_ms=0.1)
             def test_more(): play()
@@ -40,20 +40,20 @@ class Pytest(package.Case):
         self.assertIn("0.205 ms of the GPU, max_gpu_ms is 0.1; 205 launches, max_launches is 200", out)
         self.assertIn("1 failed", out)
 
-    def test_a_mark_that_says_nothing_known(self):
+    def test_a_mark_with_an_unknown_limit_is_an_error(self):
         self.assertIn("the mark gpuprof has no max_kernels; it has max_gpu_ms", self.pytest("""
             @pytest.mark.gpuprof(max_kernels=1)
             def test_it(): pass
             """, expected=4))
 
-    def test_without_a_mark_or_option_nothing_is_loaded(self):
+    def test_without_a_mark_or_option_the_library_is_not_loaded(self):
         self.assertIn("1 passed", self.pytest("""
             def test_it():
                 import libgpuprof
                 assert libgpuprof.status().library == ""
             """))
 
-    def test_captures_are_kept_and_compared(self):
+    def test_captures_of_tests_are_saved_and_compared(self):
         tests = """
             def test_it(): play()
             """
@@ -71,7 +71,7 @@ class Pytest(package.Case):
 
 class Jupyter(package.Case):
     @package.needs("IPython")
-    def test_a_cell_shows_what_it_did(self):
+    def test_a_notebook_cell_shows_what_it_recorded(self):
         found = self.lines("""
             from IPython.core.interactiveshell import InteractiveShell
             shell = InteractiveShell.instance()
@@ -101,7 +101,7 @@ class Types(package.Case):
         self.assertEqual(run.returncode, 0, run.stdout)
 
     @package.needs("mypy")
-    def test_users_see_the_types(self):
+    def test_users_of_the_package_see_its_types(self):
         (self.folder / "uses.py").write_text(textwrap.dedent("""
             import libgpuprof as gp
             with gp.profile("run", metrics="auto", schedule=gp.schedule(wait=1)) as prof:

@@ -36,7 +36,7 @@ class TorchNames(package.Case):
         logged = next((self.folder / "logs").iterdir()).read_bytes()
         self.assertEqual(len(json.loads(gzip.decompress(logged))["traceEvents"]), len(events))
 
-    def test_what_is_not_recorded_is_said(self):
+    def test_requested_data_that_is_not_recorded_is_reported(self):
         run = self.python("""
             from libgpuprof.torch import profile, schedule, record_function
             with profile(record_shapes=True, with_stack=True, profile_memory=True, with_flops=True, with_modules=True, output="run") as prof:
@@ -56,7 +56,7 @@ class TorchNames(package.Case):
         self.assertEqual(len(said), 8)
         self.assertTrue(all(": " in line for line in said[:7]), said)  # what there is, or what to use instead
 
-    def test_signatures_are_those_of_torch(self):
+    def test_signatures_equal_those_of_torch(self):
         """A script for torch 2.14 may name each of these."""
         self.assertEqual(self.lines("""
             import inspect
@@ -70,7 +70,7 @@ class TorchNames(package.Case):
                                      "add_metadata_json", "export_memory_timeline", "toggle_collection_dynamic") if not hasattr(ours.profile, name)])
             """), ["[]", "['wait', 'warmup', 'active', 'repeat', 'skip_first', 'skip_first_wait']", "['dir_name', 'worker_name', 'use_gzip']", "[]"])
 
-    def test_the_first_wait_may_be_skipped(self):
+    def test_a_schedule_may_skip_the_first_wait(self):
         self.assertEqual(self.lines("""
             from libgpuprof.torch import schedule
             made = schedule(wait=2, warmup=0, active=1, skip_first=1, skip_first_wait=1)

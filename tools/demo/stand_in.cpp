@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-// This file is empty. A library made of it has the name under which a library of NVIDIA is opened,
-// and needs the emulated one: dlsym looks into both.
+// This file is empty on purpose. The library made from it has the name under which a library of
+// NVIDIA is opened, and depends on the emulated one: dlsym searches both.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpuprof analyze FILE...: what holds a program back, where, how much time a mend would save.
+// gpuprof analyze FILE...: what slows a program down, where, and how much time a fix would save.
 #include "analyze/analyze_output.hpp"
 #include "analyze/nsys_rules.hpp"
 #include "analyze/read_advice.hpp"
@@ -128,7 +128,7 @@ int list_rules(analyze_options const& options, parsed_options const& parsed) {
   return written ? 0 : fail(1, written.message());
 }
 
-/// The tables of nsys are of one capture, with no filter: what reads them expects no other.
+/// nsys' tables are for one capture without filters, because programs that read them expect that.
 int write_nsys_rules(analyze_options const& options, parsed_options const& parsed) {
   if (options.files.size() > 1)
     return fail(2, "--rule " + parsed.rules.of_nsys.front().name + " takes a single capture");
@@ -145,7 +145,7 @@ int write_nsys_rules(analyze_options const& options, parsed_options const& parse
   return written ? 0 : fail(1, written.message());
 }
 
-/// 1 where a gate says no, 3 where one cannot be decided, else 0; the reasons go to stderr.
+/// Returns 1 if a gate fails, 3 if one cannot be decided, else 0. The reasons go to stderr.
 int answer_of_gates(std::span<gate const> gates, advice::joined_advice const& advice) {
   auto const answer = ask(gates, advice);
   for (auto const& line : answer.failed) fail(1, "--fail-on " + line);

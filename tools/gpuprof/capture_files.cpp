@@ -52,7 +52,7 @@ result<void> check_output(settings const& s) {
     return error{"the capture cannot be written: " + path + " is a " +
                  (S_ISLNK(info.st_mode) ? "link, which is not followed" : "folder") + advice};
   }
-  // What is there is replaced by a new file, which takes the right to write in its folder too.
+  // A new file replaces the existing one, so its folder must be writable, too.
   auto const file_is_kept = is_there && access(path.c_str(), W_OK) != 0;
   if (file_is_kept || access(folder.c_str(), W_OK | X_OK) != 0) {
     return error{"the capture cannot be written to " + (file_is_kept ? path : folder) + ": " +
@@ -62,7 +62,7 @@ result<void> check_output(settings const& s) {
 }
 
 std::uint64_t file_clock_ns() noexcept {
-  return read_clock(CLOCK_REALTIME_COARSE);  // the clock from which the kernel stamps files
+  return read_clock(CLOCK_REALTIME_COARSE);  // the clock of the kernel's file times
 }
 
 }  // namespace gpuprof::host::command

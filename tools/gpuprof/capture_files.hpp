@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file a run is to write, checked before it.
+// Checks the output file of a run before the run.
 #pragma once
 
 #include "base/result.hpp"
@@ -10,13 +10,13 @@
 
 namespace gpuprof::host::command {
 
-/// The pattern of --output, made independent of the current folder.
+/// Returns the pattern of --output as an absolute path.
 std::string absolute_output(std::string const& pattern);
 
-/// Whether the capture can be written as far as can be said before the program runs.
+/// Checks if the capture can be written, as far as that is known before the program runs.
 result<void> check_output(guest::settings const&);
 
-/// A moment that compares with the times of files written from now on.
+/// Returns a time that can be compared with the times of files written later.
 std::uint64_t file_clock_ns() noexcept;
 
 }  // namespace gpuprof::host::command

@@ -34,7 +34,7 @@ namespace {
     if (wrote <= 0) _exit(1);
     done += static_cast<std::size_t>(wrote);
   }
-  _exit(0);  // no exit handlers: the libraries probed have some
+  _exit(0);  // no exit handlers: the probed libraries have some
 }
 
 findings read_findings(std::string const& text) {
@@ -47,7 +47,7 @@ findings read_findings(std::string const& text) {
   return found;
 }
 
-/// Everything until the other end closes; false when that takes too long.
+/// Reads until the other end is closed. Returns false if that takes too long.
 bool read_until_closed(int in, int timeout_s, std::string& text) {
   auto const deadline = monotonic_ns() + static_cast<std::uint64_t>(timeout_s) * 1'000'000'000u;
   for (;;) {

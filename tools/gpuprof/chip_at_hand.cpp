@@ -18,7 +18,7 @@ using namespace guest;
 namespace {
 
 findings probe_chip() {
-  unsetenv("CUDA_INJECTION64_PATH");  // no tool is to start in the probe
+  unsetenv("CUDA_INJECTION64_PATH");  // no injected tool may start in the probe
   findings found;
   auto const driver = load_cuda_driver();
   if (!driver) {
@@ -68,7 +68,7 @@ std::string unknown_metric(std::vector<std::string> const& words) {
   for (auto const& word : words)
     if (!metric_set_named(word)) names.push_back(word);
   if (names.empty()) return {};
-  auto const chip = chip_at_hand();  // first: it forks, and CUPTI is not to be loaded before
+  auto const chip = chip_at_hand();  // first, because it forks before CUPTI is loaded
   if (!chip) return {};
   auto const library = counter_library::open();
   if (!library) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says which chip the GPU of this machine is, and whether it has the metrics that a user names.
+// Finds the chip of this machine's GPU, and checks that it has the metrics named by the user.
 #pragma once
 
 #include "base/result.hpp"
@@ -9,14 +9,15 @@
 
 namespace gpuprof::host::command {
 
-/// Of GPU 0, as CUPTI names it ("GH100"). Asked in a child process; makes no context.
+/// Returns the chip of GPU 0 by CUPTI's name ("GH100"). Asks in a child process; creates no
+/// context.
 result<std::string> chip_at_hand();
 
-// Whether the metrics that a user names exist, found out before the program starts.
+// Checks before the program starts that the metrics named by the user exist.
 
-/// One line for the first that the chip of this machine does not have, with the nearest that it
-/// has. Empty: all exist, they are names of sets, or there is no GPU or no libcupti to ask: then
-/// the run says what it finds.
+/// Returns one line for the first metric that the chip of this machine lacks, with the nearest
+/// existing name. Empty if all exist or are names of sets, or if there is no GPU or libcupti to
+/// ask: then the run itself reports it.
 std::string unknown_metric(std::vector<std::string> const& words);
 
 }  // namespace gpuprof::host::command

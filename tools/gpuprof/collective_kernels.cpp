@@ -9,7 +9,7 @@ namespace gpuprof::host::command {
 
 std::vector<bool> find_collectives(trace_contents& trace) {
   std::vector<bool> found;
-  std::map<name_id, bool> answers;  // a kernel has a shape for each grid and block
+  std::map<name_id, bool> answers;  // a kernel has one shape per grid and block
   for (auto const& shape : trace.shapes()) {
     auto const id = std::size_t{raw(shape.id)};
     if (id > largest_shape) continue;

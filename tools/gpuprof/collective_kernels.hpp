@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells kernels apart that wait for other GPUs.
+// Finds kernels that wait for other GPUs.
 #pragma once
 
 #include "host/reading/trace_contents.hpp"
@@ -8,7 +8,7 @@
 
 namespace gpuprof::host::command {
 
-/// By shape_id.
+/// The result is indexed by shape_id.
 std::vector<bool> find_collectives(trace_contents& trace);
 
 }  // namespace gpuprof::host::command

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpuprof compare BASE NEW...: what changed between runs, and whether it got worse.
+// gpuprof compare BASE NEW...: what changed between runs, and if anything got worse.
 #include "comparison/comparison_output.hpp"
 #include "comparison/read_sides.hpp"
 #include "host/compare/comparison.hpp"
@@ -77,7 +77,7 @@ result<std::vector<compare::clause>> gate_of(compare_options const& options) {
   return all;
 }
 
-/// One line a clause on stderr; the exit code.
+/// Prints one line per clause to stderr and returns the exit code.
 int answer(std::vector<compare::gate_result> const& gate) {
   int code = 0;
   for (auto const& clause : gate) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpuprof demo: profiles a recorded session as it would profile the program, and shows the reports.
+// gpuprof demo: profiles a recorded session like a real program, and shows the reports.
 #include "base/process.hpp"
 #include "run_program.hpp"
 #include "subcommands.hpp"
@@ -37,7 +37,7 @@ fs::path demo_folder() {
   return (fs::path(program_path()).parent_path() / GPUPROF_DEMO_FROM_BIN).lexically_normal();
 }
 
-/// Variables that change what is recorded, under which name, or by which tool.
+/// True for variables that change what is recorded, its name, or the tool.
 bool steers_a_profile(std::string_view name) {
   if (name.starts_with("GPUPROF_")) return name != "GPUPROF_LIBRARY" && name != "GPUPROF_LOG_LEVEL";
   return name.starts_with("REPLAY_") || name.ends_with("_INJECTION64_PATH") ||
@@ -45,7 +45,8 @@ bool steers_a_profile(std::string_view name) {
          name == "SLURM_PROCID";
 }
 
-/// The environment of the steps: the same session gives the same reports wherever it is played.
+/// Returns the environment of the steps, such that a session gives the same reports on every
+/// machine.
 std::vector<std::string> environment_of_steps(fs::path const& folder) {
   std::vector<std::string> kept;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -56,7 +57,7 @@ std::vector<std::string> environment_of_steps(fs::path const& folder) {
   return kept;
 }
 
-/// Runs one of our commands and says which. Returns its exit status.
+/// Runs one command of gpuprof and prints it. Returns its exit status.
 int run_step(std::vector<std::string> const& words, std::vector<std::string> const& environment) {
   std::string line;
   for (auto const& word : words) line += " " + word;
@@ -82,7 +83,7 @@ int run(demo_options const& options) {
 
   auto name = options.name;
   if (name.ends_with(".gpuprof")) name.resize(name.size() - std::string_view(".gpuprof").size());
-  // An earlier demo is replaced, no capture of the user.
+  // Replaces an earlier demo, but no capture of the user.
   bool const replace = options.force_overwrite || name == usual_name;
   auto const command = [&](std::vector<std::string> words, std::vector<std::string> const& rest) {
     if (replace) words.emplace_back("--force-overwrite");

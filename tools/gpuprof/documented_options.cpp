@@ -13,7 +13,7 @@ using namespace guest;
 
 namespace {
 
-/// "NAME[,NAME...]: which reports" says what its value is.
+/// In "NAME[,NAME...]: which reports", the part before ": " describes the value.
 std::size_t end_of_value(std::string const& help) {
   auto const colon = help.find(": ");
   if (colon == help.npos || help[0] < 'A' || help[0] > 'Z') return help.npos;
@@ -38,7 +38,7 @@ documented_option documented(CLI::Option const& option, bool has_variables) {
   made.is_repeatable = option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll;
   if (option.get_type_size() != 0) {
     auto const type = option.get_type_name();
-    auto const known = type.substr(0, type.find(':'));  // CLI11 puts checks behind it
+    auto const known = type.substr(0, type.find(':'));  // CLI11 appends checks
     auto const colon = end_of_value(made.help);
     if (known != "TEXT" && known != "INT" && known != "UINT" && known != "FLOAT")
       made.value = known;
@@ -72,7 +72,7 @@ std::string documented_option::first_sentence() const {
 std::vector<documented_command> documented_commands(CLI::App const& app) {
   std::vector<documented_command> commands;
   for (auto const* const subcommand : app.get_subcommands({})) {
-    if (subcommand->get_group().empty()) continue;  // not for users
+    if (subcommand->get_group().empty()) continue;  // hidden from users
     auto& command = commands.emplace_back();
     command.name = subcommand->get_name();
     command.about = subcommand->get_description();

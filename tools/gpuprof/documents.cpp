@@ -17,13 +17,13 @@
 namespace gpuprof::host::command {
 namespace {
 
-/// A dash stays a dash, and no line begins with what roff takes for a command.
+/// Keeps dashes as dashes, and prevents roff from taking the beginning of a line as a command.
 std::string roff(std::string const& text) {
   auto plain = replaced(replaced(text, "\\", "\\e"), "-", "\\-");
   return plain.starts_with('.') || plain.starts_with('\'') ? "\\&" + plain : plain;
 }
 
-/// What stands for something is slanted: FILE.
+/// Sets placeholders such as FILE in italics.
 std::string roff_syntax(std::string const& syntax) {
   std::string text;
   for (std::size_t i = 0; i < syntax.size();) {
@@ -65,8 +65,8 @@ result<void> write_file(std::string const& name, std::string const& text) {
   return {};
 }
 
-/// gpuprof.1, gpuprof.bash, _gpuprof and gpuprof.fish in `folder`; `manual` is the page without its
-/// options: a line "@OPTIONS stats@" stands for those of a subcommand.
+/// Writes gpuprof.1, gpuprof.bash, _gpuprof and gpuprof.fish to `folder`. `manual` is the page
+/// without options: a line "@OPTIONS stats@" is replaced by the options of that subcommand.
 result<void> write_documents(CLI::App const& app, std::string const& manual,
                              std::string const& folder) {
   std::ifstream in(manual, std::ios::binary);

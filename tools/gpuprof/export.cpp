@@ -62,7 +62,7 @@ result<export_type> type_named(std::string const& name) {
                listed(names)};
 }
 
-/// Beside the capture, under its name.
+/// Returns a path beside the capture with the same name.
 std::string default_output(std::string const& capture, export_type const& type) {
   auto path = std::filesystem::path(capture).replace_extension(std::string(type.extension));
   return type.extension.empty() ? path.string() + "_" + std::string(type.name) : path.string();
@@ -75,14 +75,14 @@ std::uint64_t rows_to_export(capture::reader const& file) {
          file.row_count<sample_record>();
 }
 
-/// What a reader of the export would not learn from it.
+/// Returns what is missing and not visible in the export.
 std::vector<std::string> missing_from(export_job const& job) {
   return job.missing.empty() ? job.trace.missing() : job.missing;
 }
 
 struct destination {
   std::string path;   // where it is written
-  std::string shown;  // where it will be, for messages
+  std::string shown;  // final path, for messages
 };
 
 std::string with_shown(std::string text, destination const& to) {
@@ -90,7 +90,7 @@ std::string with_shown(std::string text, destination const& to) {
   return at == std::string::npos ? text : text.replace(at, to.path.size(), to.shown);
 }
 
-/// An error when it could not be written; else whether the capture lacks anything.
+/// Returns an error if it could not be written; else true if the capture lacks anything.
 result<bool> export_one(export_command const& command, export_type const& type,
                         std::string const& file, destination const& to) {
   auto opened = capture::reader::open(file);
@@ -127,7 +127,8 @@ int run_alone(export_command const& command, export_type const& type) {
   return command.strict && *lacks ? 1 : 0;
 }
 
-/// Types that take all ranks know them by number alone. Empty: each has its own.
+/// Types that take all ranks distinguish them by number only. Returns empty if all numbers differ,
+/// else an error text.
 std::string ranks_doubled(capture_set const& set) {
   std::map<std::uint32_t, std::string> paths;
   for (auto const& capture : set.captures) {
@@ -140,8 +141,8 @@ std::string ranks_doubled(capture_set const& set) {
   return {};
 }
 
-/// Into one folder: a file a rank, or the ranks of a type that takes them all. Otherwise nothing is
-/// left when one cannot be written.
+/// Exports to one folder: a file per rank, or all ranks together if the type supports it. With one
+/// file per rank, nothing remains if one cannot be written.
 int run_over_ranks(export_command const& command, export_type const& type) {
   if (command.output.empty())
     return fail(2, "several captures are exported to a folder; name one with --output");

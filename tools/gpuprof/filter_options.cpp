@@ -23,12 +23,12 @@ outcome narrow_to_kernels(selection& wanted, std::vector<std::string> const& nam
   if (!patterns) return filter_failure{"--kernel " + patterns.message(), true};
   auto const& shapes = trace.shapes();
   std::vector<bool> chosen;
-  std::map<name_id, bool> answers;  // a kernel has a shape for each grid and block
+  std::map<name_id, bool> answers;  // a kernel has one shape per grid and block
   for (auto const& shape : shapes) {
     auto const [answer, is_new] = answers.try_emplace(shape.name);
     if (is_new) answer->second = patterns->match(trace.text()(shape.name));
     auto const id = std::size_t{raw(shape.id)};
-    if (id > largest_shape) continue;  // only a damaged file has such
+    if (id > largest_shape) continue;  // only in damaged files
     if (id >= chosen.size()) chosen.resize(id + 1);
     chosen[id] = answer->second;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options that narrow a report: the same in stats and roofline.
+// The options that filter a report, common to stats and roofline.
 #pragma once
 
 #include "host/analysis/launch_ranges.hpp"
@@ -26,22 +26,21 @@ struct filter_options {
 
 void add_filter_options(CLI::App& command, filter_options& options);
 
-/// "only: --filter-nvtx step, --device 0", to stand above what is reported; empty without filters.
+/// Returns "only: --filter-nvtx step, --device 0", a line above the report; empty without filters.
 std::string filters_line(filter_options const& options);
 
-/// Why there is nothing to report. `wrong_options`: the option is wrong, whatever the capture
-/// holds.
+/// The reason for an empty report. `wrong_options`: the option is wrong for any capture.
 struct filter_failure {
   std::string message;
   bool wrong_options = false;
 };
 
-/// Nothing: `wanted` is narrowed. `trace` must outlive it.
+/// Narrows `wanted`; returns nothing on success. `trace` must outlive it.
 std::optional<filter_failure> narrow(selection& wanted, filter_options const& options,
                                      trace_contents& trace, std::string const& path,
                                      range_scope scope);
 
-/// The words of the option that says whose ranges a launch belongs to, in stats and roofline.
+/// Values of the option that selects whose ranges a launch belongs to, in stats and roofline.
 inline constexpr word_value<range_scope> range_scopes[] = {{"process", range_scope::process},
                                                            {"thread", range_scope::thread}};
 inline constexpr char const* range_scope_help =

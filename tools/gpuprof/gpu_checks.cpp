@@ -22,7 +22,7 @@ std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-/// gpuprof as the injected tool would record the probe itself.
+/// If gpuprof were the injected tool, it would record the probe itself.
 void leave_gpuprof_out() {
   for (char const* const variable : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"}) {
     if (environment(variable).find("libgpuprof") != std::string::npos) unsetenv(variable);
@@ -79,7 +79,8 @@ findings probe_cupti(unsigned driver_major) {
   return found;
 }
 
-/// In a process of its own after cuInit, as in a profiled program: an injected tool is there too.
+/// Probes in a process of its own after cuInit, as in a profiled program, so that an injected tool
+/// is present, too.
 findings probe_subscriber(unsigned driver_major) {
   leave_gpuprof_out();
   findings found;
@@ -169,9 +170,9 @@ check subscriber_check(probe_outcome const& outcome) {
           "Another tool holds CUPTI in every process; unset CUDA_INJECTION64_PATH"};
 }
 
-/// The loader's word on why a library could not be opened, and what follows from it.
+/// Reports the loader's reason why a library could not be opened, with the consequences.
 check library_not_opened(std::string const& why) {
-  // Memory for thread-local variables is scarce in a process that runs; at its start there is any.
+  // Memory for thread-local variables is scarce in a running process, but not at its start.
   if (why.find("static TLS") != std::string::npos) {
     return {"libgpuprof", check_state::limited,
             "gpuprof profile and LD_PRELOAD can load it; a process that runs cannot: " + why,

@@ -21,7 +21,7 @@ std::size_t page_width() {
   return width == 0 ? width_of_files : std::max<std::size_t>(width, 2 * option_column);
 }
 
-/// Each line of the text by itself.
+/// Wraps each line of the text separately.
 std::string wrapped_lines(std::string const& text, std::size_t width) {
   std::string all;
   for (std::size_t from = 0; from < text.size();) {
@@ -39,7 +39,7 @@ class help_page : public CLI::Formatter {
     if (mode == CLI::AppFormatMode::Sub) return make_expanded(app);
     auto text = make_usage(app, std::move(name)) + "\n" +
                 text::wrapped(app->get_description(), page_width()) + "\n";
-    // What most people need goes first.
+    // Puts first what most people need.
     if (!app->get_subcommands({}).empty())
       return text + make_footer(app) + make_subcommands(app, mode) + make_groups(app, mode);
     text += make_positionals(app) + make_groups(app, mode) + make_subcommands(app, mode);
@@ -68,7 +68,7 @@ class help_page : public CLI::Formatter {
   std::string make_option_opts(CLI::Option const* option) const override {
     if (option->get_type_size() == 0 || option->get_positional()) return {};
     auto const type = option->get_type_name();
-    auto const known = type.substr(0, type.find(':'));  // CLI11 puts checks behind it
+    auto const known = type.substr(0, type.find(':'));  // CLI11 appends checks
     if (known == "TEXT") return " VALUE";
     return known == "INT" || known == "UINT" || known == "FLOAT" ? " N" : " " + type;
   }
@@ -76,7 +76,7 @@ class help_page : public CLI::Formatter {
   std::string make_option_desc(CLI::Option const* option) const override {
     auto text = option->get_description();
     auto value = option->get_default_str();
-    if (value.starts_with('[')) value = value.substr(1, value.size() - 2);  // a list
+    if (value.starts_with('[')) value = value.substr(1, value.size() - 2);  // the value is a list
     for (auto at = value.find(','); at != value.npos; at = value.find(',', at + 2))
       value.insert(at + 1, 1, ' ');
     if (!value.empty()) text += (text.ends_with('.') ? " Default: " : ". Default: ") + value;

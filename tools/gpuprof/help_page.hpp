@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How --help looks, and what is said of words that the command line does not know.
+// The layout of --help, and the messages for unknown words on the command line.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@ class ParseError;
 
 namespace gpuprof::host::command {
 
-/// Usage first, then what the command is for; prose broken at blanks, as wide as the terminal.
+/// Prints usage first, then the purpose of the command. Prose is wrapped to the terminal's width.
 void lay_out_help(CLI::App& app);
 
-/// One line: what is wrong, what was probably meant, and whose --help to read.
+/// Returns one line: what is wrong, what was probably meant, and which --help to read.
 std::string wrong_words(CLI::App const& app, CLI::ParseError const& wrong);
 
-/// Empty, or one line on a first word that is neither a subcommand nor an option.
+/// Returns one line if the first word is neither a subcommand nor an option, else an empty text.
 std::string wrong_first_word(CLI::App const& app, std::string const& word);
 
 }  // namespace gpuprof::host::command

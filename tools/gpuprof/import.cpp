@@ -32,7 +32,7 @@ int fail(int code, std::string const& message) {
   return code;
 }
 
-/// "run.pt.trace.json.gz" becomes run.gpuprof, beside it.
+/// Returns run.gpuprof in the same folder for "run.pt.trace.json.gz".
 std::string default_output(std::filesystem::path source) {
   for (auto const* const extension : {".gz", ".json", ".trace", ".pt", ".sqlite"})
     if (source.extension() == extension) source.replace_extension();
@@ -43,7 +43,7 @@ std::string with_extension(std::string const& output) {
   return output.ends_with(".gpuprof") ? output : output + ".gpuprof";
 }
 
-/// "forward=2.1e12"; a name may hold "=" as well.
+/// Parses "forward=2.1e12"; the name may contain "=", too.
 result<declared_range> declared_by(std::string const& text) {
   auto const at = text.rfind('=');
   auto const* const first = text.data() + (at == std::string::npos ? text.size() : at + 1);

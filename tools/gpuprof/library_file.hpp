@@ -8,11 +8,13 @@
 
 namespace gpuprof::host::command {
 
-/// GPUPROF_LIBRARY, else the library installed beside the command, else the one of the build tree.
+/// Returns GPUPROF_LIBRARY, else the library installed beside the command, else the one of the
+/// build tree.
 result<std::string> find_library_file();
 
-/// What is to be preloaded for this library: libgpuprof_preload.so beside it, which brings it and
-/// shares CUPTI with clients of the program; the library itself if there is none.
+/// Returns the file to preload for this library: libgpuprof_preload.so beside it, which loads the
+/// library and shares CUPTI with clients of the program. If there is none, it is the library
+/// itself.
 std::string preload_file(std::string const& library);
 
 }  // namespace gpuprof::host::command

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command gpuprof: reads the command line and runs one subcommand.
+// The gpuprof command: reads the command line and runs one subcommand.
 #include "base/log.hpp"
 #include "base/process.hpp"
 #include "help_page.hpp"
@@ -27,7 +27,7 @@ constexpr char const* examples =
     "can do\n"
     "LD_PRELOAD=$(gpuprof --library) python3 train.py    trace a program that is started otherwise";
 
-/// "help stats" is "stats --help".
+/// Turns "help stats" into "stats --help".
 std::vector<char const*> words_of(int argc, char** argv) {
   std::vector<char const*> words(argv, argv + argc);
   if (argc == 1) words.push_back("--help");
@@ -51,12 +51,12 @@ int run(CLI::App& app, std::vector<char const*> const& words, int const& exit_co
   return exit_code;
 }
 
-/// A program may bring a CUPTI of its own: gpuprof status has more.
+/// The program may have its own CUPTI; `gpuprof status` tells more.
 std::string version_text() {
   return "gpuprof " GPUPROF_VERSION " (" GPUPROF_BUILT ")\nCUPTI here: " + command::cupti_here();
 }
 
-/// Prints what LD_PRELOAD takes, and nothing else; returns the exit status.
+/// Prints only the value for LD_PRELOAD; returns the exit status.
 int print_library() {
   auto const library = command::find_library_file();
   if (!library) {
@@ -71,7 +71,7 @@ int print_library() {
 
 int main(int argc, char** argv) {
   try {
-    // For developers: among other lines, how often the tables of a capture were decoded.
+    // Log lines for developers, for example how often the tables of a capture were decoded.
     if (gpuprof::environment("GPUPROF_LOG_LEVEL") == "debug")
       gpuprof::set_log_level(gpuprof::log_level::debug);
     CLI::App app{

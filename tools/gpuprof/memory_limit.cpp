@@ -7,7 +7,7 @@
 namespace gpuprof::host::command {
 namespace {
 
-/// Bytes that RLIMIT_DATA counts and the process has: under a sanitizer these are many.
+/// Returns the current size of the process that RLIMIT_DATA counts; it is large with a sanitizer.
 double data_bytes() noexcept {
   unsigned long long pages = 0;
   if (auto* const file = std::fopen("/proc/self/statm", "re")) {
@@ -22,7 +22,7 @@ double data_bytes() noexcept {
 memory_limit::memory_limit(double gib) noexcept {
   getrlimit(RLIMIT_DATA, &before_);
   auto const bytes = data_bytes() + gib * (1 << 30);
-  if (bytes >= static_cast<double>(before_.rlim_cur)) return;  // which is less already
+  if (bytes >= static_cast<double>(before_.rlim_cur)) return;  // the existing limit is lower
   rlimit const limit{static_cast<rlim_t>(bytes), before_.rlim_max};
   setrlimit(RLIMIT_DATA, &limit);
 }

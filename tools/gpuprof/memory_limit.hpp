@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps what reads a capture within a limit of memory: a small file may claim any amount of rows.
+// Limits the memory for reading a capture, because a small file may claim any number of rows.
 #pragma once
 
 #include <new>
@@ -12,8 +12,8 @@ inline constexpr double default_memory_gib = 1;
 inline constexpr char memory_limit_help[] =
     "GIB: stop, and say so, rather than take more memory than this";
 
-/// While it lives, the process gets no more than this beyond what it has: new throws
-/// std::bad_alloc. Children inherit it.
+/// While it lives, the process can get only this much memory beyond its current size; then new
+/// throws std::bad_alloc. Children inherit the limit.
 class memory_limit {
  public:
   explicit memory_limit(double gib) noexcept;
@@ -25,10 +25,11 @@ class memory_limit {
   rlimit before_{};
 };
 
-/// "app.gpuprof takes more than 1 GiB of memory to read": what is lost, what to do.
+/// Returns "app.gpuprof takes more than 1 GiB of memory to read", with what is lost and what to do.
 std::string needs_more_memory(std::string const& file, double gib);
 
-/// What `act` returns; what `fail` returns, given the line to say, when it needs more memory.
+/// Returns the result of `act`. If it needs more memory, returns the result of `fail`, which gets
+/// the message.
 template <class Act, class Fail>
 int within_memory(double gib, std::string const& file, Act act, Fail fail) {
   try {

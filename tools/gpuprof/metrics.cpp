@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpuprof metrics: what the hardware of a chip can count, and what it takes to read it.
+// gpuprof metrics: what the hardware of a chip can count, and how many launches are needed to read
+// it.
 #include "chip_at_hand.hpp"
 #include "guest/metrics/planning/counter_library.hpp"
 #include "guest/metrics/planning/metric_sets.hpp"
@@ -30,7 +31,7 @@ struct metrics_options {
   report_format format{};
 };
 
-/// Up to so many metrics are asked one by one in a second.
+/// Up to this many metrics can be queried one by one in about a second.
 constexpr std::size_t asked_at_once = 200;
 
 int fail(int code, std::string const& message) {
@@ -47,7 +48,8 @@ struct counters_of_chip {
   }
 };
 
-/// Of a metric with or without suffix; the sampler knows some that the other engine does not.
+/// Accepts a metric with or without suffix. The sampler knows some metrics that the other engine
+/// does not.
 metric_properties properties_of(std::string const& metric, host_profiler const& ranges,
                                 host_profiler const* sampling) {
   auto known = ranges.properties(metric);
@@ -55,7 +57,7 @@ metric_properties properties_of(std::string const& metric, host_profiler const& 
   return known ? *std::move(known) : metric_properties{};
 }
 
-/// Asks CUPTI what it takes to read each with its usual suffix.
+/// Asks CUPTI for the passes of each metric with its usual suffix.
 result<void> add_passes(std::vector<shown_metric>& metrics, host_profiler const& ranges,
                         host_profiler const* sampling) {
   progress_line progress("asking for passes", metrics.size());
@@ -91,7 +93,7 @@ int list_metrics(metrics_options const& options, counters_of_chip const& chip) {
 
   metric_list list{
       .chip = chip.chip, .cupti = chip.library.version(), .metrics = {}, .catalog = &*catalog};
-  auto const* const named = catalog->base_of(options.query);  // a whole name with its suffix
+  auto const* const named = catalog->base_of(options.query);  // a full name with suffix
   for (auto const& metric : catalog->metrics()) {
     if (&metric != named && !std::regex_search(metric.name, expression)) continue;
     list.metrics.push_back({.name = metric.name,

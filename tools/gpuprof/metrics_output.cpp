@@ -55,7 +55,7 @@ ordered_json json_of(shown_metric const& metric) {
   return json;
 }
 
-/// A table of metrics for reading: what was not asked has no column.
+/// A table for readers; data that were not requested have no column.
 text::table text_table(std::vector<shown_metric> const& metrics, bool with_passes) {
   text::table table{"metrics", "Metrics", {{"Name"}, {"Unit"}}, {}};
   if (with_passes) {
@@ -133,7 +133,7 @@ std::string count_of(std::size_t count, std::string const& one, std::string cons
   return std::to_string(count) + " " + (count == 1 ? one : several);
 }
 
-/// The launches a group takes: "3", or "3-4".
+/// Returns the launches that a group takes: "3", or "3-4".
 std::string span_of(std::size_t first, std::size_t passes) {
   auto text = std::to_string(first);
   if (passes > 1) text += "-" + std::to_string(first + passes - 1);
@@ -152,7 +152,7 @@ struct plan_row {
   bool sampled = false;
 };
 
-/// In the order in which they are read; what only the sampler reads comes last.
+/// Rows in the order of reading; metrics that only the sampler reads come last.
 std::vector<plan_row> rows_of(set_plan const& set) {
   std::vector<plan_row> rows;
   auto const add = [&](std::string const& launch, std::string const& name) {

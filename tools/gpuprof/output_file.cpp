@@ -13,9 +13,9 @@
 namespace gpuprof::host::command {
 namespace {
 
-/// What is written to it replaces nothing: a pipe, /dev/null.
+/// Writing to a pipe or /dev/null replaces nothing.
 bool is_device(std::string const& name) noexcept {
-  std::error_code ignored;  // not there
+  std::error_code ignored;  // the file may not exist
   auto const status = std::filesystem::status(name, ignored);
   return std::filesystem::is_character_file(status) || std::filesystem::is_fifo(status);
 }
@@ -26,7 +26,7 @@ result<output_file> output_file::open(std::string name, bool overwrite,
                                       std::span<std::string const> read) {
   file opened(nullptr, std::fclose);
   if (name == "-") return output_file("to standard output", std::move(opened));
-  std::error_code ignored;  // not there
+  std::error_code ignored;  // the file may not exist
   if (std::any_of(read.begin(), read.end(), [&](auto const& file) {
         return std::filesystem::equivalent(name, file, ignored);
       }))

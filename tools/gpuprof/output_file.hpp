@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a subcommand writes: standard output, or a file.
+// The output of a subcommand: standard output or a file.
 #pragma once
 
 #include "base/result.hpp"
@@ -14,18 +14,18 @@ namespace gpuprof::host::command {
 
 class output_file {
  public:
-  /// "-" is standard output. A file that is there already is refused unless `overwrite`;
-  /// those that are `read`, in any case.
+  /// "-" is standard output. Refuses an existing file unless `overwrite` is set, and always a file
+  /// in `read`.
   static result<output_file> open(std::string name, bool overwrite,
                                   std::span<std::string const> read = {});
 
-  /// The same error, before long work is done for it; a file may still come in between.
+  /// Returns the same error before long work begins. A file may still be created in between.
   static result<void> check(std::string const& name, bool overwrite);
 
   std::FILE* stream() const noexcept { return file_ != nullptr ? file_.get() : stdout; }
   bool is_standard_output() const noexcept { return file_ == nullptr; }
   void put(std::string_view text) const { std::fwrite(text.data(), 1, text.size(), stream()); }
-  /// Says on stderr which file was written; an error when not all of it could be.
+  /// Says on stderr which file was written. Fails if it could not be written completely.
   result<void> finish() const;
 
  private:

@@ -42,7 +42,7 @@ bool shows_unicode() {
   return std::strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }
 
-/// What most terminals can be widened to, unless this one is narrower.
+/// Most terminals can be widened to this, unless this one is narrower.
 std::size_t width_of_output(output_file const& out) {
   constexpr std::size_t usual = 120;
   winsize size{};
@@ -61,9 +61,9 @@ text::table test_table() {
           }};
 }
 
-/// Writes peaks as text, CSV, TSV or JSON, and the list of tests.
+/// Writes peaks as text, CSV, TSV or JSON, or the list of tests.
 ///
-/// `labels`: of the GPUs when there are several.
+/// `labels` name the GPUs if there are several.
 void write_peaks(std::span<gpu_peaks const> gpus, std::vector<std::string> labels,
                  report_format format, output_file const& out) {
   auto const sink = [&out](std::string_view text) { out.put(text); };
@@ -110,7 +110,7 @@ int fail(int code, std::string const& message) {
   return code;
 }
 
-/// `code`, when all that `write` writes could be written.
+/// Returns `code` if everything could be written.
 int write_out(peaks_options const& options, int code,
               std::function<void(output_file const&)> const& write) {
   auto const out = output_file::open(options.output.output, options.output.force_overwrite);
@@ -134,7 +134,7 @@ int print_files(peaks_options const& options, std::vector<peaks::test_id> const&
     std::move(read->begin(), read->end(), std::back_inserter(gpus));
   }
   if (gpus.empty()) return fail(1, "there are no peaks in " + options.from.front());
-  if (!options.only.empty())  // else also tests that this gpuprof does not know
+  if (!options.only.empty())  // otherwise keep tests that this gpuprof does not know, too
     for (auto& gpu : gpus) peaks::keep_only(gpu, tests);
   return write_out(options, 0,
                    [&](output_file const& out) { write_peaks(gpus, {}, options.format, out); });
@@ -167,7 +167,7 @@ int measure_devices(peaks_options const& options, std::vector<int> const& device
   }
   if (gpus.empty()) return code;
   return write_out(options, code, [&](output_file const& out) {
-    // Where figures come from goes before the text; other formats hold the table alone.
+    // Text output begins with the origin of the values; other formats contain only the table.
     auto const for_people = options.format == report_format::table;
     for (auto const& origin : origins)
       for_people ? out.put(origin) : void(std::fputs(origin.c_str(), stderr));
@@ -176,7 +176,7 @@ int measure_devices(peaks_options const& options, std::vector<int> const& device
   });
 }
 
-/// The first two options that do not go together, in one line; empty when all do.
+/// Names the first two options that exclude each other, in one line; empty if there are none.
 std::string contradiction(peaks_options const& o) {
   struct given_option {
     char const* name;

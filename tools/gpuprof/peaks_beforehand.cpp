@@ -48,7 +48,7 @@ class lines {
   log_level level_;
 };
 
-/// Tests that failed then are not tried again before each program.
+/// Tests that failed then are not repeated before each program.
 bool were_measured(int device) {
   auto const key = peaks::key_of(device);
   if (!key) return false;
@@ -80,13 +80,13 @@ void store_peaks(lines const& out, telling what) {
   }
 }
 
-/// Another tool that watches CUDA programs would watch this one, and slow it.
+/// Another tool that watches CUDA programs would watch this process, too, and slow it.
 void forget_injected_tools() {
   unsetenv("CUDA_INJECTION64_PATH");
   unsetenv("NVTX_INJECTION64_PATH");
 }
 
-// A GPU that does not answer keeps nobody's program from starting, where peaks were not asked for.
+// If peaks were not requested, a GPU that does not respond must not keep the program from starting.
 constexpr unsigned patience_s = 120;
 
 [[noreturn]] void work_in_child(lines const& out, telling what) {
@@ -97,7 +97,7 @@ constexpr unsigned patience_s = 120;
   } catch (std::exception const& e) {
     out.say_missing("no peaks", e.what());
   }
-  _exit(0);  // no exit handlers: those of this process are its own
+  _exit(0);  // no exit handlers: they belong to the parent process
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gets the peaks of GPUs, with a line on the terminal; also before a program is profiled, so that
-// its capture holds them.
+// Obtains the peaks of GPUs, with a line on the terminal. Also does so before a program is
+// profiled, so that its capture holds them.
 #pragma once
 
 #include "base/log.hpp"
@@ -10,19 +10,19 @@
 
 namespace gpuprof::host::command {
 
-// Gets the peaks of a GPU, with a line on the terminal that says which test runs.
+// Obtains the peaks of a GPU and shows on the terminal which test is running.
 
-/// `label` goes before the name of the test: "GPU 0: ", or nothing when there is but one.
+/// `label` precedes the name of the test: "GPU 0: ", or empty if there is only one GPU.
 result<guest::peaks::obtained> obtain_visibly(int device, std::string const& label,
                                               guest::peaks::obtain_options asked);
 
 enum class telling {
   all,
-  news  // not that all is stored already, nor that there is no GPU
+  news  // not if everything is already stored or there is no GPU
 };
 
-/// Works in a child process: nothing of it is left on the GPUs or in this process when it returns.
-/// Says on stderr what came of it, one line for each GPU, as far as `level` lets it.
+/// Works in a child process: when it returns, nothing is left on the GPUs or in this process.
+/// Prints the result to stderr, one line per GPU, if `level` permits.
 void store_peaks_beforehand(log_level level, telling what);
 
 }  // namespace gpuprof::host::command

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpuprof profile PROGRAM: runs a program with libgpuprof.so inside, then says where the capture
-// is.
+// gpuprof profile PROGRAM: runs a program with libgpuprof.so inside, then prints the path of the
+// capture.
 #include "analyze/analyze_output.hpp"
 #include "base/nearest_name.hpp"
 #include "base/readable.hpp"
@@ -37,9 +37,9 @@ using namespace guest;
 namespace {
 
 constexpr int wrong_usage = 2;
-constexpr int nothing_recorded = 125;  // where the program itself has ended with 0
+constexpr int nothing_recorded = 125;  // used if the program itself ended with 0
 
-/// What was given on the command line, by option: the texts, unread.
+/// The texts given on the command line by option, not yet parsed.
 struct profile_arguments {
   std::map<std::string_view, std::vector<std::string>> given;
   std::vector<std::string> command;
@@ -60,7 +60,7 @@ int fail(int code, std::string const& message) {
   return code;
 }
 
-/// What the processes of the run leave for us to read; removed in the end.
+/// A file through which the processes of the run report to this one; removed at the end.
 class run_notes_file {
  public:
   run_notes_file() {
@@ -84,7 +84,7 @@ class run_notes_file {
   std::string path_;
 };
 
-/// "none|repeat[:N]|regex:EXPRESSION": none, repeat, regex:. What stands for something is no word.
+/// Splits "none|repeat[:N]|regex:EXPRESSION" into none, repeat, regex:. Placeholders are not words.
 std::vector<std::string> words_of(std::string_view syntax, char separator) {
   std::vector<std::string> words;
   for (std::size_t begin = 0; begin < syntax.size();) {
@@ -106,8 +106,8 @@ value_words completion_of_value(option const& o) {
           .is_file = o.syntax == "FILE"};
 }
 
-/// The options of the table as options of the command line; their values are read later, by the
-/// same code that reads the environment.
+/// Declares the options of the table as command-line options. Their values are parsed later by the
+/// same code that parses the environment.
 void declare_options(CLI::App& command, std::shared_ptr<profile_arguments> const& arguments) {
   for (auto const& o : options()) {
     auto names = "--" + std::string(o.name);
@@ -132,7 +132,7 @@ void declare_options(CLI::App& command, std::shared_ptr<profile_arguments> const
         ->multi_option_policy(o.repeatable ? CLI::MultiOptionPolicy::TakeAll
                                            : CLI::MultiOptionPolicy::TakeLast);
   }
-  // For the command alone: a program that is up already has the GPU in use.
+  // An option of this command only, because a program that already runs is using the GPU.
   auto* const of_peaks = command.add_option(
       "--peaks", arguments->peaks,
       "Have the peaks of the GPUs measured first, unless they are stored, so that the "
@@ -145,7 +145,7 @@ void declare_options(CLI::App& command, std::shared_ptr<profile_arguments> const
                    "analyze does");
 }
 
-/// A word that begins with a dash where the program should stand is a misspelled option.
+/// A word with a dash in the place of the program is a misspelled option.
 std::string unknown_option(std::string const& word) {
   std::vector<std::string> names{"--peaks", "--analyze"};
   for (auto const& o : options()) names.push_back("--" + std::string(o.name));
@@ -156,7 +156,8 @@ std::string unknown_option(std::string const& word) {
                           : "; did you mean " + nearest + "?");
 }
 
-/// Environment first, then the command line; `chosen` gets what the program must be told.
+/// Reads the environment first, then the command line; `chosen` receives the settings for the
+/// program.
 result<settings> read_arguments(profile_arguments const& arguments, variables& chosen) {
   auto s = read_settings(environ).values;
   for (auto const& [name, values] : arguments.given) {
@@ -179,20 +180,20 @@ bool wants_peaks(peaks_mode mode, settings const& s) {
   return s.metrics.mode != metrics_mode::none && !s.rank;
 }
 
-/// The library has said what those hold whose process ended by itself.
+/// For processes that ended by themselves, the library has already reported their captures.
 void say_which_have_no_end(std::vector<std::string> const& captures) {
   for (auto const& path : captures) {
     auto const opened = capture::reader::open(path);
     if (opened && opened->is_complete()) continue;
     std::error_code none;
     auto const bytes = std::filesystem::file_size(path, none);
-    if (none) continue;  // the program has moved or removed it
+    if (none) continue;  // moved or removed by the program
     say("the end of a capture is missing: its process was killed, or still runs (" +
         readable_bytes(static_cast<double>(bytes)) + "); next: gpuprof stats " + path);
   }
 }
 
-/// Those that have told the user why are not heard again.
+/// Processes that have already reported the reason (an empty text) are not reported again.
 void say_why_there_is_none(std::vector<std::string> const& reasons) {
   for (auto const& why : reasons)
     if (!why.empty()) say("nothing was recorded: " + why);
@@ -256,7 +257,7 @@ int profile(profile_arguments const& arguments) {
   return outcome.exit_code != 0 ? outcome.exit_code : nothing_recorded;
 }
 
-/// Whether the value of this option is the next word: "-o FILE", "--output FILE", not
+/// True if the value of this option is the next word: "-o FILE", "--output FILE", but not
 /// "--output=FILE".
 bool takes_next_word(std::string const& word) {
   if (word == "--peaks") return true;
@@ -297,7 +298,7 @@ void add_profile(CLI::App& app, int& exit_code) {
       "recorded, with 2 where an option is wrong, with 126 or 127 where the program cannot be "
       "started, with 128 and the signal that ended it.");
   declare_options(*command, arguments);
-  command->prefix_command();  // everything from the first word that is no option on
+  command->prefix_command();  // everything from the first word that is not an option
   command->callback([command, arguments, &exit_code] {
     arguments->command = command->remaining();
     exit_code = profile(*arguments);

@@ -20,7 +20,7 @@ namespace {
 
 enum class linkage { not_elf, dynamic, fixed, other_width };
 
-/// An ELF file without an interpreter segment is never given to the dynamic loader.
+/// An ELF file without an interpreter segment is not loaded by the dynamic loader.
 linkage linkage_of(std::string const& path) {
   std::ifstream file(path, std::ios::binary);
   Elf64_Ehdr header{};
@@ -48,7 +48,7 @@ bool read_at(std::ifstream& file, std::uint64_t place, Value& into) {
 struct elf_parts {
   std::vector<Elf64_Phdr> loaded;
   Elf64_Phdr dynamic{};
-  /// Where in the file an address is.
+  /// Returns the file offset of an address.
   std::uint64_t place_of(std::uint64_t address) const noexcept {
     for (auto const& part : loaded)
       if (address >= part.p_vaddr && address - part.p_vaddr < part.p_filesz)
@@ -70,7 +70,7 @@ elf_parts parts_of(std::ifstream& file) {
   return parts;
 }
 
-/// Names of the libraries that a dynamic 64-bit ELF file needs.
+/// Returns the libraries that a dynamic 64-bit ELF file needs.
 std::vector<std::string> needed_libraries(std::string const& path) {
   std::ifstream file(path, std::ios::binary);
   auto const parts = parts_of(file);
@@ -103,7 +103,7 @@ bool needs_address_sanitizer(std::string const& path) {
   });
 }
 
-/// The loader drops LD_PRELOAD when the file changes the user or the rights of the process.
+/// The loader ignores LD_PRELOAD if the file changes the user or the rights of the process.
 bool changes_rights(std::string const& path) {
   struct stat info {};
   if (stat(path.c_str(), &info) != 0) return false;

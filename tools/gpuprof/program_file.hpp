@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the program to run, as a shell would, with what its file says about being preloaded into.
+// Finds the program to run as a shell would, and checks if a library can be preloaded into it.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@ namespace gpuprof::host::command {
 
 struct program_file {
   std::string path;
-  /// Why a library cannot be preloaded, with what works instead; empty when it can.
+  /// Why a library cannot be preloaded, and an alternative; empty if it can.
   std::string preload_obstacle;
-  /// It needs the library of AddressSanitizer, which ends a program in which it is not the first.
+  /// The program needs AddressSanitizer's library, which ends a program if it is not loaded first.
   bool has_address_sanitizer = false;
 };
 
 struct no_program {
-  int exit_code = 127;  // 127 not found, 126 not executable: the shell's numbers
+  int exit_code = 127;  // exit codes of the shell: 127 not found, 126 not executable
   std::string message;
 };
 

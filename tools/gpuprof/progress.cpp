@@ -14,7 +14,7 @@
 namespace gpuprof::host::command {
 namespace {
 
-std::atomic<terminal_line const*> seen{nullptr};  // the line on the terminal
+std::atomic<terminal_line const*> seen{nullptr};  // the visible line on the terminal
 
 bool is_seen(terminal_line const* line) noexcept {
   terminal_line const* nobody = nullptr;

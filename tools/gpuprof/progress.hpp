@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines on stderr that say how far a long job has come.
+// Lines on stderr that show the progress of a long job.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace gpuprof::host::command {
 
-/// One line that is written over and over, only when stderr is a terminal; wiped at the end. Of
-/// several at once the first to show something is seen.
+/// One line that is overwritten, only if stderr is a terminal; erased at the end. If there are
+/// several, only the first one that shows something is visible.
 class terminal_line {
  public:
   terminal_line();
@@ -25,10 +25,11 @@ class terminal_line {
   bool written_ = false;
 };
 
-/// "45 %, 2.1 M rows/s, 3 s left".
+/// Returns "45 %, 2.1 M rows/s, 3 s left".
 std::string progress_text(std::uint64_t done, std::uint64_t total, std::uint64_t elapsed_ns);
 
-/// How much of a total is done, how fast, and how long the rest takes; begins after a second.
+/// Shows how much of a total is done, how fast, and how long the rest takes. Appears after a
+/// second.
 class progress_line {
  public:
   progress_line(std::string what, std::uint64_t total);
@@ -40,11 +41,12 @@ class progress_line {
   std::string const what_;
   std::uint64_t const total_;
   std::uint64_t done_ = 0;
-  std::uint64_t const begin_;  // monotonic
+  std::uint64_t const begin_;  // monotonic clock
   std::uint64_t next_;
 };
 
-/// Such a line as a function that is told how much more is done; it ends with its last copy.
+/// Returns such a line as a function that takes the amount of new progress. The line ends with the
+/// last copy of the function.
 std::function<void(std::uint64_t)> progress_of(std::string what, std::uint64_t total);
 
 }  // namespace gpuprof::host::command

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpuprof report CAPTURE... -o report.html: a page with what the other commands say of captures.
+// gpuprof report CAPTURE... -o report.html: a page with the results of the other commands.
 #include "capture/reader.hpp"
 #include "memory_limit.hpp"
 #include "output_file.hpp"
@@ -21,7 +21,7 @@
 namespace gpuprof::host::command {
 namespace {
 
-// Half a million bars take 4 MB of a page and are drawn within a tenth of a second.
+// Half a million bars take 4 MB of a page and are drawn in less than 0.1 s.
 constexpr std::size_t max_bars = 500'000;
 
 struct report_options {
@@ -68,7 +68,7 @@ int write_report(report_options const& options) {
   return 0;
 }
 
-/// Beside the first thing that was named; of a folder or a pattern, beside its captures.
+/// Puts the page beside the first file named, or beside the captures of a folder or pattern.
 std::string default_output(std::vector<std::string> const& files) {
   namespace fs = std::filesystem;
   if (files.size() == 1) return fs::path(files.front()).replace_extension(".html").string();

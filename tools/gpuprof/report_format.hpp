@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The formats of tables and other outputs, and the options by which a subcommand is told format and
-// place.
+// The formats of tables and other outputs, and the options by which a subcommand gets format and
+// output.
 #pragma once
 
 #include "base/result.hpp"
@@ -25,21 +25,21 @@ inline constexpr word_value<report_format> report_formats[] = {{"table", report_
                                                                {"tsv", report_format::tsv},
                                                                {"json", report_format::json}};
 
-/// Of a subcommand that writes one table.
+/// For a subcommand that writes one table.
 struct output_options {
   std::string format, output = "-";
   bool force_overwrite = false, json = false, csv = false;
 };
 
-/// --format, --output, --force-overwrite, and --json and --csv for short.
+/// Adds --format, --output, --force-overwrite, and the short forms --json and --csv.
 void add_output_options(CLI::App& command, output_options& options);
 
-/// What --format says, else the extension of --output, else a table.
+/// Uses --format, else the extension of --output, else a table.
 result<report_format> chosen_format(output_options const& options);
 
-/// Which format an output has: what --format says, else the extension of --output.
+/// Determines the format of an output from --format, else from the extension of --output.
 ///
-/// "kernels.csv" -> csv, where that is one of the formats; ".txt" is a table.
+/// "kernels.csv" -> csv, if that is one of the formats; ".txt" is a table.
 template <class Value, std::size_t N>
 std::optional<Value> format_by_extension(std::string_view output,
                                          word_value<Value> const (&formats)[N]) {

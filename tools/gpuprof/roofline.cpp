@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpuprof roofline FILE...: what kernels and ranges of captures achieved, against what the GPU can
-// do.
+// gpuprof roofline FILE...: what kernels and ranges of captures achieved, compared with what the
+// GPU can do.
 #include "base/rank_files.hpp"
 #include "base/readable.hpp"
 #include "base/result.hpp"
@@ -35,22 +35,22 @@
 namespace gpuprof::host::command {
 namespace {
 
-/// From the start of its first capture to the end of its last one.
+/// Compares the times from the start of the first to the end of the last capture window.
 bool ran_at_the_same_time(trace_contents& one, trace_contents& other) {
   return one.origin() <= other.last_moment() && other.origin() <= one.last_moment();
 }
 
-/// Command lines may differ: launchers pass each rank its number.
+/// Command lines are not compared, because launchers pass each rank its number.
 bool is_of_the_same_job(trace_contents const& one, trace_contents const& other) {
   for (auto const* const fact : {"environment.WORLD_SIZE", "environment.SLURM_JOB_ID"})
     if (one.fact(fact) != other.fact(fact)) return false;
   return true;
 }
 
-/// Counters that other ranks of a job have read of the same kernels.
+/// Uses counters that other ranks of a job have read for the same kernels.
 ///
-/// Ranks take turns at reading: what one has read holds for the same kernels of the others. A line
-/// for each capture that gave something.
+/// Ranks take turns reading, so the values of one also apply to the same kernels of the others.
+/// Returns a line for each capture that contributed.
 std::vector<std::string> read_other_ranks(std::span<rank_file const> others, trace_contents& trace,
                                           roofline_reading& read) {
   std::vector<std::string> lines;
@@ -73,9 +73,9 @@ enum class roofline_format { table, csv, tsv, json, svg };
 struct roofline_place {
   roofline_format format{};
   std::string output;   // "-": standard output
-  std::string capture;  // never replaced
+  std::string capture;  // output must not replace it
   bool overwrite = false;
-  bool wide = false;  // names stay whole on narrow terminals
+  bool wide = false;  // names are not shortened on narrow terminals
 };
 
 void write_to(output_file const& out, std::span<roofline_row const> lines,
@@ -83,7 +83,7 @@ void write_to(output_file const& out, std::span<roofline_row const> lines,
               roofline_format format, bool wide) {
   auto const sink = [&out](std::string_view text) { out.put(text); };
   auto* const beside = format == roofline_format::table ? out.stream() : stderr;
-  if (format != roofline_format::json)  // which has them inside
+  if (format != roofline_format::json)  // JSON contains them
     for (auto const& line : facts.summary) put_line(beside, line);
   switch (format) {
     case roofline_format::table: {
@@ -116,8 +116,8 @@ void write_to(output_file const& out, std::span<roofline_row const> lines,
   }
 }
 
-/// Puts a roofline where the user wants it, in the format the user wants. First lines and notes go
-/// before tables, into JSON, and else to stderr.
+/// Writes a roofline to the output and in the format that the user chose. First lines and notes
+/// precede tables, are part of JSON, and go to stderr for other formats.
 result<void> write_roofline(std::span<roofline_row const> lines, report::roofline_lines of,
                             report::roofline_facts const& facts, std::size_t left_out,
                             roofline_place const& place) {
@@ -129,7 +129,7 @@ result<void> write_roofline(std::span<roofline_row const> lines, report::rooflin
 
 struct roofline_options {
   std::vector<std::string> files;
-  std::string file;  // of these the one at hand
+  std::string file;  // the current one of these
   std::string by = "kernel", range_scope = "process", output = "-";
   std::string format;  // empty: by the extension of `output`, else table
   filter_options filters;
@@ -176,7 +176,7 @@ result<parsed_options> parse(roofline_options const& options) {
   return parsed_options{*by, *scope, *format};
 }
 
-/// Empty, or why there are no lines of the kind that is asked for.
+/// Returns why there are no lines of the requested kind; empty if there are some.
 std::string nothing_to_show(roofline_options const& options, roofline_lines by,
                             trace_contents const& trace, roofline_reading const& read,
                             bool has_filters) {
@@ -196,7 +196,7 @@ std::string nothing_to_show(roofline_options const& options, roofline_lines by,
   return {};
 }
 
-/// Returns how many lines are left out.
+/// Returns the number of lines left out.
 std::size_t keep_first(std::vector<roofline_row>& rows, std::size_t limit) {
   if (limit == 0 || rows.size() <= limit) return 0;
   auto const left_out = rows.size() - limit;
@@ -250,7 +250,7 @@ int run_one(roofline_options const& options, parsed_options const& parsed,
   return written ? 0 : fail(1, written.message());
 }
 
-/// "roof.rank3.csv" of "roof.csv".
+/// Returns "roof.rank3.csv" for "roof.csv".
 std::string output_of_rank(std::string const& output, ranked_capture const& capture) {
   if (output == "-") return output;
   auto const path = std::filesystem::path(output);
@@ -265,8 +265,8 @@ std::vector<rank_file> others_in(capture_set const& set, ranked_capture const& m
   return others;
 }
 
-/// One after the other: rates and shares of the roof are of a GPU and its process. Fails when there
-/// is nothing to say of any.
+/// Writes one roofline after the other, because rates and shares of the roof belong to a GPU and
+/// its process. Fails if none has any lines.
 int run_over_ranks(roofline_options const& options, parsed_options const& parsed) {
   auto const is_table = parsed.format == roofline_format::table;
   if (options.output == "-" && !is_table)

@@ -22,14 +22,15 @@ using namespace guest;
 
 namespace {
 
-/// Shares from here on are as good as all.
+/// From this share on, nothing is reported as missing.
 constexpr double enough = 0.95;
-/// Of the time that no record explains: less is noise of clocks.
+/// Minimum share of unexplained time: less may be due to imprecise clocks.
 constexpr double unseen_from = 0.02;
-/// More would not be read.
+/// Readers would not read more.
 constexpr std::size_t max_missing = 2;
 
-/// Chips with the processor's memory count no DRAM bytes, samples of short kernels not all of them.
+/// Chips that share the CPU's memory count no DRAM bytes, and samples of short kernels do not cover
+/// all of them.
 std::string rates_words(roofline const& roofs) {
   auto const dram = percent_of(roofs.dram_share()), l2 = percent_of(roofs.l2_share());
   if (dram == l2) return "DRAM and L2 rates of " + dram;
@@ -58,21 +59,21 @@ std::string known_line(roofline const& roofs, std::map<std::uint32_t, std::strin
   return line + "; peaks measured " + latest->second;
 }
 
-/// 0.25
+/// Returns "0.25".
 std::string figure(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%g", value);
   return text;
 }
 
-/// As the profiler of the capture understood it; of a job rank 0 alone had it.
+/// The value that the profiler used. In a job only rank 0 had it.
 double seconds_once(trace_contents const& trace, metrics_options const& asked) {
   auto const allowed = trace.counter("cost.once_allowed_ns");
   return static_cast<double>(allowed != 0 ? allowed : asked.may_cost_once_ns()) / 1e9;
 }
 
-/// Of what counters cost, that which --overhead-once allows: for launches, and what samples may
-/// take in advance.
+/// Returns the part of the counters' cost that --overhead-once allows: for launches, and what
+/// samples may use in advance.
 double once_of(trace_contents const& trace, metrics_options const& asked, double launches,
                double samples) {
   auto const costs = trace.counters_of("cost");
@@ -85,7 +86,7 @@ double once_of(trace_contents const& trace, metrics_options const& asked, double
   return std::min(launches, allowed) + std::min(samples, in_advance);
 }
 
-/// Without what counters cost, as in all reports.
+/// If counters cost nothing, the line is the same as in all reports.
 std::string cost_line(trace_contents const& trace, text::overview const& about) {
   auto const seconds = [&](char const* name) {
     return static_cast<double>(trace.counter(name)) / 1e9;
@@ -105,7 +106,7 @@ std::string cost_line(trace_contents const& trace, text::overview const& about) 
          figure(seconds_once(trace, asked)) + " s and 0.1 s for samples)";
 }
 
-/// Something is read around launches, but no operations.
+/// True if something is read around launches, but no operations.
 bool counts_no_flop(launch_metrics const& metrics) {
   auto const& names = metrics.names();
   return !names.empty() && std::none_of(names.begin(), names.end(), [](std::string const& name) {
@@ -113,7 +114,7 @@ bool counts_no_flop(launch_metrics const& metrics) {
   });
 }
 
-/// What would tell more FLOP, with the option that does.
+/// Says how to get more FLOP, with the option for it.
 std::string missing_flop(trace_contents const& trace, roofline_reading const& read,
                          roofline const& roofs) {
   auto const what = "FLOP of " + percent_of(1 - roofs.known_share()) + " of the kernel time";
@@ -136,7 +137,7 @@ std::string missing_flop(trace_contents const& trace, roofline_reading const& re
          " were not read in full; a longer run or a greater --overhead-budget reads more";
 }
 
-/// Most important first.
+/// The most important comes first.
 std::vector<std::string> all_missing(trace_contents const& trace, roofline_reading const& read,
                                      roofline const& roofs, bool has_peaks) {
   std::vector<std::string> missing;
@@ -155,7 +156,7 @@ std::vector<std::string> all_missing(trace_contents const& trace, roofline_readi
     missing.emplace_back(
         "peaks of this GPU, so no percentages: run gpuprof peaks (3 s), then this again");
   if (roofs.known_share() < enough) missing.push_back(missing_flop(trace, read, roofs));
-  // Of what was sampled at all.
+  // Considers only rates that were sampled at all.
   auto const dram = roofs.dram_share(), l2 = roofs.l2_share();
   auto const least_known = dram > 0 && l2 > 0 ? std::min(dram, l2) : std::max(dram, l2);
   if (sampling.intervals > 0 && not_used.empty() && least_known < enough)
@@ -175,7 +176,7 @@ std::vector<std::string> roofline_summary(trace_contents const& trace, text::ove
     return line.starts_with("warning: ");
   });
   std::vector<std::string> const damage(warnings, lines.end());
-  lines.resize(2);  // what was captured, and what was lost
+  lines.resize(2);  // keeps what was captured and what was lost
   lines.insert(lines.end(), damage.begin(), damage.end());
   lines.push_back(known_line(roofs, peaks));
   lines.push_back(cost_line(trace, about));
@@ -190,7 +191,7 @@ metrics_options captured_metrics(trace_contents const& trace) {
   for (auto const* const name : {"metrics", "set", "overhead-budget", "overhead-once"}) {
     auto const& option = *find_option(name);
     auto const said = trace.fact("environment." + environment_name(option));
-    // What the profiler did not take either leaves the default.
+    // If the profiler rejected the value, the default stays here, too.
     if (!said.empty()) (void)set_option(asked, option, said, name);
   }
   return asked.metrics;
@@ -204,7 +205,8 @@ std::string share_text(double share) {
   return text;
 }
 
-/// For how much of the time FLOP are known without having been counted around launches.
+/// Returns the shares of the time in which FLOP are known without having been counted around
+/// launches.
 std::string uncounted_flop(roofline const& roofs) {
   std::string text;
   if (roofs.cycles_share() > 0)
@@ -217,7 +219,7 @@ std::string uncounted_flop(roofline const& roofs) {
   return text;
 }
 
-/// What was counted around launches, and for how much of the time FLOP are known.
+/// Returns what was counted around launches, and the share of the time in which FLOP are known.
 std::string counters_line(launch_metrics const& metrics, roofline const& roofs) {
   if (metrics.samples() == 0 && !(roofs.known_share() > 0))
     return "nothing was counted around launches, which FLOP need; gpuprof profile --metrics auto "
@@ -244,7 +246,7 @@ std::string counters_line(launch_metrics const& metrics, roofline const& roofs) 
   return line;
 }
 
-/// Empty when every kind was read in all passes, or there are none.
+/// Empty if every signature was read in all passes, or if there are none.
 std::string unread_kinds_line(trace_contents const& trace) {
   auto const unread = trace.counter("counters.kinds_unread");
   auto const partly = trace.counter("counters.kinds_partly_read");
@@ -256,7 +258,7 @@ std::string unread_kinds_line(trace_contents const& trace) {
   return line + ": they came too seldom, or the budget was spent (--overhead-budget)";
 }
 
-/// Empty when there are none.
+/// Empty if there are none.
 std::string left_to_samples_line(trace_contents const& trace) {
   auto const left = trace.counter("counters.kinds_left_to_samples");
   if (left == 0) return {};
@@ -265,7 +267,7 @@ std::string left_to_samples_line(trace_contents const& trace) {
          "or their machine code has nothing to count";
 }
 
-/// Empty when there are none.
+/// Empty if there are none.
 std::string unrecorded_line(trace_contents const& trace) {
   auto const launches = trace.counter("counters.unrecorded");
   if (launches == 0) return {};
@@ -274,9 +276,9 @@ std::string unrecorded_line(trace_contents const& trace) {
          "their kind";
 }
 
-/// All that is behind the numbers of a roofline, for the JSON; roofline_summary has the short form.
+/// Returns all notes on the numbers of a roofline, for JSON; roofline_summary has the short form.
 ///
-/// What is missing or lost first.
+/// Missing and lost data come first.
 std::vector<std::string> roofline_notes(trace_contents const& trace, roofline_reading const& read,
                                         roofline const& roofs) {
   auto notes = sampling_notes(read);

@@ -20,16 +20,16 @@ using namespace guest;
 
 namespace {
 
-/// Peaks of a GPU that were stored after a capture of it was made.
+/// Finds peaks of a GPU that were stored after a capture was made.
 ///
-/// What a capture says of a GPU.
+/// Description of a GPU in a capture.
 struct captured_gpu {
   std::string uuid, driver_version;
   std::uint32_t sm_count = 0, max_sm_clock_mhz = 0, max_memory_clock_mhz = 0;
-  bool is_imported = false;  // from another profiler's file, which may lack any of the above
+  bool is_imported = false;  // imported from another profiler: members above may be missing
 };
 
-/// As gpu_peaks::measured_at: such texts are in the order of time.
+/// In the format of gpu_peaks::measured_at, whose texts sort by time.
 std::string text_of(timestamp_ns moment) {
   auto const seconds = static_cast<std::time_t>(moment.value / 1'000'000'000);
   std::tm parts{};
@@ -39,7 +39,7 @@ std::string text_of(timestamp_ns moment) {
   return text;
 }
 
-/// The UUID is the same in any case.
+/// The UUIDs are already known to be equal.
 bool is_same(peaks_key const& key, captured_gpu const& gpu) {
   auto const agree = [&](auto const& one, auto const& other) {
     auto const is_missing = gpu.is_imported && other == std::decay_t<decltype(other)>{};
@@ -50,9 +50,8 @@ bool is_same(peaks_key const& key, captured_gpu const& gpu) {
          agree(key.max_memory_clock_mhz, gpu.max_memory_clock_mhz);
 }
 
-/// The newest that are stored on this machine of the same GPU, under the same driver, measured
-/// after that moment. Those from before it would be in the capture if they held for the GPU as it
-/// was.
+/// Returns the newest peaks stored on this machine for the same GPU and driver, measured after this
+/// time. Earlier valid ones would already be in the capture.
 std::optional<gpu_peaks> later_peaks(captured_gpu const& gpu, timestamp_ns after) {
   auto const earliest = text_of(after);
   std::optional<gpu_peaks> newest;
@@ -83,7 +82,7 @@ std::vector<roofline_row> lines_of(roofline_lines by, roofline const& roofs, tra
 }
 
 moments find_peaks(trace_contents& trace, roofline_reading& read) {
-  // Another profiler's capture holds no peaks, however early they were measured.
+  // An imported capture holds no peaks, so earlier ones are used, too.
   auto const is_imported = !trace.fact("import.format").empty();
   auto const earliest = is_imported ? timestamp_ns{1} : trace.origin();
   auto measured = trace.peaks_measured_at();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines of the roofline of a capture, for reports and for exports.
+// Makes the roofline lines of a capture, for reports and for exports.
 #pragma once
 
 #include "host/analysis/roofline.hpp"
@@ -15,19 +15,19 @@ namespace gpuprof::host::command {
 
 using report::roofline_lines;
 
-/// When peaks were measured, by device.
+/// Measurement times of the peaks, by device.
 using moments = std::map<std::uint32_t, std::string>;
 
-/// Takes the peaks in the capture, else those stored since, into `read`.
+/// Stores the peaks of the capture in `read`, or those stored on this machine since then.
 moments find_peaks(trace_contents& trace, roofline_reading& read);
 
-/// In a walk of its own, with a progress line.
+/// Reads in a walk of its own, with a progress line.
 void read_alone(trace_contents& trace, roofline_reading& read, bool with_ranges);
 
 std::vector<roofline_row> lines_of(roofline_lines by, roofline const& roofs, trace_contents& trace,
                                    std::vector<range_work> const& ranges);
 
-/// All of them: of signatures, kernels, ranges and graphs. None where nothing was counted.
+/// Returns the lines of signatures, kernels, ranges and graphs. Empty if nothing was counted.
 std::vector<exported_line> roofline_of(trace_contents& trace);
 
 }  // namespace gpuprof::host::command

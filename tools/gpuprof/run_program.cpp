@@ -42,7 +42,7 @@ bool same_file(std::string const& a, std::string const& b) {
   return a == b || std::filesystem::equivalent(a, b, ignored);
 }
 
-/// AddressSanitizer ends a program in which its library is not the first.
+/// AddressSanitizer ends a program if its library is not loaded first.
 bool has_address_sanitizer(std::string_view preloaded) {
   return preloaded.find("libasan.so") != std::string_view::npos ||
          preloaded.find("libclang_rt.asan") != std::string_view::npos;
@@ -54,7 +54,7 @@ void preload_ours(variables& all, std::string const& ours) {
     preload = ours;
   else
     preload = has_address_sanitizer(preload) ? preload + ":" + ours : ours + ":" + preload;
-  // Programs that the program starts may be built with it, too.
+  // Child programs of the program may be built with it, too.
   auto& options = all["ASAN_OPTIONS"];
   if (options.find("verify_asan_link_order") != std::string::npos) return;
   options += (options.empty() ? "" : ":") + std::string("verify_asan_link_order=0");
@@ -68,7 +68,7 @@ launch_environment make_launch_environment(char const* const* inherited, variabl
   auto all = read_environment(inherited);
   for (auto const& [name, value] : chosen) all[name] = value;
 
-  all.erase("GPUPROF_SET_INJECTION");  // what we set holds for all that the program starts
+  all.erase("GPUPROF_SET_INJECTION");  // the settings here apply to child programs, too
   if (preload.find_first_of(" :") != std::string::npos) {
     made.remarks.push_back("LD_PRELOAD is not set, because the path " + preload +
                            " has a blank or colon in it: ranges before the first CUDA call are "
@@ -139,13 +139,13 @@ run_outcome wait_for(pid_t child) {
     siginfo_t info{};
     int const s = sigwaitinfo(&set, &info);
     if (s <= 0 || s == SIGCHLD) continue;
-    // A terminal sends its signals to the program as well; those another process sent to us alone
-    // are passed on.
+    // A terminal also sends its signals to the program. Those that another process sent only to
+    // this one are passed on.
     if (info.si_code != SI_KERNEL) kill(child, s);
   }
 }
 
-/// What exec said, read from the pipe that a successful exec closes; 0: it succeeded.
+/// Returns the errno of exec, read from a pipe that a successful exec closes; 0: exec succeeded.
 int exec_failure(int pipe_end) {
   int reason = 0;
   ssize_t got = 0;
@@ -170,7 +170,7 @@ run_outcome run_program(std::string const& path, std::vector<std::string> const&
   if (child == 0) {
     sigprocmask(SIG_SETMASK, &held.before(), nullptr);
     execve(path.c_str(), argv.data(), envp.data());
-    if (errno == ENOEXEC) {  // no "#!" line: a shell script, as shells treat it
+    if (errno == ENOEXEC) {  // no "#!" line: run it as a shell script, as shells do
       std::vector<char*> shell{const_cast<char*>("sh"), const_cast<char*>(path.c_str())};
       shell.insert(shell.end(), argv.begin() + 1, argv.end());
       execve("/bin/sh", shell.data(), envp.data());

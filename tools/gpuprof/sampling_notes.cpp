@@ -25,7 +25,7 @@ std::string what_was_sampled(sampling_facts const& facts) {
   return line;
 }
 
-/// Less than that is noise of clocks.
+/// A smaller share may be due to imprecise clocks.
 constexpr double unseen_from = 0.02;
 
 std::string unseen_line(double share) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a reader must know about figures that are from samples in time.
+// Notes for readers of values that come from samples in time.
 #pragma once
 
 #include "host/reading/roofline_reading.hpp"
@@ -9,7 +9,7 @@
 
 namespace gpuprof::host::command {
 
-/// Lost samples first; empty when the GPU was not sampled.
+/// Lost samples come first. Empty if the GPU was not sampled.
 std::vector<std::string> sampling_notes(roofline_reading const& read);
 
 }  // namespace gpuprof::host::command

@@ -47,7 +47,7 @@ std::string bash_command(documented_command const& command) {
          "\n          fi\n          ;;\n      esac\n      ;;\n";
 }
 
-/// Where the words of the program begin that is profiled: they are its own.
+/// Finds where the words of the profiled program begin, because these are not options of gpuprof.
 std::string bash_program(std::vector<documented_command> const& commands) {
   std::string with_value;
   for (auto const& command : commands)
@@ -115,7 +115,7 @@ std::string zsh_option(documented_option const& o) {
   return together + "{" + short_name + "," + long_name + "}'" + help + value + "'";
 }
 
-// A -- that comes first stays among the words of the program.
+// A leading -- is still among the words of the program.
 constexpr char const* zsh_program =
     "_gpuprof_program() {\n  if [[ $words[1] == -- ]] && ((CURRENT > 1)); then\n"
     "    shift words\n    ((CURRENT--))\n  fi\n  _normal\n}\n\n";
@@ -173,7 +173,7 @@ std::string fish_option(documented_command const& command, documented_option con
   return text + " -d " + fish_quoted(o.first_sentence()) + "\n";
 }
 
-/// "-o --output -t --trace": the options behind which a word is not the program.
+/// Returns "-o --output -t --trace": options whose next word is a value and not the program.
 std::string fish_options_with_value(documented_command const& command) {
   std::string text;
   for (auto const& o : command.options)
@@ -182,7 +182,7 @@ std::string fish_options_with_value(documented_command const& command) {
   return text;
 }
 
-/// Where the words of the program begin that is profiled: they are its own.
+/// Finds where the words of the profiled program begin, because these are not options of gpuprof.
 std::string fish_program(documented_command const& command) {
   return "function __gpuprof_has_program\n"
          "    set --local words (commandline -opc)\n    set --erase words[1..2]\n"
@@ -196,7 +196,7 @@ std::string fish_program(documented_command const& command) {
          "1\nend\n\n";
 }
 
-/// fish takes names before the first that is no --NAME for its own options.
+/// fish takes names before the first word that is not --NAME for its own options.
 std::string fish_subcommand(documented_command const& command) {
   return "complete -c gpuprof -n '__gpuprof_is " + command.name +
          "' -x -a '(__fish_complete_subcommand --fcs-skip=2 -" + fish_options_with_value(command) +

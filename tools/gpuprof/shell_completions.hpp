@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What shells read to complete the words of the command, written from its options.
+// Writes files by which shells complete the command's words, from its options.
 #pragma once
 
 #include "documented_options.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpuprof stats FILE...: tables of what captures hold, with the names and columns of nsys stats.
+// gpuprof stats FILE...: tables of the contents of captures, with the names and columns of nsys
+// stats.
 #include "filter_options.hpp"
 #include "memory_limit.hpp"
 #include "ranks/capture_names.hpp"
@@ -25,7 +26,7 @@ namespace {
 
 struct stats_options {
   std::vector<std::string> files;
-  std::vector<std::string> reports;  // empty: those below
+  std::vector<std::string> reports;  // empty: the default reports below
   std::vector<std::string> formats;  // empty: by the extension of `output`, else table
   std::string output = "-";
   bool force_overwrite = false;
@@ -58,7 +59,7 @@ int fail(int code, std::string const& message) {
   return code;
 }
 
-/// "." stands for the capture's own name, as in nsys.
+/// "." means the capture's own name, as in nsys.
 std::string output_base(stats_options const& options) {
   if (options.output != ".") return options.output;
   return std::filesystem::path(options.files.front()).replace_extension().string();
@@ -91,7 +92,7 @@ result<stats_output_options> output_of(stats_options const& options) {
   if (options.formats.empty()) output.formats.push_back(by_name.value_or(report_format::table));
   for (auto const& word : options.formats) {
     auto const format =
-        choose("--format", word == "column" ? "table" : word, report_formats);  // of 0.1
+        choose("--format", word == "column" ? "table" : word, report_formats);  // as in 0.1
     if (!format) return error{format.message()};
     output.formats.push_back(*format);
   }

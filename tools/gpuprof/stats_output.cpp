@@ -33,7 +33,7 @@ char const* extension_of(report_format format) noexcept {
 
 constexpr std::size_t lines_on_a_terminal = 20;
 
-/// Returns how many lines are left out.
+/// Returns the number of lines left out.
 std::size_t write_table(text::table const& whole, report_format format,
                         stats_output_options const& options, output_file const& out) {
   auto const sink = [&out](std::string_view text) { out.put(text); };
@@ -59,7 +59,7 @@ std::size_t write_table(text::table const& whole, report_format format,
   return *left_out;
 }
 
-/// Column reports say what they are and what is missing in their own text.
+/// Reports as text include their title and what is missing.
 void write_for_people(finished_report const& report, stats_output_options const& options,
                       output_file const& out) {
   out.put("\n ** " + report.table.title + " (" + report.table.name + "):\n\n");
@@ -73,7 +73,7 @@ void write_for_people(finished_report const& report, stats_output_options const&
   for (auto const& note : report.notes) put_line(out.stream(), " " + note);
 }
 
-/// CSV and JSON hold the table alone: what else there is to say goes to stderr.
+/// CSV and JSON contain only the table, so all notes go to stderr.
 void say_beside(finished_report const& report) {
   auto const prefix = "gpuprof: " + report.table.name + ": ";
   if (!report.missing.empty()) put_line(stderr, prefix + report.missing);
@@ -86,7 +86,7 @@ bool only_json(std::vector<finished_report> const& reports, stats_output_options
   return true;
 }
 
-/// Several arrays one after the other are not JSON: they become members of one object.
+/// Several consecutive arrays are not valid JSON, so they become members of one object.
 void write_json_object(std::vector<finished_report> const& reports,
                        stats_output_options const& options, output_file const& out) {
   out.put("{\n");
@@ -112,7 +112,7 @@ result<void> write_to_standard_output(std::vector<finished_report> const& report
     write_json_object(reports, options, *out);
     return out->finish();
   }
-  std::string empty;  // several that have nothing to show take one line together
+  std::string empty;  // reports without rows share one line
   for (std::size_t i = 0; i < reports.size(); ++i) {
     auto const format = format_of(options, i);
     if (format == report_format::table && reports.size() > 1 && !reports[i].missing.empty()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts finished reports where the user wants them, in the format the user wants.
+// Writes finished reports to the output and in the format that the user chose.
 #pragma once
 
 #include "base/result.hpp"
@@ -12,25 +12,25 @@
 
 namespace gpuprof::host::command {
 
-/// A report, or the one line that says why there is none.
+/// A report, or one line on why it is missing.
 struct finished_report {
   text::table table;
   std::string missing;             // empty: there is a table
-  std::vector<std::string> notes;  // what a reader must know about the numbers
+  std::vector<std::string> notes;  // notes on how to read the numbers
 };
 
 struct stats_output_options {
-  std::vector<report_format> formats;  // of each report; the last one holds for the rest
+  std::vector<report_format> formats;  // one per report; the last one also applies to the rest
   std::string base;                    // "-": standard output; else BASE_REPORT.EXTENSION
-  std::string file;                    // not empty: of a single report, in place of that
+  std::string file;                    // if set, used for a single report instead of `base`
   bool overwrite = false;
-  std::vector<std::string> captures;  // never replaced
+  std::vector<std::string> captures;  // output must not replace these
   text::time_unit unit{};
-  bool wide = false;                 // names stay whole on narrow terminals
-  std::optional<std::size_t> limit;  // lines of a report, 0: all; else 20 on a terminal
+  bool wide = false;                 // names are not shortened on narrow terminals
+  std::optional<std::size_t> limit;  // lines per report, 0: all; default: 20 on a terminal
 };
 
-/// `heading` goes before column reports, and to stderr where the output must stay machine-readable.
+/// `heading` precedes text reports; it goes to stderr if the output is for programs.
 result<void> write_reports(std::vector<finished_report> const& reports,
                            std::vector<std::string> const& heading,
                            stats_output_options const& options);

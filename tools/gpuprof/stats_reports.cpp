@@ -96,7 +96,7 @@ result<chosen_report> parse_report(std::string_view text) {
 struct stats_result::contents {
   explicit contents(capture::reader file) : trace(std::move(file)) {}
   trace_contents trace;
-  std::unique_ptr<trace_pass> pass;  // owns what tables borrow
+  std::unique_ptr<trace_pass> pass;  // owns the data that tables borrow
   std::vector<finished_report> reports;
 };
 

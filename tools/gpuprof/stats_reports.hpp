@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a capture once and makes the reports the user asked for.
+// Reads a capture once and makes the requested reports.
 #pragma once
 
 #include "base/result.hpp"
@@ -43,7 +43,7 @@ enum class report_kind {
   ranks_collective_sum,
 };
 
-/// Whether a report is about the ranks of a job, whatever their number.
+/// True if a report is about the ranks of a job, whatever their number.
 inline bool is_over_ranks(report_kind kind) noexcept {
   return kind >= report_kind::ranks_sum;
 }
@@ -53,10 +53,10 @@ struct chosen_report {
   kernel_name_style names = kernel_name_style::demangled;
 };
 
-/// NAME[:base|:mangled].
+/// Parses NAME[:base|:mangled].
 result<chosen_report> parse_report(std::string_view text);
 std::vector<std::string> report_name_list();
-/// All names, separated by commas.
+/// Returns all names, separated by commas.
 std::string report_names();
 
 struct stats_inputs {
@@ -66,7 +66,7 @@ struct stats_inputs {
   range_scope scope = range_scope::process;
 };
 
-/// Finished reports with everything they borrow from.
+/// Finished reports with the data that they borrow.
 class stats_result {
  public:
   struct contents;
@@ -81,16 +81,17 @@ class stats_result {
   std::unique_ptr<contents> contents_;
 };
 
-/// A report without rows, for `finished` where none was made: name and title say which one.
+/// Gives `finished` the name and title of a report that could not be made.
 void name_missing(finished_report& finished, report_kind kind);
 
-/// Why it fails: `wrong_options` when the user asked for what cannot be, else the file.
+/// The reason of a failure. If `wrong_options` is set, the request is invalid; otherwise the file
+/// is the cause.
 struct stats_failure {
   std::string message;
   bool wrong_options = false;
 };
 
-/// Either the result or the failure.
+/// Holds either the result or the failure.
 struct stats_outcome {
   std::optional<stats_result> made;
   stats_failure failure;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpuprof status: says what works on this machine, in one line each with the fix.
+// gpuprof status: says what works on this machine, one line each, with a fix if it does not.
 #include "status_checks.hpp"
 #include "subcommands.hpp"
 
@@ -28,7 +28,7 @@ char const* word_for(check_state state) {
   return "unknown";
 }
 
-/// Kernels are recorded when all of these are there.
+/// Kernels can be recorded if all of these work.
 bool can_trace(std::vector<check> const& checks) {
   return std::all_of(checks.begin(), checks.end(), [](check const& c) {
     bool const needed = c.name == "libgpuprof" || c.name == "driver" || c.name == "gpus" ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be found out about this machine: one line for each thing tracing depends on.
+// Checks this machine: one line for each thing that tracing depends on.
 #pragma once
 
 #include <string>
@@ -13,19 +13,18 @@ struct check {
   std::string name;  // "driver"
   check_state state = check_state::unknown;
   std::string text;  // what was found
-  std::string fix;   // what to do; empty when there is nothing to do
+  std::string fix;   // what to do; empty if nothing
 };
 
-/// Driver, GPUs, libcupti, the CUPTI subscriber, libgpuprof.so. Each is probed in a child process:
-/// what crashes there is one line here.
+/// Checks driver, GPUs, libcupti, the CUPTI subscriber and libgpuprof.so. Each is probed in a child
+/// process, so a crash there gives one line here.
 std::vector<check> gpu_checks();
 
-/// "13.0.1 at /usr/local/cuda/lib64/libcupti.so.13", or "none, " and why.
+/// Returns "13.0.1 at /usr/local/cuda/lib64/libcupti.so.13", or "none, " with the reason.
 std::string cupti_here();
 
-/// Counter rights, MPS, container, other tools, environment, which gpuprof PATH finds, versions of
-/// the system. Reads files
-/// below `root` only ("" for this machine) and `environment`.
+/// Checks counter rights, MPS, container, other tools, environment, which gpuprof PATH finds, and
+/// system versions. Reads only files below `root` ("" for this machine) and `environment`.
 std::vector<check> system_checks(std::string const& root, char const* const* environment);
 
 }  // namespace gpuprof::host::command

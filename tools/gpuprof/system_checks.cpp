@@ -21,8 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What could be read: the process that a file of /proc tells of may end meanwhile, which a stream
-/// notes and an iterator throws.
+/// Returns what could be read. A process may end while its file in /proc is read; a stream then
+/// only sets its state, but an iterator throws.
 std::string read_file(std::string const& path) {
   std::ifstream file(path, std::ios::binary);
   std::string text;
@@ -37,7 +37,7 @@ bool exists(std::string const& path) {
   return fs::exists(path, ignored);
 }
 
-/// The rest of the line that begins with `key`; empty when there is none.
+/// Returns the rest of the line that begins with `key`; empty if there is no such line.
 std::string value_of(std::string const& text, std::string_view key) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -48,7 +48,7 @@ std::string value_of(std::string const& text, std::string_view key) {
   return {};
 }
 
-/// Of this process, from the line "CapEff:" of /proc/self/status.
+/// Reads the rights of this process from the line "CapEff:" of /proc/self/status.
 bool has_right_to_counters(std::string const& root) {
   auto const text = value_of(read_file(root + "/proc/self/status"), "CapEff:");
   if (text.empty()) return false;
@@ -77,7 +77,7 @@ check counter_rights(std::string const& root) {
           "NVreg_RestrictProfilingToAdminUsers=0"};
 }
 
-/// Names of all processes, as in /proc/<pid>/comm (cut to 15 letters there).
+/// Returns the names of all processes from /proc/<pid>/comm, which are cut to 15 letters.
 std::set<std::string> running_programs(std::string const& root) {
   std::set<std::string> names;
   std::error_code failed;
@@ -101,7 +101,7 @@ check mps(std::set<std::string> const& programs,
 }
 
 check other_tools(std::set<std::string> const& programs) {
-  // By the first 15 letters of the program's name.
+  // Keys are the first 15 letters of the program's name.
   static std::map<std::string, std::string> const known{{"nsys", "Nsight Systems"},
                                                         {"nsys-launcher", "Nsight Systems"},
                                                         {"ncu", "Nsight Compute"},
@@ -156,7 +156,7 @@ check own_variables(char const* const* environment) {
   return {"settings", check_state::limited, lines, "Correct or unset it"};
 }
 
-/// The first file of that name in the folders of PATH; empty if there is none.
+/// Returns the first file with this name in the folders of PATH; empty if there is none.
 std::string first_on_path(std::string const& root, std::string const& path, char const* name) {
   std::istringstream folders(path);
   for (std::string folder; std::getline(folders, folder, ':');) {
@@ -167,7 +167,7 @@ std::string first_on_path(std::string const& root, std::string const& path, char
   return {};
 }
 
-/// Scripts that pip and uv write begin with the interpreter and name the module that they run.
+/// Scripts written by pip and uv begin with the interpreter and name their module.
 bool is_script_of_module(std::string const& text, std::string_view module) {
   if (!text.starts_with("#!")) return false;
   std::istringstream lines(text);

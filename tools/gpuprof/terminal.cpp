@@ -11,7 +11,7 @@
 namespace gpuprof::host::command {
 namespace {
 
-/// Set and not empty, as https://no-color.org has it.
+/// True if the variable is set and not empty, as https://no-color.org defines it.
 bool is_set(char const* variable) noexcept {
   char const* const value = std::getenv(variable);
   return value != nullptr && *value != '\0';

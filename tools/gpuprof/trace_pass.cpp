@@ -31,7 +31,7 @@ void trace_pass::share(summed_kernels& kernels, roofline_reading& counters) {
 }
 
 void trace_pass::join(capture_walk& walk) {
-  join_api_calls(walk);  // before the kernels: launches are matched to calls
+  join_api_calls(walk);  // called before the kernels, because launches are matched to calls
   join_kernels(walk);
   join_other_gpu_work(walk);
   if (counters_ != nullptr || !wants_metrics()) return;
@@ -96,11 +96,11 @@ void trace_pass::join_kernels(capture_walk& walk) {
   auto const sums = wants(report_kind::cuda_gpu_kern_sum) ||
                     wants(report_kind::cuda_gpu_kern_gb_sum) || wants_all_gpu_work();
   auto const lines = wants(report_kind::cuda_gpu_trace);
-  if (collectives_) {  // marks and ranges before the kernels
+  if (collectives_) {  // marks and ranges must come before the kernels
     walk.add_each<mark_record>({}, [this](mark_record const& mark) { collectives_->add(mark); });
     walk.add_each<range_begin>({}, [this](range_begin const& range) { collectives_->add(range); });
   }
-  if (lines || projection_ || collectives_)  // as measured
+  if (lines || projection_ || collectives_)  // with measured times
     walk.add_each<kernel_record>(measured_columns(), [this, lines](kernel_record const& kernel) {
       if (!keeps(kernel)) return;
       if (lines) gpu_.add(kernel);
@@ -148,7 +148,7 @@ void trace_pass::join_other_gpu_work(capture_walk& walk) {
     join_memory_work<copy_record>(walk);
     join_memory_work<memset_record>(walk);
   }
-  // Unified-memory transfers are nobody's launch: a filter by range leaves them out.
+  // Unified-memory transfers have no launch, so a filter by range leaves them out.
   walk.add_each<unified_memory_record>({}, [this](unified_memory_record const& row) {
     if (!wanted_.keeps_unlaunched(row.start, row.start + row.duration)) return;
     memory_.add(row);
@@ -192,7 +192,7 @@ finished_report trace_pass::finish(chosen_report const& report) {
     case report_kind::ranks_range_sum:
     case report_kind::ranks_kern_sum:
     case report_kind::ranks_collective_sum:
-      break;  // see ranks/rank_stats.hpp
+      break;  // made in ranks/rank_stats.hpp
   }
   return {};
 }

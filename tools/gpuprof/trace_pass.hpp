@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes what the wanted reports of `gpuprof stats` need from a walk over a capture.
+// Collects the data for the requested reports of `gpuprof stats` during a walk over a capture.
 #pragma once
 
 #include "host/analysis/api_summary.hpp"
@@ -27,12 +27,13 @@ class trace_pass {
   trace_pass(trace_contents& trace, selection wanted, range_scope scope,
              std::vector<chosen_report> const& reports);
 
-  /// Before join(): readings that others read in the same walk, as this would without a filter.
+  /// Call it before join(): uses readings that others read in the same walk, with the same contents
+  /// as without a filter.
   void share(summed_kernels& kernels, roofline_reading& counters);
   void join(capture_walk& walk);
-  /// After the walk, and after the shared readings are finished.
+  /// Call it after the walk, when the shared readings are finished.
   void finish_reading();
-  /// After that; once for each report.
+  /// Call it after finish_reading(), once per report.
   finished_report finish(chosen_report const& report);
 
  private:
@@ -57,7 +58,7 @@ class trace_pass {
   finished_report migration_report(chosen_report const& report);
   finished_report range_report(chosen_report const& report);
   finished_report api_report();
-  /// Kernels, copies and fills in one table, with or without calls.
+  /// Makes one table of kernels, copies and fills, with or without calls.
   finished_report work_report(chosen_report const& report);
   bool wants_all_gpu_work() const {
     return wants(report_kind::cuda_gpu_sum) || wants(report_kind::cuda_api_gpu_sum);
@@ -70,7 +71,7 @@ class trace_pass {
   std::string outside_note() const;
   std::vector<std::string> slowed_notes() const;
   std::vector<std::string> graph_notes() const;
-  std::vector<std::string> kernel_notes() const;  // both
+  std::vector<std::string> kernel_notes() const;  // graph and slowed notes
 
   trace_contents& trace_;
   selection const wanted_;
@@ -86,13 +87,13 @@ class trace_pass {
   gpu_trace gpu_;
   std::optional<range_projection> projection_;
   std::optional<outside_ranges> outside_;
-  std::uint64_t substituted_ = 0;  // launches for whose time that of others stands
-  // Null: not wanted. Its own, or those that others read as well.
+  std::uint64_t substituted_ = 0;  // launches whose time was replaced by that of others
+  // Null if not needed. They point to own readings or to shared ones.
   summed_kernels* summed_ = nullptr;
   roofline_reading* counters_ = nullptr;
   std::optional<summed_kernels> own_summed_;
   std::optional<roofline_reading> own_counters_;
-  // One for each way of naming kernels that was asked for.
+  // One per requested style of kernel names.
   std::map<kernel_name_style, range_kernels> range_kernels_;
   std::map<kernel_name_style, launch_times> launches_;
   std::uint64_t graphs_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The second half of a pass: what was gathered becomes tables, or the reason why there is none.
+// The second half of a pass: makes tables from the collected data, or says why there are none.
 #include "base/readable.hpp"
 #include "host/report/metric_tables.hpp"
 #include "host/report/summary_tables.hpp"

@@ -116,7 +116,8 @@ int answer(whatif_options const& options, report_format format) {
   report.remarks = read->remarks;
   if (options.repairs.without_profiler)
     report.remarks.emplace_back(
-        "0.52 us a launch is what tracing adds on a quiet H100; where machines are shared it can be "
+        "0.52 us a launch is what tracing adds on a quiet H100; where machines are shared it can "
+        "be "
         "several times that: compare with a run without the profiler");
   replay::step_graph const graph(std::move(read->steps));
   auto const stated =

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of options: a word among those that an option takes, and checks that CLI11 has no word
-// for.
+// Values of options: a choice among words, and checks that CLI11 does not have.
 #pragma once
 
 #include "base/nearest_name.hpp"
@@ -24,7 +23,7 @@ struct word_value {
   Value value;
 };
 
-/// The error names the nearest of the words, and all that the option takes.
+/// The error suggests the nearest word and lists all that the option takes.
 template <class Value, std::size_t N>
 result<Value> choose(std::string_view option, std::string const& word,
                      word_value<Value> const (&values)[N]) {
@@ -41,12 +40,12 @@ result<Value> choose(std::string_view option, std::string const& word,
                (near.empty() ? "" : ", did you mean " + near + "?") + "; choose from " + words};
 }
 
-/// A variable of the shell that is not set gives no word; so nothing would be asked for.
+/// An unset shell variable gives an empty value, and the option would then have no effect.
 inline std::string not_empty(std::string const& value) {
   return value.empty() ? "is empty" : "";
 }
 
-/// It becomes the name of a folder, and a value of Hive's partitions.
+/// The value becomes the name of a folder, and a value of Hive's partitions.
 inline std::string plain_name(std::string const& value) {
   auto const plain = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
@@ -58,12 +57,13 @@ inline std::string plain_name(std::string const& value) {
 }
 
 struct value_words {
-  std::vector<std::string> words;  // empty: anything
-  bool is_list = false;            // several, separated by commas
+  std::vector<std::string> words;  // empty: any value
+  bool is_list = false;            // several words, separated by commas
   bool is_file = false;
 };
 
-/// Of what stands for a value at this place of a syntax, in capitals: 4 of "FILE", 0 of "cudaApi".
+/// Returns the length of the placeholder in capitals at this place of a syntax: 4 for "FILE", 0 for
+/// "cudaApi".
 std::size_t length_of_placeholder(std::string_view syntax, std::size_t at) noexcept;
 
 void complete_with(CLI::Option* option, value_words words);

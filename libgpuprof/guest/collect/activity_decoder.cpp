@@ -19,7 +19,7 @@ Layout const& as(CUpti_Activity const& record) noexcept {
   return reinterpret_cast<Layout const&>(record);
 }
 
-/// 0 for an end before the start, and for one that is centuries later: no clock said that.
+/// Returns 0 if the end is before the start or centuries later: no clock gave such times.
 duration_ns length(std::uint64_t start, std::uint64_t end) noexcept {
   auto const ns = static_cast<std::int64_t>(end - start);
   return {end > start && ns > 0 ? ns : 0};
@@ -49,7 +49,7 @@ kernel_shape shape_of(layout::kernel const& k, name_id name) noexcept {
   return s;
 }
 
-/// All but the devices between which it went.
+/// Fills all fields except the two devices of a peer copy.
 template <class Layout>
 copy_record copy_of(Layout const& c) noexcept {
   copy_record out;
@@ -69,7 +69,8 @@ copy_record copy_of(Layout const& c) noexcept {
   return out;
 }
 
-// One record stands for no more of them: each is a value of the reports.
+// The number of copies that one record may stand for is limited, because each becomes a value in
+// the reports.
 constexpr std::uint64_t max_batch = 1 << 16;
 
 std::uint32_t batch_of(layout::copy_12_8 const& c) noexcept {
@@ -126,8 +127,8 @@ shape_id activity_decoder::shape_for(shape_id known, name_id kernel, std::uint32
   auto const had_geometry = wanted.has_geometry();
   if (is_renamed) wanted.name = kernel;
   if (arguments != 0 && had_geometry) wanted.arguments = arguments;
-  // Where the table is full, launches with other arguments keep the shape that they have. But a
-  // shape with the right name is better than one with the right grid.
+  // If the table is full, launches with other arguments keep their known shape. A shape with the
+  // right name and no grid is still better than one with the wrong name.
   auto const shape = is_renamed ? shapes_.intern(wanted) : shapes_.intern_whole(wanted);
   if (raw(shape.id) == 0) return known;
   if (shape.is_new) sink_.shape(shapes_.at(shape.id));
@@ -139,7 +140,7 @@ void activity_decoder::kernel(CUpti_Activity const& record) {
   auto const& k = as<layout::kernel>(record);
   if (!has_times(k.start, k.end)) {
     ++losses_.kernels_without_time;
-    // still one launch accounted for: the sink sees it without a time
+    // The launch still counts: the sink gets the record without a time.
   }
   auto seen = shape_of(k, {});
   seen.name = name_of(seen, record);
@@ -290,9 +291,9 @@ void activity_decoder::unified_memory(CUpti_Activity const& record) {
   sink_.unified_memory(out);
 }
 
-// With the module of a kernel goes its name, and the record may be read later: what the launch said
-// holds, and of a graph what was known when it was launched. But CUPTI's own kernel, of one thread,
-// has the number of one of the program's.
+// A kernel's name goes away with its module, and the record may be read later. So the name that the
+// launch gave is used, and for a graph the name that was known when it was launched. But CUPTI's
+// own kernel (one thread) has the correlation id of a launch of the program.
 name_id activity_decoder::name_of(kernel_shape const& shape, CUpti_Activity const& record) {
   auto const& k = as<layout::kernel>(record);
   auto const is_of_graph = k.graphId != 0;
@@ -311,7 +312,8 @@ name_id activity_decoder::name_of(kernel_shape const& shape, CUpti_Activity cons
   return is_of_cupti ? names_.intern(wait_kernel_of_cupti) : launched->kernel;
 }
 
-/// What stands there now. Nobody else is told: it may be of code that has gone.
+/// Returns the text that is at `pointer` now. It is not added to `kernels_`: the pointer may belong
+/// to unloaded code.
 name_id activity_decoder::name_at(char const* pointer) {
   auto const generation = kernels_.generation();
   if (std::exchange(read_in_, generation) != generation || names_read_.size() >= max_names_read)

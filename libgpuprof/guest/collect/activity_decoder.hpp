@@ -18,12 +18,11 @@
 
 namespace gpuprof::guest {
 
-/// Takes what the decoder finds. Thread, range and launch time of a record are filled in by the
-/// taker.
+/// Receives the records that the decoder finds, and adds their thread, range and launch time.
 class activity_sink {
  public:
   virtual ~activity_sink() = default;
-  virtual void shape(kernel_shape const&) = 0;  // before the first kernel that has it
+  virtual void shape(kernel_shape const&) = 0;  // called before its first kernel
   virtual void kernel(kernel_record const&) = 0;
   virtual void graph(graph_record const&) = 0;
   virtual void copy(copy_record const&) = 0;
@@ -34,15 +33,16 @@ class activity_sink {
   virtual void unified_memory(unified_memory_record const&) = 0;
 };
 
-/// CUPTI's own, which it runs under the number of a launch whose instructions it counts.
+/// A kernel of CUPTI itself. It runs with the correlation id of a launch whose instructions CUPTI
+/// counts.
 inline constexpr std::string_view wait_kernel_of_cupti = "WaitNs";
 
-/// What a decoder could not use, by reason.
+/// Counts what the decoder could not use, by reason.
 struct decode_losses {
   std::uint64_t kernels_without_time =
       0;  // CUPTI had no device buffer left, or the kernel was cut off by the end of the capture
-  std::uint64_t kernels_without_shape = 0;  // not even their name found a place
-  std::uint64_t kernels_without_grid = 0;   // only their name found a place
+  std::uint64_t kernels_without_shape = 0;  // no room in the shape table, not even for the name
+  std::uint64_t kernels_without_grid = 0;   // room in the shape table only for the name
   std::uint64_t others_without_time = 0;
   std::uint64_t unknown_kinds = 0;  // records of a kind we did not ask for
   std::uint64_t broken_buffers =
@@ -65,14 +65,14 @@ class activity_decoder {
   /// `buffer` starts 8-byte aligned, as CUPTI requires of its buffers.
   void decode(std::span<std::uint8_t> buffer);
 
-  /// "cuStreamSynchronize", as records of calls have it.
+  /// Returns a name as in call records, for example "cuStreamSynchronize".
   name_id name_of_driver_call(std::uint32_t id) { return api_name(CUPTI_CB_DOMAIN_DRIVER_API, id); }
 
   decode_losses const& losses() const noexcept { return losses_; }
   void report(ledger& to) const;
   std::uint64_t records() const noexcept { return records_; }
-  /// A shape of which the sink has heard, for launches of this kernel with these arguments; 0: as
-  /// it is. The sink hears of it first.
+  /// Returns the shape `known` with this kernel name and these arguments (0: unchanged). Tells the
+  /// sink about a new shape before it returns.
   shape_id shape_for(shape_id known, name_id kernel, std::uint32_t arguments);
 
  private:
@@ -98,8 +98,8 @@ class activity_decoder {
   launch_table& launches_;
   activity_sink& sink_;
   shape_table shapes_;
-  std::unordered_map<char const*, name_id> names_read_;  // of kernels nobody saw launch
-  std::uint16_t read_in_ = 0;                            // the generation of kernels_
+  std::unordered_map<char const*, name_id> names_read_;  // names of kernels with unseen launch
+  std::uint16_t read_in_ = 0;                            // generation_ of kernels_ then
   std::array<std::vector<name_id>, 2> api_names_;
   decode_losses losses_;
   std::uint64_t records_ = 0;

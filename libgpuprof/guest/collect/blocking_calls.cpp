@@ -10,7 +10,7 @@
 namespace gpuprof::guest {
 namespace {
 
-/// What follows "cu" or "cuda", without versions.
+/// Names without the prefix "cu" or "cuda" and without the version suffix.
 constexpr std::array<std::string_view, 45> blocking{
     "CtxSynchronize", "ThreadSynchronize", "DeviceSynchronize", "StreamSynchronize",
     "EventSynchronize",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls of CUDA that keep their thread waiting or are rare and long: those that explain why a
-// GPU was idle. They alone are recorded where not all calls are.
+// Lists the CUDA calls that block their thread or are rare and long: they explain why a GPU was
+// idle. When not all calls are recorded, these still are.
 #pragma once
 
 #include "guest/cupti/api.hpp"
@@ -12,12 +12,13 @@
 
 namespace gpuprof::guest {
 
-/// By CUPTI's name: "cuMemcpyHtoD_v2_ptds", "cudaStreamSynchronize_v3020". Waits for a stream, an
-/// event or a context; copies and fills that are not asynchronous; allocation of memory, pinning
-/// included; code that is loaded; graphs that are instantiated.
+/// Takes CUPTI's name: "cuMemcpyHtoD_v2_ptds", "cudaStreamSynchronize_v3020". True for waits for a
+/// stream, an event or a context; synchronous copies and fills; allocation and pinning of memory;
+/// loading of code; instantiation of graphs.
 bool is_blocking_call(std::string_view name) noexcept;
 
-/// Those of the driver, in which calls of the runtime end: noted by what runs at both ends of each.
+/// Notes blocking calls of the driver, which runtime calls end in. Driver calls report both their
+/// entry and their end.
 class blocking_calls {
  public:
   void learn(std::uint32_t driver_cbid, char const* name) noexcept {
@@ -28,8 +29,8 @@ class blocking_calls {
   }
   void record(bool on) noexcept { are_recorded_.store(on, std::memory_order_relaxed); }
 
-  // On the program's thread. The number that CUPTI keeps for a call is when it was entered; 0: the
-  // beginning was not heard of.
+  // Called on the program's thread. CUPTI keeps the entry time of a call as its correlation data;
+  // 0: the entry was not seen.
   void entered(CUpti_CallbackData const& call) noexcept;
   void left(CUpti_CallbackId id, CUpti_CallbackData const& call) noexcept;
 

@@ -8,16 +8,17 @@
 namespace gpuprof::guest {
 namespace {
 
-// Over the budget, for a CUPTI that may crash on a refusal.
+// These buffers exceed the budget. They are for CUPTI versions that may crash if no buffer is
+// given.
 constexpr std::size_t spare_buffer = 16 << 10;
 constexpr unsigned max_spare_buffers = 64;
 
-// Of 1 MiB: 32 KiB, which hold 150 kernels. Before CUPTI has got back what it has handed over there
-// may be two for each thread.
+// For 1 MiB: 32 KiB, which hold 150 kernels. Each thread may have two: one that is being filled,
+// and one that CUPTI has handed over and not got back yet.
 std::size_t small_bytes(std::size_t large) {
   return std::max<std::size_t>(large / 32, 2 * spare_buffer);
 }
-constexpr std::size_t min_many = 16;  // large ones
+constexpr std::size_t min_many = 16;  // large buffers
 
 }  // namespace
 
@@ -58,8 +59,8 @@ void buffer_pool::unmap(buffer b) noexcept {
   munmap(b.bytes, b.size);
 }
 
-// Asked once per buffer, that is once in hundreds of records: a walk over some thousand places is
-// cheap enough.
+// Called once per buffer, which means once in hundreds of records. So a search through some
+// thousand places is cheap enough.
 bool buffer_pool::is_ours(std::uint8_t const* bytes) const noexcept {
   for (auto const& place : mapped_) {
     if (place.load(std::memory_order_acquire) == bytes) return true;
@@ -76,7 +77,8 @@ std::uint8_t* buffer_pool::take_ready(shelf& from) noexcept {
   auto const bytes = from.free.pop();
   if (!bytes) return nullptr;
   auto const left = from.ready.fetch_sub(1, std::memory_order_relaxed) - 1;
-  // Two at once may leave the higher number: then less goes back.
+  // If two threads race here, the higher number may stay; then release_idle() frees one buffer
+  // more.
   if (left < from.untouched.load(std::memory_order_relaxed))
     from.untouched.store(left, std::memory_order_relaxed);
   return *bytes;
@@ -92,12 +94,12 @@ buffer_pool::buffer buffer_pool::take() noexcept {
   if (auto const large = take_from(large_, many_); large.bytes != nullptr) return large;
   if (auto const small = take_from(small_, mapped_.size()); small.bytes != nullptr) return small;
   refusals_.fetch_add(1, std::memory_order_relaxed);
-  // CUPTI before 12.9 may crash on a refusal: stretch the budget by at most a megabyte before it
-  // comes to that.
+  // CUPTI before 12.9 may crash if it gets no buffer: exceed the budget by at most a megabyte
+  // first.
   return null_is_safe_ ? buffer{} : take_spare();
 }
 
-// Counted first: threads that start together spend a while in mmap.
+// `out` is increased first, because threads that start together may all spend time in mmap.
 buffer_pool::buffer buffer_pool::take_from(shelf& from, std::size_t most) noexcept {
   if (from.out.fetch_add(1, std::memory_order_relaxed) < most) {
     if (auto* const ready = take_ready(from)) return {ready, from.bytes};

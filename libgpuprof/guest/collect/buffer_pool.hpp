@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host buffers CUPTI writes records into: zeroed, reused, never more than the budget allows.
+// The host buffers that CUPTI writes records into. They are zeroed and reused, and their total size
+// stays within the budget.
 #pragma once
 
 #include "base/bounded_queue.hpp"
@@ -12,13 +13,13 @@
 
 namespace gpuprof::guest {
 
-/// Why zeroed: with CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER set, CUPTI does not clear them
-/// itself on the program's threads. CUPTI wants one for each thread that calls CUDA: where those
-/// are many they get smaller ones.
+/// The buffers are zeroed here because with CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER set,
+/// CUPTI does not clear them on the program's threads. CUPTI wants one buffer for each thread that
+/// calls CUDA; if there are many threads, they get smaller buffers.
 class buffer_pool {
  public:
-  /// `null_is_safe`: this CUPTI takes a refusal well (12.9 and later). Else a few small buffers
-  /// over the budget are given out first.
+  /// `null_is_safe`: this CUPTI (12.9 or later) can handle a null buffer. Otherwise a few small
+  /// buffers over the budget are given out first.
   buffer_pool(memory_budget& budget, std::size_t buffer_bytes, bool null_is_safe);
   ~buffer_pool();
   buffer_pool(buffer_pool const&) = delete;
@@ -37,17 +38,17 @@ class buffer_pool {
   bool is_ours(std::uint8_t const* bytes) const noexcept;
   /// One thread. Zeroes the first `used` bytes and keeps the buffer for later.
   void release(buffer b, std::size_t used) noexcept;
-  /// One thread. Sees to it that `count` buffers lie ready with their pages present, so that take()
-  /// seldom maps.
+  /// One thread. Keeps `count` buffers ready with their pages mapped, so that take() seldom has to
+  /// map memory.
   void keep_ready(std::size_t count) noexcept;
-  /// One thread, now and then. The memory of buffers that nobody has wanted since the last call
-  /// goes back, but for `kept` of them.
+  /// One thread, called from time to time. Frees buffers that were not used since the last call,
+  /// except `kept` of them.
   void release_idle(std::size_t kept) noexcept;
 
   std::uint64_t refusals() const noexcept { return refusals_.load(std::memory_order_relaxed); }
-  /// Buffers that CUPTI holds, or that were handed back and not released yet.
+  /// Number of buffers that CUPTI holds, or that it handed back and that are not released yet.
   std::size_t out() const noexcept { return large_.out.load() + small_.out.load(); }
-  /// The most that there can be.
+  /// Maximum number of buffers.
   std::size_t capacity() const noexcept { return mapped_.size(); }
 
  private:
@@ -56,8 +57,8 @@ class buffer_pool {
     shelf(std::size_t bytes_each, std::size_t count) : bytes(bytes_each), free(count) {}
     std::size_t const bytes;
     bounded_queue<std::uint8_t*> free;
-    std::atomic<std::size_t> ready{0};      // about how many lie in `free`
-    std::atomic<std::size_t> untouched{0};  // of these were not taken since the last look
+    std::atomic<std::size_t> ready{0};      // approximate number of buffers in `free`
+    std::atomic<std::size_t> untouched{0};  // not taken since the last release_idle()
     std::atomic<std::size_t> out{0};
   };
   buffer take_from(shelf& from, std::size_t most) noexcept;
@@ -71,11 +72,10 @@ class buffer_pool {
   memory_budget& budget_;
   bool const null_is_safe_;
   shelf large_, small_;
-  std::size_t const many_;  // large ones out there: from then on small ones are given
-  std::vector<std::atomic<std::uint8_t*>>
-      mapped_;  // every buffer there is; a place is null when unused
+  std::size_t const many_;  // from this number of large buffers in use, small ones are given
+  std::vector<std::atomic<std::uint8_t*>> mapped_;  // all buffers; null: unused place
   std::atomic<std::uint64_t> refusals_{0};
-  std::atomic<unsigned> over_budget_{0};  // spare buffers out there
+  std::atomic<unsigned> over_budget_{0};  // spare buffers in use
 };
 
 }  // namespace gpuprof::guest

@@ -60,7 +60,7 @@ result<void> cupti_tracer::attach() {
   return ok;
 }
 
-// The newer call tells who holds CUPTI when it is taken.
+// The newer call also names the tool that holds CUPTI if the slot is taken.
 result<void> cupti_tracer::subscribe() {
   CUpti_CallbackFunc const callback = &launch_callbacks::entry;
   CUpti_SubscriberHandle mine = nullptr;
@@ -89,8 +89,8 @@ result<void> cupti_tracer::subscribe() {
 }
 
 void cupti_tracer::set_attributes() noexcept {
-  // "Default value is 0": CUPTI would clear each buffer on the program's own threads. Ours come
-  // cleared.
+  // The default is 0: CUPTI would clear each buffer on the program's own threads. Our buffers are
+  // already zeroed.
   std::uint8_t zeroed = 1;
   std::size_t size = sizeof zeroed;
   guard_.try_call<&cupti_api::cuptiActivitySetAttribute>(
@@ -117,7 +117,8 @@ void cupti_tracer::enable_calls(trace_options const& options, std::vector<std::s
     if (options.blocking_calls) enable_blocking_calls(warnings);
     return;
   }
-  // Before any API kind is on: records carry the kernel's thread ids instead of pthread_self().
+  // Must be set before any API kind is enabled, so that records have the kernel's thread ids
+  // instead of pthread_self().
   guard_.try_call<&cupti_api::cuptiSetThreadIdType>(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
   enable_kind(CUPTI_ACTIVITY_KIND_RUNTIME, "CUDA runtime calls", warnings);
   enable_kind(CUPTI_ACTIVITY_KIND_DRIVER, "CUDA driver calls", warnings);
@@ -196,8 +197,8 @@ result<void> cupti_tracer::start_kinds(trace_options const& options,
   return {};
 }
 
-/// Last: launches of graphs that began before they were heard of have more time to return. Undone
-/// first, while launches are still heard of.
+/// Called last, so that graph launches which began before their callbacks were on have more time to
+/// return. Undone first, while launch callbacks are still on.
 void cupti_tracer::choose_graph_levels(std::vector<std::string>& warnings) {
   running_.push([this] { graphs_.end(); });
   if (auto const ok = graphs_.switch_on(); !ok)
@@ -217,7 +218,7 @@ void cupti_tracer::stop_kinds() noexcept {
   if (attached()) {
     running_.undo_all();
   } else {
-    running_.forget_all();  // CUPTI has given up: there is nothing left to undo
+    running_.forget_all();  // CUPTI has shut itself down: nothing to undo
     graphs_.forget();
   }
 }
@@ -229,12 +230,13 @@ void cupti_tracer::unsubscribe() noexcept {
 }
 
 bool cupti_tracer::leave() noexcept {
-  // Beside a flush on another thread cuptiFinalize would pull the library away from under it.
+  // cuptiFinalize must not run during a flush on another thread: it would unload the library under
+  // that thread.
   if (in_flush_.test_and_set(std::memory_order_acquire)) return false;
   auto const is_the_moment = callbacks_.switches().enter();
   if (is_the_moment) {
     stop_kinds();
-    callbacks_.switches().leave();  // nobody waits in a callback while CUPTI goes
+    callbacks_.switches().leave();  // so that no thread waits in a callback during cuptiFinalize
     if (attached() && !defects_.cannot_be_left) {
       fetch_dropped();
       unsubscribe();
@@ -274,7 +276,7 @@ std::string cupti_tracer::chip_name(std::size_t device) const {
 }
 
 bool cupti_tracer::flush(bool forced) noexcept {
-  // Two threads inside cuptiActivityFlushAll have been seen to block each other for good.
+  // Two threads inside cuptiActivityFlushAll have been seen to block each other forever.
   if (in_flush_.test_and_set(std::memory_order_acquire)) return false;
   auto flushed = true;
   if (attached()) {
@@ -287,7 +289,7 @@ bool cupti_tracer::flush(bool forced) noexcept {
   return flushed;
 }
 
-// CUPTI's own count starts again at each question.
+// CUPTI resets its count at each query.
 void cupti_tracer::fetch_dropped() noexcept {
   std::size_t more = 0;
   if (attached() &&
@@ -300,7 +302,7 @@ void cupti_tracer::request_buffer(std::uint8_t** buffer, std::size_t* size,
                                   std::size_t* max_records) {
   *buffer = nullptr;
   *size = 0;
-  *max_records = 0;  // as many as fit
+  *max_records = 0;  // no limit: as many as fit
   auto* const tracer = the_tracer.load(std::memory_order_acquire);
   if (tracer == nullptr || is_forked_child()) return;
   auto const taken = tracer->pool_.take();
@@ -312,7 +314,7 @@ void cupti_tracer::complete_buffer(CUcontext, std::uint32_t, std::uint8_t* buffe
                                    std::size_t used) {
   auto* const tracer = the_tracer.load(std::memory_order_acquire);
   if (tracer == nullptr || buffer == nullptr || is_forked_child()) return;
-  if (!tracer->pool_.is_ours(buffer)) {  // not ours to free either
+  if (!tracer->pool_.is_ours(buffer)) {  // another client's buffer: we must not free it
     tracer->foreign_buffers_.fetch_add(1, std::memory_order_relaxed);
     return;
   }

@@ -28,7 +28,7 @@ class shared_cupti;
 
 struct trace_options {
   bool cuda_api = false;        // runtime and driver API records
-  bool blocking_calls = false;  // without those: what blocking_calls.hpp lists, of the driver
+  bool blocking_calls = false;  // if cuda_api is off: the driver calls in blocking_calls.hpp
   bool cuda_memory = false;     // device memory allocation and release
   bool unified_memory = false;
   bool sync = false;
@@ -44,13 +44,12 @@ struct filled_buffer {
   std::size_t used = 0;
 };
 
-/// One per process, never destroyed. attach(), start(), stop() and the rest are called by one
-/// thread at a time (the session sees to that); the buffer callbacks run on any thread. Holds no
-/// lock anywhere.
+/// One per process, never destroyed. Only one thread at a time may call attach(), start(), stop()
+/// and the rest (the session ensures that); the buffer callbacks run on any thread. Holds no locks.
 class cupti_tracer {
  public:
-  /// With the libcupti that load_cupti() finds; the error is its. `shares`: with the program's own
-  /// client of CUPTI.
+  /// Uses the libcupti that load_cupti() finds, and returns its error. `shares`: CUPTI is shared
+  /// with the program's own CUPTI client.
   static result<std::unique_ptr<cupti_tracer>> make(unsigned driver_major, bool shares,
                                                     memory_budget& budget, std::size_t buffer_bytes,
                                                     launch_callbacks& callbacks);
@@ -62,38 +61,38 @@ class cupti_tracer {
   result<void> attach();
   bool attached() const noexcept { return subscriber() != nullptr; }
 
-  /// Starts recording. A feature that cannot be had is left out and named in `warnings`; without
-  /// kernel records it is an error.
+  /// Starts recording. A feature that is not available is left out and named in `warnings`. Missing
+  /// kernel records are an error.
   result<void> start(trace_options const& options, std::vector<std::string>& warnings);
-  /// Something was asked for that CUPTI refuses until cuInit has returned: call start_the_rest()
+  /// True if CUPTI refuses a requested feature until cuInit has returned: call start_the_rest()
   /// then.
   bool waits_for_cuda() const noexcept { return waits_for_cuda_.load(std::memory_order_acquire); }
   void start_the_rest(std::vector<std::string>& warnings) { enable_unified_memory(warnings); }
-  /// Any thread. Since the latest start().
+  /// Any thread. Which calls are recorded since the latest start().
   recorded_calls calls_recorded() const noexcept {
     return calls_recorded_.load(std::memory_order_relaxed);
   }
-  /// Likewise: pages of unified memory that travel have a record.
+  /// Any thread. True if migrations of unified memory pages are recorded since the latest start().
   bool records_unified_memory() const noexcept {
     return records_unified_memory_.load(std::memory_order_relaxed);
   }
-  /// Stops recording; what CUPTI holds is still to be flushed. False, and nothing done, when code
-  /// or a context is taken away and that lasts: try again later.
+  /// Stops recording; what CUPTI holds must still be flushed. Returns false and does nothing if the
+  /// program is unloading code or ending a context and that takes long: try again later.
   bool stop() noexcept;
-  /// Leaves CUPTI altogether: the program runs at full speed again. One that cannot be left (see
-  /// known_defects) is only stopped. False, and nothing done, while another thread is flushing, or
-  /// takes code or a context away: try again later.
+  /// Detaches from CUPTI: the program runs at full speed again. If this CUPTI must not be finalized
+  /// (see known_defects), recording is only stopped. Returns false and does nothing while another
+  /// thread is flushing, unloading code or ending a context: try again later.
   bool leave() noexcept;
-  /// Any thread. CUPTI has torn itself down (fatal error): from now on nothing is asked of it.
+  /// Any thread. CUPTI has shut itself down (fatal error): it is not called from now on.
   void abandon() noexcept;
 
-  /// Asks CUPTI for its full buffers (`forced`: for all of them), and for what it dropped. False
-  /// when another thread is doing that right now. May take long: whoever empties the buffers does
-  /// so meanwhile, or there is no room for what comes.
+  /// Asks CUPTI for its full buffers (`forced`: for all of them) and for the number of dropped
+  /// records. Returns false if another thread is flushing right now. May take long: another thread
+  /// must empty the buffers meanwhile, or there is no room for new records.
   bool flush(bool forced) noexcept;
-  /// Else only where records would be lost.
+  /// If false, flush only if records would be lost otherwise.
   bool may_flush_at_any_time() const noexcept { return !defects_.should_not_flush; }
-  /// The next filled buffer, oldest first.
+  /// Returns the next filled buffer, oldest first.
   std::optional<filled_buffer> next_filled() noexcept { return filled_.pop(); }
   buffer_pool& pool() noexcept { return pool_; }
 
@@ -104,34 +103,34 @@ class cupti_tracer {
     to.add("note.foreign_buffers", foreign_buffers());
     graphs_.report(to);
   }
-  /// Records CUPTI itself says it dropped, from attach() to the last flush.
+  /// Number of records that CUPTI reported as dropped, from attach() to the last flush.
   std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
-  /// Buffers that came back while the queue was full (cannot happen within the budget; counted all
-  /// the same).
+  /// Buffers that came back while the queue was full. That cannot happen within the budget, but is
+  /// counted.
   std::uint64_t buffers_lost() const noexcept {
     return buffers_lost_.load(std::memory_order_relaxed);
   }
 
-  /// Buffers of another CUPTI client that CUPTI handed to us: he has registered his own callbacks
-  /// beside ours.
+  /// Buffers of another CUPTI client that CUPTI handed to us, because that client registered its
+  /// own callbacks beside ours.
   std::uint64_t foreign_buffers() const noexcept {
     return foreign_buffers_.load(std::memory_order_relaxed);
   }
 
   graph_level const& graphs() const noexcept { return graphs_; }
 
-  /// Kernel records, which some readings of counters must do without.
+  /// Switches kernel records, which must be off during some readings of counters.
   kernel_switch& kernels() noexcept { return kernels_; }
 
-  /// The next driver call to end, of whatever kind, reaches launch_callbacks::leave_at_next_call().
+  /// Makes the end of any driver call reach launch_callbacks::leave_at_next_call().
   void listen_to_any_call() noexcept;
 
-  /// Whether the program's own client records, and who is to be told of it; never, and nobody,
-  /// where CUPTI is not shared.
+  /// Tells whether the program's own CUPTI client records, and sets the observer of that. If CUPTI
+  /// is not shared: false, and the observer is never called.
   bool other_client_records() const noexcept;
   void observe_other_client(other_client_observer& observer) noexcept;
 
-  /// "GH100"; empty when this CUPTI cannot tell.
+  /// Returns for example "GH100", or an empty string if this CUPTI cannot tell.
   std::string chip_name(std::size_t device) const;
 
   loaded_cupti const& library() const noexcept { return cupti_; }
@@ -186,7 +185,7 @@ class cupti_tracer {
   std::atomic<bool> waits_for_cuda_{false};
   std::atomic<recorded_calls> calls_recorded_{recorded_calls::none};
   std::atomic<bool> records_unified_memory_{false};
-  // Held by whoever flushes or leaves; nobody waits for it.
+  // Set by a thread that flushes or leaves. Other threads do not wait for it.
   std::atomic_flag in_flush_ = ATOMIC_FLAG_INIT;
   std::atomic<std::uint64_t> buffers_lost_{0};
   std::atomic<std::uint64_t> foreign_buffers_{0};

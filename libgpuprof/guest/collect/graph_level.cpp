@@ -13,7 +13,7 @@ namespace {
 
 constexpr auto whole_graphs = CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
 
-// CUPTI switches in 8 to 35 us. Should it never come back, launches go on.
+// CUPTI switches in 8 to 35 us. If it never returns, launches go on after this time.
 constexpr std::uint64_t max_switch_ns = 1'000'000'000;
 constexpr std::uint64_t looks_again_ns = 1'000'000;
 
@@ -24,7 +24,7 @@ void graph_level::changed() noexcept {
   futex_wake(changes_);
 }
 
-/// Waits for a change, without the lock meanwhile. False: it is too late.
+/// Waits for a change; releases the lock meanwhile. Returns false if the time is up.
 bool graph_level::wait(lock& held, std::uint64_t until_ns) noexcept {
   auto const seen = changes_.load();
   auto const moment = monotonic_ns();
@@ -35,7 +35,7 @@ bool graph_level::wait(lock& held, std::uint64_t until_ns) noexcept {
   return true;
 }
 
-/// Until no longer `is_so`, or it is too late, or others have waited in vain.
+/// Waits until `is_so` is false, or the time is up, or another launch has waited in vain.
 template <class Condition>
 void graph_level::wait_while(lock& held, std::uint64_t until_ns, Condition&& is_so) noexcept {
   while (is_so()) {
@@ -62,10 +62,10 @@ void graph_level::begin() noexcept {
   is_wanted_.store(true);
 }
 
-// The caller is inside of the switch_guard already, here and in end().
+// The caller already holds the switch_guard, here and in end().
 result<void> graph_level::switch_on() {
   lock held(mutex_);
-  if (is_switching_ || nodes_inside_ != 0) return {};  // whoever is inside enables it at its end
+  if (is_switching_ || nodes_inside_ != 0) return {};  // the last launch inside enables it
   is_switching_ = true;
   held.unlock();
   auto const done = guard_.call<&cupti_api::cuptiActivityEnable>(whole_graphs);
@@ -109,7 +109,7 @@ bool graph_level::in_cupti(bool whole) noexcept {
   auto const saved_errno = errno;
   auto done = false;
   if (whole) {
-    if (switches_.enter()) {  // else code is being unloaded: the next launch that ends tries again
+    if (switches_.enter()) {  // fails while code is unloaded: the next launch that ends tries again
       done = guard_.try_call<&cupti_api::cuptiActivityEnable>(whole_graphs);
       switches_.leave();
     }
@@ -139,8 +139,9 @@ void graph_level::switch_to_wholes_if_free(lock& held) noexcept {
   switch_to(held, true);
 }
 
-/// A launch that can be recorded either way waits for wholes, as long as a switch to them will
-/// come. Launches by nodes that wait go first, unless it has waited for others of them.
+/// A launch of a known graph waits until graphs are recorded as wholes, if a switch to that will
+/// come. Waiting launches by nodes go first, unless this launch has already waited for others by
+/// nodes.
 void graph_level::wait_for_wholes(lock& held) noexcept {
   auto const until = monotonic_ns() + max_wait_ns;
   auto const is_others_turn = [this] {
@@ -153,7 +154,7 @@ void graph_level::wait_for_wholes(lock& held) noexcept {
   if (wholes_next_ != 0) --wholes_next_;
 }
 
-/// When it returns GRAPH_TRACE is disabled, unless CUPTI refuses.
+/// Afterwards GRAPH_TRACE is disabled, unless CUPTI refuses.
 void graph_level::wait_for_nodes(lock& held) noexcept {
   auto const until = monotonic_ns() + max_wait_ns;
   auto const is_others_turn = [this] {
@@ -168,7 +169,7 @@ void graph_level::wait_for_nodes(lock& held) noexcept {
   changed();
 }
 
-/// For want of memory it is not counted.
+/// If memory runs out, the graph is not counted.
 void graph_level::note_other(CUgraphExec graph) noexcept {
   launches_by_nodes_.fetch_add(1, relaxed);
   ++in_a_row_;
@@ -185,7 +186,7 @@ void graph_level::launch_enters(graph_call& own, CUgraphExec graph) noexcept {
   }
   lock held(mutex_);
   auto const is_known = is_made(graph);
-  if (own.depth != 0 && own.generation == generation_) {  // inside another: it waits for nobody
+  if (own.depth != 0 && own.generation == generation_) {  // inside another launch: it does not wait
     ++own.depth;
     if (is_known || !is_whole_) return;
     note_other(graph);
@@ -198,7 +199,7 @@ void graph_level::launch_enters(graph_call& own, CUgraphExec graph) noexcept {
     in_a_row_ = 0;
   else
     note_other(graph);
-  do {  // a capture may end meanwhile, and the next one begin
+  do {  // the capture may end while this waits, and another begin
     own.generation = generation_;
     is_known ? wait_for_wholes(held) : wait_for_nodes(held);
   } while (own.generation != generation_ && is_wanted_.load());
@@ -238,7 +239,7 @@ void graph_level::graph_was_built() noexcept {
   switch_to_wholes_if_free(held);
 }
 
-/// Known only if GRAPH_TRACE was on all the time since its instantiation began.
+/// The graph is known only if GRAPH_TRACE was on without a break since its instantiation began.
 void graph_level::made(graph_call const& own, CUgraphExec graph) noexcept {
   lock const held(mutex_);
   others_.erase(graph);
@@ -250,7 +251,7 @@ void graph_level::made(graph_call const& own, CUgraphExec graph) noexcept {
   }
   try {
     made_.insert(graph);
-  } catch (...) {  // for want of memory: it is launched by nodes
+  } catch (...) {  // out of memory: the graph is launched by nodes
   }
 }
 

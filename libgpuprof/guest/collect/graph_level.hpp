@@ -14,50 +14,52 @@
 
 namespace gpuprof::guest {
 
-/// What a thread's call remembers from its entry to its end.
+/// State of a thread's call, from its entry to its end.
 struct graph_call {
   std::uint32_t generation = 0;
-  std::uint32_t depth = 0;  // launches of this thread inside each other
+  std::uint32_t depth = 0;  // nested launches of this thread
   bool is_whole = false;
   bool instantiates = false;
-  std::uint32_t epoch = 0;  // when an instantiation began
+  std::uint32_t epoch = 0;  // epoch_ when an instantiation began
 };
 
 /// CUPTI records graphs as wholes while the kind GRAPH_TRACE is enabled. A graph that was
-/// instantiated at another time ends the program inside its launch then (CUPTI 13.0.1, H100 and
-/// H200; launched by nodes it works). So only graphs whose instantiation was heard of, from its
-/// begin to its end under GRAPH_TRACE, since CUPTI was attached, are launched as wholes. For the
-/// launch of any other GRAPH_TRACE is disabled at its entry, and enabled again at its end.
+/// instantiated while it was disabled then makes the program crash in its launch (CUPTI 13.0.1,
+/// H100 and H200; launched by nodes it works). So a graph is launched as a whole only if it is
+/// known: its whole instantiation was seen, with GRAPH_TRACE enabled, since CUPTI was attached. For
+/// the launch of any other graph GRAPH_TRACE is disabled at the entry and enabled again at the end.
 ///
-/// Launches of both kinds on several threads take turns: those of the level that is on go in
-/// together, and those of the other wait until they have returned. No call waits for longer than
-/// max_wait_ns: a known graph is launched by nodes then, and for one that is not known GRAPH_TRACE
-/// is disabled although others are inside, as at the end of a capture. Later launches do not wait
-/// until these have returned. No lock is held while CUPTI is called, or from the entry of a launch
-/// to its end.
+/// Launches of both kinds on several threads take turns: launches of the level that is on may run
+/// together, and those of the other level wait until they have returned. No call waits longer than
+/// max_wait_ns. After that a known graph is launched by nodes; for an unknown graph GRAPH_TRACE is
+/// disabled although other launches are inside, as at the end of a capture. Later launches then do
+/// not wait until those have returned. No lock is held while CUPTI is called, or from the entry of
+/// a launch to its end.
 class graph_level {
  public:
   static constexpr std::uint64_t max_wait_ns = 5'000'000;
-  /// After so many launches by nodes in a row, GRAPH_TRACE stays disabled: two switches for each
-  /// launch take up to 70 us. A known graph or a new one ends that.
+  /// After this many launches by nodes in a row GRAPH_TRACE stays disabled, because two switches
+  /// for each launch take up to 70 us. A launch of a known graph or a new graph ends that.
   static constexpr std::uint32_t max_in_a_row = 32;
 
   graph_level(cupti_api const& api, switch_guard& switches) noexcept
       : guard_(api), switches_(switches) {}
 
-  // The one thread that starts and stops captures, inside of the switch_guard -------
+  // Called by the thread that starts and stops captures, which holds the switch_guard -------
 
-  /// Wholes are wanted. Before launches are heard of; nothing is enabled yet.
+  /// Requests graphs as wholes. Call it before launch callbacks are on; it does not enable anything
+  /// yet.
   void begin() noexcept;
-  /// As late as possible: a launch that began before launches were heard of shall have returned.
+  /// Call it as late as possible: launches that began before launch callbacks were on should have
+  /// returned.
   result<void> switch_on();
   void end() noexcept;
-  /// CUPTI was left: no graph is known any more.
+  /// Call it when CUPTI was left. No graph is known any more.
   void forget() noexcept;
-  /// CUPTI has torn itself down: it is called no more.
+  /// CUPTI has shut itself down: it is not called any more.
   void abandon() noexcept { is_abandoned_.store(true); }
 
-  // Threads of the program, inside callbacks ----------------------------------------
+  // Called by threads of the program, inside callbacks -------------------------------
 
   void launch_enters(graph_call& own, CUgraphExec graph) noexcept;
   void launch_leaves(graph_call& own) noexcept {
@@ -65,9 +67,9 @@ class graph_level {
   }
   void instantiation_enters(graph_call& own) noexcept;
   void instantiation_leaves(graph_call& own) noexcept;
-  /// At the end of a call that makes a graph which is not executable yet.
+  /// Call it at the end of a call that makes a graph which is not executable yet.
   void graph_was_built() noexcept;
-  /// Between captures, too: the address of a graph that was destroyed comes again.
+  /// Call these between captures too, because the address of a destroyed graph is used again.
   void made(graph_call const& own, CUgraphExec graph) noexcept;
   void gone(CUgraphExec graph) noexcept;
 
@@ -76,7 +78,7 @@ class graph_level {
   /// Graphs that were launched by nodes though wholes were wanted, and these launches.
   std::uint64_t graphs_by_nodes() const noexcept { return graphs_by_nodes_.load(relaxed); }
   std::uint64_t launches_by_nodes() const noexcept { return launches_by_nodes_.load(relaxed); }
-  /// Launches that waited for max_wait_ns.
+  /// Launches that waited for max_wait_ns without success.
   std::uint64_t waits_in_vain() const noexcept { return waits_in_vain_.load(relaxed); }
   void report(ledger& to) const {
     to.add("note.graphs_by_nodes", graphs_by_nodes());
@@ -104,19 +106,19 @@ class graph_level {
   switch_guard& switches_;
   std::atomic<bool> is_wanted_{false}, is_abandoned_{false};
   std::atomic<std::uint64_t> graphs_by_nodes_{0}, launches_by_nodes_{0}, waits_in_vain_{0};
-  std::atomic<std::uint32_t> changes_{0};  // of what follows; those who wait look at it
+  std::atomic<std::uint32_t> changes_{0};  // changes of members below; waiting threads watch it
 
-  std::mutex mutex_;  // protects the rest; held for moments, never while CUPTI is called
+  std::mutex mutex_;  // protects the rest; held briefly, never during CUPTI calls
   std::unordered_set<CUgraphExec> made_, others_;
-  std::uint32_t generation_ = 0;  // of captures: launches of an earlier one count no more
-  std::uint32_t epoch_ = 0;       // of levels
+  std::uint32_t generation_ = 0;  // number of the capture; launches of earlier ones are ignored
+  std::uint32_t epoch_ = 0;       // counts changes of the level
   bool is_whole_ = false;         // GRAPH_TRACE is enabled
   bool is_switching_ = false;     // a thread is inside CUPTI to change that
-  std::uint32_t wholes_inside_ = 0, nodes_inside_ = 0;    // launches, each at the level it went in
-  std::uint32_t wholes_waiting_ = 0, nodes_waiting_ = 0;  // launches
-  std::uint32_t wholes_next_ = 0;  // of those that waited: they go before launches by nodes
-  std::uint32_t in_a_row_ = 0;     // launches by nodes
-  // Others have waited for those inside in vain, and these have not returned since.
+  std::uint32_t wholes_inside_ = 0, nodes_inside_ = 0;    // launches, by the level they began with
+  std::uint32_t wholes_waiting_ = 0, nodes_waiting_ = 0;  // launches that wait
+  std::uint32_t wholes_next_ = 0;  // these waited already: they go before launches by nodes
+  std::uint32_t in_a_row_ = 0;     // launches by nodes in a row
+  // A launch waited in vain for those inside, and they have not all returned since.
   bool wholes_stay_ = false, nodes_stay_ = false;
 };
 

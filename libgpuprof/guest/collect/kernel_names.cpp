@@ -26,7 +26,7 @@ name_id kernel_names::learn(char const* pointer) noexcept {
 void kernel_names::code_unloads() noexcept {
   std::lock_guard const hold(mutex_);
   auto next = static_cast<std::uint16_t>(generation_.load(std::memory_order_relaxed) + 1);
-  if (next == 0) {  // else what was known so many unloads ago would be known again
+  if (next == 0) {  // else names from 65,535 unloads ago would be valid again
     forget_all();
     next = 1;
   }

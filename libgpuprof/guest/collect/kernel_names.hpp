@@ -11,38 +11,39 @@
 
 namespace gpuprof::guest {
 
-/// A pointer is looked up without a look at its text, so that a launch costs no cold memory, for as
-/// long as no code is unloaded: with its module a name goes, and another may come to stand there.
-/// Any thread. No lock for a pointer that is known.
+/// A known pointer is looked up without reading its text, so that a launch does not touch cold
+/// memory. Pointers are forgotten when code is unloaded: the name goes away with its module, and
+/// another may be stored at its address. Any thread. Takes no lock for a known pointer.
 class kernel_names {
  public:
   explicit kernel_names(name_registry& names) noexcept : names_(names) {}
 
-  /// 0 when it is not known since code was last unloaded, and for a null pointer.
+  /// Returns 0 for a null pointer, and for a pointer that is not known since code was last
+  /// unloaded.
   name_id known(char const* pointer) const noexcept { return known(pointer, generation()); }
-  /// In an earlier generation: 0 also when others have taken its place.
+  /// The same for an earlier generation. Also returns 0 if other names have taken its place.
   name_id known(char const* pointer, std::uint16_t generation) const noexcept {
     auto const wanted = key_of(pointer, generation);
     for (auto const i : places_of(wanted)) {
       auto const& there = places_[i];
       if (there.key.load(std::memory_order_acquire) != wanted) continue;
       auto const id = there.name.load(std::memory_order_acquire);
-      // Read again: else it may have come to be another's between the two.
+      // Read the key again: another thread may have changed the entry between the two reads.
       if (there.key.load(std::memory_order_relaxed) == wanted) return id;
     }
     return {};
   }
 
-  /// Of a kernel that is being launched: its name is there to be read.
+  /// Returns the name of a kernel that is being launched; its text can be read.
   name_id of_launched(char const* pointer) noexcept {
     auto const id = known(pointer);
     return raw(id) != 0 || pointer == nullptr ? id : learn(pointer);
   }
 
-  /// Counts the times that code was unloaded.
+  /// Counts how often code was unloaded.
   std::uint16_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
 
-  /// Before code goes, and after it: from now on no pointer is known.
+  /// Call it before and after code is unloaded: no pointer is known from now on.
   void code_unloads() noexcept;
 
  private:
@@ -50,7 +51,7 @@ class kernel_names {
     std::atomic<std::uint64_t> key{0};
     std::atomic<name_id> name{};
   };
-  // A program with 1,500 kernels finds room for all but one or two.
+  // A program with 1,500 kernels finds room for all except one or two.
   static constexpr int place_bits = 13;
 
   /// Never 0. Addresses of programs have 47 bits (48 on arm64).
@@ -67,10 +68,10 @@ class kernel_names {
   name_registry& names_;
   std::atomic<std::uint16_t> generation_{1};
   std::array<place, std::size_t{1} << place_bits> places_{};
-  std::mutex mutex_;  // protects what changes places_
+  std::mutex mutex_;  // protects changes of places_
 };
 
-/// Those of the process; never destroyed.
+/// The instance of this process; never destroyed.
 kernel_names& kernels_by_pointer() noexcept;
 
 }  // namespace gpuprof::guest

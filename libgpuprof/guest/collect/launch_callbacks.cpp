@@ -12,16 +12,16 @@
 namespace gpuprof::guest {
 namespace {
 
-/// What both ends of a call are told of it, beside the 64 bits that CUPTI keeps.
+/// State that both ends of a call share, in addition to the 64 bits that CUPTI keeps.
 struct call_of_thread {
-  bool went_into_graph = false;  // one under construction
+  bool went_into_graph = false;  // the call was recorded into a graph
   call_in_flight at_gate;
   graph_call graph;
 };
-// Initial-exec: no call to find it.
+// initial-exec: the access needs no function call.
 constinit thread_local call_of_thread under_way __attribute__((tls_model("initial-exec")));
 
-/// A stream or a graph, of calls that have nothing else in front of it.
+/// Returns the stream or graph of a call that has it as its first parameter.
 template <class Handle>
 Handle first_parameter(CUpti_CallbackData const& call) noexcept {
   auto const* const parameters = static_cast<Handle const*>(call.functionParams);
@@ -48,7 +48,7 @@ call_class classify_driver_call(char const* text) noexcept {
     if (starts(work)) return call_class::stream_work;
   if (starts("cuLaunchCooperativeKernelMultiDevice")) return call_class::many_kernels;
   if (starts("cuLaunch"))
-    return call_class::kernel;  // Kernel, KernelEx, CooperativeKernel, Grid, each with its _ptsz
+    return call_class::kernel;  // Kernel, KernelEx, CooperativeKernel, Grid; also with _ptsz
   if (starts("cuGraphLaunch")) return call_class::many_kernels;
   if (starts("cuMemcpy") || starts("cuMemset")) return call_class::copy;
   if (name == "cuProfilerStart") return call_class::profiler_start;
@@ -107,7 +107,7 @@ void launch_callbacks::entry(void* self, CUpti_CallbackDomain domain, CUpti_Call
   }
 }
 
-// What CUPTI has rewritten (MODULE_PROFILED) is not the kernel as the program has it.
+// MODULE_PROFILED is not used: CUPTI has rewritten that code, so it is not the program's kernel.
 void launch_callbacks::resource_event(CUpti_CallbackId id,
                                       CUpti_ResourceData const& resource) noexcept {
   if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED) under_way.went_into_graph = true;
@@ -140,7 +140,7 @@ void launch_callbacks::note_graph(CUpti_CallbackIdResource id,
 
 void launch_callbacks::note_graph_call(call_class what, CUpti_CallbackId id,
                                        CUpti_CallbackData const& call) noexcept {
-  // The tables end before ids that belong to no class.
+  // `id` is in range: the tables cover all ids that have a class.
   auto const is_launch =
       what == call_class::many_kernels && launch_calls_[id].call == launch_call::graph;
   auto* const level = graph_level_.load(std::memory_order_acquire);
@@ -148,7 +148,8 @@ void launch_callbacks::note_graph_call(call_class what, CUpti_CallbackId id,
   choose_graph_level(*level, what, call);
 }
 
-/// Outside of the gate: CUPTI is not switched between the begin and the end of a reading.
+/// Called outside of the gate, because CUPTI must not be switched between the begin and the end of
+/// a reading.
 void launch_callbacks::choose_graph_level(graph_level& level, call_class what,
                                           CUpti_CallbackData const& call) noexcept {
   auto const entering = call.callbackSite == CUPTI_API_ENTER;
@@ -170,7 +171,7 @@ void launch_callbacks::choose_graph_level(graph_level& level, call_class what,
   }
 }
 
-/// The same answer at both ends of a call: CUPTI keeps the correlation data.
+/// Returns the same answer at both ends of a call, because CUPTI keeps the correlation data.
 bool launch_callbacks::is_taken_for_an_end(CUpti_CallbackData const& release) noexcept {
   if (release.callbackSite == CUPTI_API_ENTER) {
     auto const* const parameters =
@@ -181,8 +182,8 @@ bool launch_callbacks::is_taken_for_an_end(CUpti_CallbackData const& release) no
   return *release.correlationData != 0;
 }
 
-/// At the end of a call whose begin was not heard of there is nothing to end. Where the call is
-/// noted as well, the moment of its begin takes the place of the 1.
+/// If the begin of the call was not seen, there is nothing to end. If the call is also recorded,
+/// its begin time replaces the 1.
 void launch_callbacks::code_goes(CUpti_CallbackData const& call) noexcept {
   kernels_.code_unloads();
   if (call.callbackSite == CUPTI_API_ENTER) {
@@ -288,7 +289,7 @@ void launch_callbacks::driver_call(CUpti_CallbackId id, CUpti_CallbackData const
     return;
   }
   auto const is_of_kernels = what == call_class::kernel || what == call_class::many_kernels;
-  // First: what we do now is no part of the call.
+  // First, so that our own work below is not counted in the call.
   if (!is_of_kernels && blocking_calls_.has(id)) blocking_calls_.left(id, call);
   if (is_of_kernels || what == call_class::copy) {
     launch_ended(what, call, gate);
@@ -314,8 +315,8 @@ std::uint8_t launch_callbacks::flags_of(call_class what, CUpti_CallbackData cons
   return flags;
 }
 
-// Written at the end of the call: only then is it known whether it failed or went into a graph
-// under construction.
+// The launch is written at the end of the call, because only then is it known whether it failed or
+// was recorded into a graph.
 void launch_callbacks::launch_ended(call_class what, CUpti_CallbackData const& call,
                                     launch_gate* gate) noexcept {
   auto const entered = *call.correlationData;
@@ -333,7 +334,7 @@ void launch_callbacks::launch_ended(call_class what, CUpti_CallbackData const& c
     write_unrecorded_launch(*log, entered, correlation, remark);
     return;
   }
-  // Captured ones too: the graph's records point to the same name.
+  // Captured launches too: the records of the graph point to the same name.
   auto const has_name = what == call_class::kernel && (flags & launch_failed) == 0;
   auto const kernel = has_name ? kernels_.of_launched(call.symbolName) : name_id{};
   std::uint32_t arguments = remark.arguments;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs inside CUPTI's callbacks: notes launches and calls that block, and passes on the few
-// events that steer a capture.
+// Runs inside CUPTI's callbacks: notes launches and blocking calls, and passes on the few events
+// that control a capture.
 #pragma once
 
 #include "guest/collect/blocking_calls.hpp"
@@ -20,32 +20,31 @@
 
 namespace gpuprof::guest {
 
-/// Tells which release of a GPU's primary context destroys it. The driver counts who retains a
-/// primary context, and says only whether anybody does. So we count what we hear of: a release with
-/// a retain that we heard of leaves the context to those who retained it before; any other may be
-/// the last. Any thread.
+/// Tells which release of a GPU's primary context destroys it. The driver only says if the context
+/// is retained, not how often. So this counts the calls that it sees: a release that matches a
+/// retain seen here leaves the context to earlier owners; any other may be the last. Any thread.
 class primary_contexts {
  public:
-  /// Whether anybody retains the primary context of a device.
+  /// Tells whether the primary context of a device is active (retained).
   using question = bool (*)(int device) noexcept;
   void ask(question is_active) noexcept { is_active_.store(is_active); }
 
-  /// Calls were not heard of until now.
+  /// Callbacks were off until now, so earlier calls are unknown.
   void forget() noexcept {
     for (auto& context : held_) {
       context.heard_of.store(0);
       context.others.store(true);
     }
   }
-  /// Before a call that retains, and after it.
+  /// Call these before and after a call that retains.
   void retain_begins(int device) noexcept {
     auto const is_active = is_active_.load();
     if (is_active == nullptr || is_active(device)) return;
-    at(device).heard_of.store(0);  // nobody holds it: from here on we know of everybody
+    at(device).heard_of.store(0);  // not retained: from here on all owners are known
     at(device).others.store(false);
   }
   void retain_ended(int device) noexcept { at(device).heard_of.fetch_add(1); }
-  /// Before a call that releases: it may destroy the context.
+  /// Call it before a call that releases. Returns true if that call may destroy the context.
   bool release_begins(int device) noexcept {
     auto& context = at(device);
     auto before = context.heard_of.load();
@@ -57,9 +56,9 @@ class primary_contexts {
  private:
   struct held {
     std::atomic<int> heard_of{0};
-    std::atomic<bool> others{true};  // who retained before we listened
+    std::atomic<bool> others{true};  // retained before callbacks were on
   };
-  static constexpr std::size_t devices = 64;  // those beyond share places
+  static constexpr std::size_t devices = 64;  // devices beyond this share places
 
   held& at(int device) noexcept { return held_[static_cast<unsigned>(device) % devices]; }
 
@@ -67,22 +66,24 @@ class primary_contexts {
   std::array<held, devices> held_{};
 };
 
-/// Told about events on the program's own threads, inside the callback: be quick, call no CUDA.
+/// Receives events on the program's own threads, inside the callback: implementations must be quick
+/// and must not call CUDA.
 class cuda_event_observer {
  public:
   virtual ~cuda_event_observer() = default;
   virtual void profiler_start() noexcept = 0;  // after cudaProfilerStart / cuProfilerStart
   virtual void profiler_stop() noexcept = 0;   // before cudaProfilerStop / cuProfilerStop
-  /// Before the call that destroys or resets a context: its records must be fetched now.
+  /// Called before a context is destroyed or reset: its records must be fetched now.
   virtual void context_ending() noexcept = 0;
   virtual void cupti_failed(CUptiResult code,
-                            char const* message) noexcept = 0;  // CUPTI has given up
+                            char const* message) noexcept = 0;  // CUPTI has shut itself down
   virtual void leave_cupti() noexcept = 0;  // at the end of an API call, after leave_at_next_call()
-  /// Whether this launch is inside the launch filters. Only asked when filters are set.
+  /// True if the launch filters select this launch. Called only if filters are set.
   virtual bool is_selected(char const* kernel) noexcept = 0;
 };
 
-/// Told about machine code, on the thread that loads it, inside the callback: call no CUDA.
+/// Receives loaded machine code, on the thread that loads it, inside the callback: must not call
+/// CUDA.
 class code_observer {
  public:
   virtual ~code_observer() = default;
@@ -95,7 +96,7 @@ enum class call_class : std::uint8_t {
   kernel,
   many_kernels,
   copy,
-  stream_work,  // anything else that a stream does or waits for
+  stream_work,  // other work that a stream does or waits for
   stream_end,
   context_wait,
   work_wait,
@@ -103,7 +104,7 @@ enum class call_class : std::uint8_t {
   profiler_stop,
   context_reset,
   context_retain,
-  context_release,  // destroys the context when nobody else holds it: see primary_contexts
+  context_release,  // destroys the context if it was the last owner: see primary_contexts
   stream_capture_begin,
   stream_capture_end,
   graph_build,  // makes a graph that is not executable yet
@@ -126,20 +127,22 @@ class launch_callbacks {
     return driver_cbid < classes_.size() ? classes_[driver_cbid] : call_class::none;
   }
 
-  /// Heard of while cupti_tracer has switched their callbacks on; noted only on request.
+  /// Blocking calls are noted while cupti_tracer has their callbacks on, and recorded only after
+  /// record(true).
   blocking_calls& calls_that_block() noexcept { return blocking_calls_; }
   blocking_calls const& calls_that_block() const noexcept { return blocking_calls_; }
 
-  /// From now on: it must live as long as the process.
+  /// The gate is used from now on; it must live as long as the process.
   void place_gate(launch_gate& gate) noexcept { gate_.store(&gate, std::memory_order_release); }
   bool has_gate() const noexcept { return gate_.load(std::memory_order_acquire) != nullptr; }
 
-  /// The same: chooses the level of each graph launch.
+  /// Sets what chooses the level of each graph launch. It must live as long as the process.
   void place_graph_level(graph_level& level) noexcept {
     graph_level_.store(&level, std::memory_order_release);
   }
 
-  /// The same; before CUPTI is attached, or modules are not heard of.
+  /// Must be called before CUPTI is attached, or loaded modules are not reported. `observer` must
+  /// live as long as the process.
   void place_code_observer(code_observer& observer) noexcept {
     code_observer_.store(&observer, std::memory_order_release);
   }
@@ -149,18 +152,19 @@ class launch_callbacks {
 
   /// Launch filters on or off; set while no launches are recorded.
   void ask_observer(bool on) noexcept { ask_observer_.store(on, std::memory_order_relaxed); }
-  /// The next driver call to end, on whichever thread, calls observer.leave_cupti(): the place
-  /// CUPTI's manual names for cuptiFinalize.
+  /// The next driver call that ends, on any thread, calls observer.leave_cupti(). CUPTI's manual
+  /// names this as the place for cuptiFinalize.
   void leave_at_next_call(bool on) noexcept { leave_.store(on, std::memory_order_release); }
 
-  /// CUPTI is attached anew: calls were not heard of until now.
+  /// CUPTI is attached again: calls until now were not seen.
   void forget_calls() noexcept {
     primary_contexts_.forget();
     switches_.forget_changes();
   }
-  /// What is switched in CUPTI is switched inside of this.
+  /// Code that switches something in CUPTI must hold this guard.
   switch_guard& switches() noexcept { return switches_; }
-  /// Without an answer each release that was not preceded by a retain is taken for the last.
+  /// Sets the function that tells whether a primary context is active. Without it, each release
+  /// that was not preceded by a retain is taken for the last one.
   void ask_of_primary_contexts(primary_contexts::question is_active) noexcept {
     primary_contexts_.ask(is_active);
   }
@@ -199,7 +203,8 @@ class launch_callbacks {
   switch_guard switches_;
 };
 
-/// How a driver function, by its CUPTI name (as in "cuMemcpyHtoDAsync_v2_ptsz"), is treated.
+/// Returns how a driver function, by its CUPTI name (as in "cuMemcpyHtoDAsync_v2_ptsz"), is
+/// handled.
 call_class classify_driver_call(char const* name) noexcept;
 
 }  // namespace gpuprof::guest

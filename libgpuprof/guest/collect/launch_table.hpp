@@ -23,10 +23,10 @@ struct launch {
   correlation_id correlation{};
   thread_index thread{};
   std::uint32_t arguments = 0;             // as in launch_note
-  name_id kernel : name_bits = name_id{};  // 0: not known, or not one kernel
+  name_id kernel : name_bits = name_id{};  // 0: unknown, or not a single kernel
   std::uint32_t flags : 6 = 0;             // launch_flags
-  bool matched : 1 = false;                // at least one record has come
-  bool given_up : 1 = false;               // nobody waits for its record any more
+  bool matched : 1 = false;                // at least one record has arrived
+  bool given_up : 1 = false;               // no code waits for its record any more
 
   bool is_graph() const noexcept { return flags == launch_of_graph; }
   bool is_copy() const noexcept { return flags == launch_is_copy; }
@@ -36,12 +36,12 @@ struct launch {
   }
 };
 
-static_assert(sizeof(launch) == 32);  // a million of them are kept
+static_assert(sizeof(launch) == 32);  // up to a million are kept
 
-/// One thread. Correlation ids count up, so the low bits place an entry; it grows while entries
-/// still waiting would be overwritten, up to `most` entries, and after that overwrites: the records
-/// of those launches stay without thread and range. Launches of graphs, whose records come as long
-/// as the graph runs, are set aside instead.
+/// One thread. Correlation ids count up, so their low bits give the place of an entry. The table
+/// grows, up to `most` entries, if a new entry would overwrite one that still waits for a record;
+/// after that it overwrites, and the records of those launches stay without thread and range. Graph
+/// launches are set aside instead, because their records arrive as long as the graph runs.
 class launch_table {
  public:
   explicit launch_table(std::size_t least = 1 << 14, std::size_t most = 1 << 20)
@@ -62,16 +62,16 @@ class launch_table {
     if (is_before(newest_, l.correlation)) newest_ = l.correlation;
   }
 
-  /// `began`: when the work began, 0: not known. Nothing when the launch of this number is so old
-  /// that the work is another's.
+  /// `began`: when the work began; 0: unknown. Returns null if the launch with this id is so old
+  /// that the work belongs to another one.
   launch* find(correlation_id correlation, timestamp_ns began = {}) noexcept {
     auto* const found = anywhere(correlation);
     return found == nullptr || is_outdated(*found, began) ? nullptr : found;
   }
 
-  /// The one with the lowest correlation of those for which waits(launch const&) is true; nullptr:
-  /// there is none. One for which it once was false may not be asked about again, so that all calls
-  /// together look at each correlation about once.
+  /// Returns the launch with the lowest correlation id for which waits(launch const&) is true, or
+  /// nullptr. A launch for which it was once false may not be checked again, so all calls together
+  /// look at each launch about once.
   template <class F>
   launch* oldest(F waits) noexcept {
     auto* found = oldest_in_slots(waits);
@@ -90,9 +90,10 @@ class launch_table {
     any_ = false;
   }
 
-  /// Launches that had to make room before the last of their records had come, or may have had to.
+  /// Launches that were overwritten before the last of their records had arrived, or possibly
+  /// before.
   std::uint64_t overwritten() const noexcept { return overwritten_; }
-  /// Of these: kernels and graphs that no record had come of.
+  /// The kernels and graphs among them for which no record had arrived.
   std::uint64_t kernels_forgotten() const noexcept { return kernels_forgotten_; }
   std::uint64_t graphs_forgotten() const noexcept { return graphs_forgotten_; }
   std::size_t bytes() const noexcept {
@@ -102,16 +103,16 @@ class launch_table {
  private:
   struct graph_aside {
     launch is;
-    timestamp_ns asked_for;  // the time of the newest launch then
+    timestamp_ns asked_for;  // newest_time_ when it was last looked up
   };
   static constexpr std::size_t max_aside = 1 << 16;
-  // A record comes with the next flush. Copies from host to host have none.
+  // A copy's record arrives with the next flush. Copies from host to host have none.
   static constexpr duration_ns copies_wait{2'000'000'000}, graphs_last{5'000'000'000},
       graphs_last_in_need{200'000'000};
   static constexpr duration_ns tidied_every{500'000'000};
 
-  /// Still waiting for a record, and not the same launch noted twice: no growth would separate
-  /// those.
+  /// True if `there` still waits for a record and is another launch than `wanted`: the same launch
+  /// noted twice would stay in one place however much the table grows.
   bool in_the_way(launch const& there, launch const& wanted) const noexcept {
     if (raw(there.correlation) == 0 || there.correlation == wanted.correlation) return false;
     if (there.matched || there.given_up || there.is_graph()) return false;
@@ -141,7 +142,8 @@ class launch_table {
     else
       note_forgotten(graph);
   }
-  /// Releases those that have run, sooner where there is no room, and those that never will.
+  /// Releases graphs that have finished (sooner if there is no room) and those whose records are no
+  /// longer expected.
   void tidy() {
     auto const last = aside_.size() < max_aside ? graphs_last : graphs_last_in_need;
     std::erase_if(aside_, [&](auto const& entry) {
@@ -195,8 +197,8 @@ class launch_table {
   std::unordered_map<std::uint32_t, graph_aside> aside_;
   timestamp_ns newest_time_, tidied_;
   std::uint64_t overwritten_ = 0, kernels_forgotten_ = 0, graphs_forgotten_ = 0;
-  bool any_ = false;                  // has been inserted
-  correlation_id next_{}, newest_{};  // oldest() looks from here, to there
+  bool any_ = false;                  // a launch was inserted
+  correlation_id next_{}, newest_{};  // oldest() searches from next_ to newest_
 };
 
 }  // namespace gpuprof::guest

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives each distinct kernel shape a small number.
+// Gives each distinct kernel shape an id.
 #pragma once
 
 #include "model/records.hpp"
@@ -49,7 +49,8 @@ class shape_table {
     return known == wanted;
   }
   static std::size_t hash(kernel_shape const& s) noexcept {
-    // Independent products, so that they overlap; one chain of them took a tenth of decoding.
+    // The products are independent, so that they overlap; a dependent chain took a tenth of the
+    // decoding time.
     auto h = (std::uint64_t{raw(s.name)} + 1) * 0x9e3779b97f4a7c15u;
     h += ((std::uint64_t{s.grid.x} << 32) | s.grid.y) * 0xc2b2ae3d27d4eb4fu;
     h += ((std::uint64_t{s.grid.z} << 32) | s.block.x) * 0x165667b19e3779f9u;
@@ -78,7 +79,7 @@ class shape_table {
     place = raw(wanted.id);
     try {
       if (shapes_.size() * 2 > places_.size()) rehash();
-    } catch (...) {  // no memory: it is searched for longer, and tried again
+    } catch (...) {  // no memory: searches take longer, and the next add() tries again
     }
     return {wanted.id, true};
   }

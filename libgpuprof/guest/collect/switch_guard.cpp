@@ -11,12 +11,13 @@ namespace {
 constexpr std::uint64_t patience_with_switches_ns = 1'000'000'000;
 constexpr std::uint64_t patience_with_changes_ns = 20'000'000;
 
-// A switch may call the driver, which calls back: on the thread that would be waited for.
+// Counts the switches of this thread. A switch may call the driver, which may call back on the same
+// thread: it must not wait for itself.
 constinit thread_local std::uint32_t entered_here __attribute__((tls_model("initial-exec"))) = 0;
 
 }  // namespace
 
-// Who begins a change and who begins to switch each say so first and then look at the other.
+// A change and a switch each announce themselves first and then check for the other.
 void switch_guard::change_begins() noexcept {
   changes_.fetch_add(1);
   auto const deadline = monotonic_ns() + patience_with_switches_ns;
@@ -67,8 +68,9 @@ void switch_guard::leave() noexcept {
   futex_wake(inside_);
 }
 
-/// Makes CUPTI do what the state says, by `in_cupti`(on), false when it failed. Who finds another
-/// thread at it leaves: that one looks at the state again afterwards.
+/// Makes CUPTI do what the state says by calling `in_cupti`(on), which returns false on failure. If
+/// another thread is already doing that, returns at once: that thread checks the state again
+/// afterwards.
 template <class Switch>
 kernel_switch::outcome kernel_switch::settle(Switch&& in_cupti) {
   for (;;) {
@@ -120,7 +122,7 @@ bool kernel_switch::pause() noexcept {
 
 void kernel_switch::resume() noexcept {
   state_.fetch_sub(one_pause);
-  auto const entered = switches_.enter();  // a launch waits for nobody who takes code away
+  auto const entered = switches_.enter();  // does not wait: launches must not wait for unloads
   auto const how = settle();
   if (entered) switches_.leave();
   if (how == outcome::failed)

@@ -11,28 +11,30 @@
 
 namespace gpuprof::guest {
 
-/// CUPTI 13.0.1 crashes now and then in cuptiActivityDisable while another thread unloads a library
-/// (2 of some 80 runs on an H200). So who takes code or a context away waits until nobody switches,
-/// a second at most, and who would switch does it later. Any thread, without lock.
+/// CUPTI 13.0.1 sometimes crashes in cuptiActivityDisable while another thread unloads a library (2
+/// of about 80 runs on an H200). So a thread that unloads code or ends a context waits, at most one
+/// second, until no thread is switching; and a thread that wants to switch does it later. Any
+/// thread, without lock.
 class switch_guard {
  public:
-  /// Before a call of the program that takes code or a context away, and after it.
+  /// Call these before and after a call of the program that unloads code or ends a context.
   void change_begins() noexcept;
   void change_ended() noexcept;
-  /// From now on nobody switches: the process ends, and the driver with it.
+  /// Forbids switches from now on, because the process and the driver are shutting down.
   void close() noexcept {
     closed_.store(true);
     change_begins();
   }
-  /// Calls were not heard of for a while.
+  /// Callbacks were off for a while: changes may have ended unseen.
   void forget_changes() noexcept { changes_.store(0); }
 
-  /// False when it is not the moment: try again later. Else leave() must follow on this thread.
+  /// Returns false while a change is running: try again later. Otherwise leave() must follow on
+  /// this thread.
   bool enter() noexcept;
   void leave() noexcept;
-  /// The same, but waits for 20 ms at most.
+  /// The same, but waits for up to 20 ms.
   bool enter_soon() noexcept;
-  /// For what cannot be put off: waits as long, and switches in any case.
+  /// For a switch that cannot be put off: waits for up to 20 ms, then enters in any case.
   void enter_at_last() noexcept;
 
  private:
@@ -40,26 +42,26 @@ class switch_guard {
   std::atomic<bool> closed_{false};
 };
 
-// Whether CUPTI records kernels at this moment.
+// Controls whether CUPTI records kernels at this moment.
 
-/// Captures want kernel records; a launch whose kernel CUPTI rewrites to count instructions must
-/// have none, since all such counters read 0 while kernels are recorded (seen on an H200, CUPTI
-/// 13.0). Switching takes 1 to 3 us. Any thread, without lock: whoever comes while another thread
-/// is inside CUPTI leaves it a note.
+/// Captures need kernel records. But a launch whose kernel CUPTI rewrites to count instructions
+/// must have none, because all these counters read 0 while kernels are recorded (seen on an H200,
+/// CUPTI 13.0). Switching takes 1 to 3 us. Any thread, without lock: if another thread is inside
+/// CUPTI, that thread makes the change.
 class kernel_switch {
  public:
-  /// `can_stop`: else records stay on once they are, and there is no pause.
+  /// `can_stop`: if false, records stay on once they are on, and pause() fails.
   kernel_switch(cupti_api const& api, switch_guard& switches, bool can_stop = true) noexcept
       : guard_(api), switches_(switches), can_stop_(can_stop) {}
 
-  /// By the one thread that starts and stops captures, inside of the switch_guard.
+  /// Called by the thread that starts and stops captures, which holds the switch_guard.
   result<void> want(bool records);
-  /// Records of kernels that are launched from now on, in the whole process, are missing until
-  /// resume(). False, and nothing to resume, when another thread is just switching or takes code
-  /// away, or records cannot be stopped.
+  /// Stops the records of kernels that are launched in this process from now on, until resume().
+  /// Returns false, and resume() must not be called, if another thread is switching or unloading
+  /// code, or records cannot be stopped.
   bool pause() noexcept;
   void resume() noexcept;
-  /// CUPTI has torn itself down: it is called no more.
+  /// CUPTI has shut itself down: it is not called any more.
   void abandon() noexcept { abandoned_.store(true); }
 
  private:
@@ -73,9 +75,9 @@ class kernel_switch {
   cupti_guard const guard_;
   switch_guard& switches_;
   bool const can_stop_;
-  std::atomic<std::uint32_t> state_{0};  // wanted, and one_pause for each
+  std::atomic<std::uint32_t> state_{0};  // `wanted`, plus one_pause for each pause
   std::atomic_flag switching_ = ATOMIC_FLAG_INIT;
-  bool on_ = false;  // in CUPTI; whoever has set switching_
+  bool on_ = false;  // records are on in CUPTI; protected by switching_
   std::atomic<bool> abandoned_{false};
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of cupti_tracer that switches callbacks: which calls the program's threads tell us of.
+// The part of cupti_tracer that enables callbacks: which calls of the program's threads are
+// reported.
 #include "guest/collect/cupti_tracer.hpp"
 
 #include <algorithm>
@@ -8,12 +9,13 @@ namespace gpuprof::guest {
 namespace {
 
 constexpr auto launching_calls = {call_class::kernel, call_class::many_kernels, call_class::copy};
-// Also between captures: what is set up in a context must go before it, and names go with code.
+// Enabled between captures too: what is set up in a context must be removed before the context
+// ends, and names become invalid when code is unloaded.
 constexpr auto calls_at_rest = {call_class::profiler_start,     call_class::profiler_stop,
                                 call_class::context_reset,      call_class::context_retain,
                                 call_class::context_release,    call_class::code_unload,
                                 call_class::graph_instantiation};
-// Likewise: graphs live longer than captures, and their addresses come again.
+// Enabled between captures too: graphs outlive captures, and their addresses are used again.
 constexpr auto resources_at_rest = {CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED,
                                     CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING};
 constexpr auto calls_for_gate = {call_class::stream_capture_begin, call_class::stream_capture_end,
@@ -23,7 +25,7 @@ constexpr auto calls_for_gate = {call_class::stream_capture_begin, call_class::s
 
 constexpr auto calls_of_graphs = {call_class::graph_build, call_class::stream_capture_end};
 
-constexpr CUpti_CallbackId driver_cbids = 1024;  // more than any CUPTI has
+constexpr CUpti_CallbackId driver_cbids = 1024;  // more than any CUPTI version has
 
 bool is_in(std::initializer_list<call_class> classes, call_class what) noexcept {
   return std::find(classes.begin(), classes.end(), what) != classes.end();
@@ -31,7 +33,7 @@ bool is_in(std::initializer_list<call_class> classes, call_class what) noexcept 
 
 }  // namespace
 
-/// All for which which(cbid) or the reason why not; what was enabled before a failure stays so.
+/// Enables all calls for which which(cbid) is true. On failure, those enabled before stay on.
 template <class Which>
 result<void> cupti_tracer::enable_driver_calls(Which which) {
   for (CUpti_CallbackId cbid = 1; cbid < driver_cbids; ++cbid) {
@@ -61,7 +63,7 @@ void cupti_tracer::disable_driver_calls(call_classes classes) noexcept {
       [&](std::uint32_t cbid) { return is_in(classes, callbacks_.class_of(cbid)); });
 }
 
-/// A call that blocks, and is not heard of anyway while something is recorded.
+/// True for a blocking call whose callback is not already on for another reason while recording.
 bool cupti_tracer::is_only_blocking(std::uint32_t driver_cbid) const noexcept {
   auto const what = callbacks_.class_of(driver_cbid);
   return callbacks_.calls_that_block().has(driver_cbid) && !is_in(launching_calls, what) &&
@@ -77,7 +79,7 @@ result<void> cupti_tracer::enable_callbacks_at_rest() {
   for (auto const id : resources_at_rest)
     guard_.try_call<&cupti_api::cuptiEnableCallback>(1u, subscriber(), CUPTI_CB_DOMAIN_RESOURCE,
                                                      static_cast<CUpti_CallbackId>(id));
-  // Also between captures: a program loads its modules but once.
+  // Enabled between captures too, because a program loads its modules only once.
   if (callbacks_.has_code_observer()) {
     guard_.try_call<&cupti_api::cuptiEnableCallback>(
         1u, subscriber(), CUPTI_CB_DOMAIN_RESOURCE,
@@ -86,8 +88,8 @@ result<void> cupti_tracer::enable_callbacks_at_rest() {
   return {};
 }
 
-// Contexts are watched through the driver calls that end them: only there may records be flushed,
-// not in resource callbacks.
+// The end of contexts is watched through the driver calls that end them, because records may be
+// flushed in those callbacks but not in resource callbacks.
 void cupti_tracer::switch_resource_callbacks(bool on) noexcept {
   auto const switch_one = [&](CUpti_CallbackIdResource id) {
     guard_.try_call<&cupti_api::cuptiEnableCallback>(
@@ -99,7 +101,8 @@ void cupti_tracer::switch_resource_callbacks(bool on) noexcept {
   switch_one(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
 }
 
-/// Before launches are heard of. What cannot be heard of costs the level of its graphs alone.
+/// Call it before launch callbacks are on. If a call cannot be enabled, only the level of its
+/// graphs is affected.
 void cupti_tracer::listen_to_graphs() noexcept {
   graphs_.begin();
   running_.push([this] {
@@ -110,7 +113,7 @@ void cupti_tracer::listen_to_graphs() noexcept {
 }
 
 result<void> cupti_tracer::enable_launch_callbacks() {
-  // The undo comes first: a failure half way leaves some of them on.
+  // The undo is pushed first, because a failure half way leaves some callbacks on.
   running_.push([this] {
     switch_resource_callbacks(false);
     disable_driver_calls(launching_calls);

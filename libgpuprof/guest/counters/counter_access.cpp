@@ -60,7 +60,7 @@ error counters_refused(cupti_api const& api, counter_engine engine, CUptiResult 
   switch (code) {
     case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
     case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
-      // Neither engine can do without.
+      // Both engines need this.
       line = is_off(counter_engine::ranges) + "this user may not read them (" +
              describe(api, code) +
              "). Run as root or with CAP_SYS_ADMIN (containers: --cap-add=SYS_ADMIN), or load the "
@@ -108,7 +108,7 @@ result<void> open_counters(cupti_api const& api, counter_engine engine, int devi
 
 namespace {
 
-/// Asks twice: for the size of the image, then for the image.
+/// Calls `Function` twice: for the size of the image, then for the image.
 template <auto Function, class Params>
 result<std::vector<std::uint8_t>> availability(cupti_api const& api, counter_engine engine,
                                                Params params, bool& busy) {

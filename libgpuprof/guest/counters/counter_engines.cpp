@@ -12,28 +12,29 @@
 namespace gpuprof::guest {
 namespace {
 
-// A pass changes at most this often.
+// Passes change at most once in this time.
 constexpr std::uint64_t launches_every_ns = 5'000'000;
-// The hardware's buffer holds far more than comes in between.
+// The hardware buffer holds far more samples than are taken in this time.
 constexpr std::uint64_t decode_every_ns = 2'000'000;
 constexpr std::uint64_t least_sleep_ns = 1'000'000;
 constexpr std::uint64_t look_every_ns = engine_turns::pause_between_windows_ns;
 constexpr std::uint64_t files_every_ns = 100'000'000;
 constexpr std::uint64_t max_put_off_ns = 1'000'000'000;
-// A GPU that works less is idle: no window is begun before so many launches have come.
+// A GPU with a smaller busy share is idle: no window begins until this many launches have come.
 constexpr double idle_share = 0.02;
 constexpr std::uint64_t launches_after_idle = 10;
 
-// To have the counters for launches, which stand still for 0.2 s on an H200, and to read some.
+// Cost of setting up the counters for launches, which stops launches for 0.2 s on an H200, and of
+// some readings.
 constexpr std::uint64_t price_of_launches_ns = sampling_budget::usual_once_ns;
-// For the GPU to become idle, so that sampling can have the counters.
+// How long to wait until the GPU is idle, so that sampling can get the counters.
 constexpr std::uint64_t patience_with_release_ns = 250'000'000;
 constexpr std::uint64_t patience_at_end_ns = 200'000'000;
 // Each try may slow the program down until its queue is worked off.
 constexpr std::uint64_t park_again_after_ns = 2'000'000'000;
 constexpr std::uint64_t max_park_again_after_ns = 60'000'000'000;
 
-// So many intervals fit well into the hardware's buffer, and are decoded in a tenth of a second.
+// This many intervals fit well into the hardware buffer, and are decoded in a tenth of a second.
 constexpr std::uint64_t max_intervals = 4000;
 constexpr std::uint64_t max_window_ns = 50'000'000;
 
@@ -41,7 +42,7 @@ std::uint64_t window_ns(sampling_options const& options) {
   return std::min(max_window_ns, max_intervals * options.interval_ns);
 }
 
-/// Reading every launch is not for turns: each rank does.
+/// With every_launch, ranks do not take turns: each rank reads.
 job_turns turns_in_job(counter_options const& options) {
   auto const window_and_pause =
       window_ns(options.sampling) + engine_turns::pause_between_windows_ns;
@@ -98,15 +99,15 @@ void counter_engines::abandon() noexcept {
   holds_gpus_.store(false);
 }
 
-/// In a job: what is under way goes on to the end of our turn, nothing is begun late in it.
+/// In a job: readings in progress continue to the end of our turn, but none begin late in it.
 bool counter_engines::may_read_now() const noexcept {
   auto const time_of_day = now().value;
   return launches_.is_in_midst() ? job_.is_our_turn(time_of_day)
                                  : job_.may_begin_to_read(time_of_day);
 }
 
-/// CUPTI opens files to count. They are the program's when it has few descriptors left: nothing is
-/// begun then, and what is on ends.
+/// CUPTI opens files to count. If the program has few descriptors left, it needs them: no counting
+/// begins, and running counting ends.
 bool counter_engines::may_open_files(std::uint64_t now_ns) noexcept {
   if (now_ns - asked_for_files_ns_ < files_every_ns) return has_files_;
   asked_for_files_ns_ = now_ns;
@@ -136,13 +137,13 @@ counter_needs counter_engines::needs() {
       .window_affordable = may_open && anything_runs() && budget_.allows_sampling(moment, cost) &&
                            sampler_.can_sample(used, moment),
       .is_our_turn = job_.is_our_turn(time_of_day),
-      // A rank whose GPU another has at those moments comes when it can.
+      // If another process holds the GPU at those moments, this rank samples when it can.
       .is_burst_moment = job_.may_begin_burst(time_of_day) || sampler_.counts().busy.load() != 0,
       .sampled_enough = launches_.is_sampled_enough(),
       .must_not_switch = launches_.must_not_switch()};
 }
 
-/// What has been counted around launches is taken.
+/// Takes what has been counted around launches.
 void counter_engines::park(counter_results& to, device_counters::intern const& names) {
   launches_.turn(turn_kind::closing, to.metrics, to.launches, names);
 }
@@ -153,7 +154,7 @@ void counter_engines::begin_window(counter_results& to, device_counters::intern 
     if (!launches_.is_parked() || !launches_.release(patience_with_release_ns))
       return turns_.put_off(monotonic_ns(), counter_turn::launches);
   }
-  // Before the second look: whoever begins to destroy a context now waits.
+  // Set before must_not_switch() is checked: a thread that begins to destroy a context now waits.
   auto const held = holds_gpus_.exchange(true);
   if (launches_.must_not_switch()) {
     holds_gpus_.store(held);
@@ -171,13 +172,13 @@ void counter_engines::end_window(counter_results& to) {
   launches_at_window_ = launches_.launches();
 }
 
-/// As far as is known without waiting for a record: windows of nothing tell nothing.
+/// Judged by what is known without waiting for records. Windows on an idle GPU tell nothing.
 bool counter_engines::anything_runs() const noexcept {
   return sampler_.counts().windows.load() == 0 || sampler_.busy_share() >= idle_share ||
          launches_.launches() - launches_at_window_ >= launches_after_idle;
 }
 
-/// It costs the program as long as it is held, in windows or not.
+/// Sampling costs the program time as long as it is set up, in windows or not.
 void counter_engines::charge_sampling() noexcept {
   auto const since = sampler_.held_since();
   if (since == 0) return;
@@ -187,7 +188,7 @@ void counter_engines::charge_sampling() noexcept {
   charged_until_ = moment;
 }
 
-/// How sampling is to be done stays known.
+/// Keeps the sampling setup for later.
 void counter_engines::release_sampling(counter_results& to) {
   end_window(to);
   charge_sampling();
@@ -207,7 +208,7 @@ void counter_engines::release_gpus(counter_results& to) {
   holds_gpus_.store(false);
 }
 
-/// After a capture. What would break the capture of a stream is put off, for a while.
+/// Called after a capture. Work that would break a stream capture is put off, for a limited time.
 std::uint64_t counter_engines::become_idle(counter_results& to,
                                            device_counters::intern const& names) {
   auto const moment = monotonic_ns();
@@ -241,7 +242,7 @@ std::uint64_t counter_engines::take_turn(bool closing, counter_results& to,
   if (release_gpus_.exchange(false, std::memory_order_acq_rel)) release_gpus(to);
   if (closing || !is_on() || process_is_exiting()) return become_idle(to, names);
   idle_wanted_since_ = 0;
-  // What a program does before it launches anything is no time to pay from.
+  // The time before the first launch does not count for the budget.
   if (!budget_.is_counting() && (!devices_.all().empty() || launches_.launches() > 0))
     budget_.begin(monotonic_ns());
   // Also while no launches are read: a call of the program waits for it.
@@ -268,7 +269,7 @@ std::uint64_t counter_engines::take_turn(bool closing, counter_results& to,
     case counter_turn::between_windows:
       return std::clamp(turns_.pause_left_ns(monotonic_ns()), least_sleep_ns, look_every_ns);
     case counter_turn::nobody:
-      // Again where the GPU was not idle for a moment.
+      // Try again if the GPU was not idle for a moment.
       if (!launches_.is_parked() && monotonic_ns() >= parks_from_ns_) {
         park(to, names);
         put_off_parking_ns_ =
@@ -284,7 +285,7 @@ void counter_engines::release_all(counter_results& to) noexcept {
   if (halted_.load()) return;
   try {
     release_gpus(to);
-  } catch (...) {  // the last window is lost for want of memory
+  } catch (...) {  // no memory: the last window is lost
     sampler_.release_all();
     holds_gpus_.store(false);
   }
@@ -308,7 +309,7 @@ std::vector<std::string> counter_engines::take_warnings(bool all) {
   auto lines = launches_.take_warnings();
   auto more = sampler_.take_warnings();
   std::move(more.begin(), more.end(), std::back_inserter(lines));
-  if (halted_.load()) return {};  // what failed then was to be expected
+  if (halted_.load()) return {};  // errors after the halt are expected
   if (std::exchange(lacks_files_, false))
     lines.emplace_back(
         "counters are not read while the program has fewer than 64 descriptors left. Raise its "

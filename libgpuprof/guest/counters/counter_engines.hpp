@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both engines that read counters, taking turns: around launches, and in windows of time.
+// Owns both engines that read counters, and lets them take turns: readings around launches, and
+// sampling in windows.
 #pragma once
 
 #include "base/ledger.hpp"
@@ -22,15 +23,15 @@ struct counter_options {
   bool in_windows = true;
   reading_options launches;
   sampling_options sampling;
-  double budget_percent = 1;  // of the running time, for both; 0: no limit
-  std::uint64_t once_ns = sampling_budget::usual_once_ns;  // and once, on launches
-  /// The user wants this run explained, however short it is: launches are read before time is
-  /// sampled, and `once_ns` may be spent from the start.
+  double budget_percent = 1;  // of the run time, for both engines; 0: no limit
+  std::uint64_t once_ns = sampling_budget::usual_once_ns;  // may be spent once on launches, too
+  /// The user wants this run explained even if it is short: launches are read before sampling
+  /// starts, and `once_ns` may be spent from the start.
   bool explains = false;
   job_place place;  // among the ranks of a job
 };
 
-/// What the counters gave.
+/// Results of the counters.
 struct counter_results {
   std::vector<metric_record> metrics;
   std::vector<counter_reading> launches;
@@ -44,35 +45,40 @@ class counter_engines {
  public:
   counter_engines(cupti_api const& api, cuda_driver const& driver, counter_options options);
 
-  // Threads of the program, inside CUPTI's callbacks; and whoever reads kernel records.
+  // Called by threads of the program inside CUPTI's callbacks, and by the reader of kernel records.
   launch_passage& passage() noexcept { return launches_.passage(); }
-  /// GPUs are set up for sampling: not while one of their contexts is destroyed.
+  /// True if GPUs are set up for sampling, which must not be so while one of their contexts is
+  /// destroyed.
   bool holds_gpus() const noexcept { return holds_gpus_.load(); }
   void want_gpus_released() noexcept { release_gpus_.store(true, std::memory_order_release); }
 
-  // Whoever switches captures.
+  // Called by the thread that starts and stops captures.
   void resume() noexcept;
   void pause() noexcept;
   bool is_on() const noexcept { return on_.load(std::memory_order_acquire); }
-  /// Nothing is counted any more since the last capture ended.
+  /// True if counting has stopped since the last capture ended.
   bool is_idle() const noexcept { return is_idle_.load(std::memory_order_acquire); }
-  /// CUPTI is not to be called any more, from any thread: it has shut itself down, or the process
-  /// ends without waiting for us.
+  /// Stops all calls of CUPTI, from any thread: CUPTI has shut itself down, or the process ends
+  /// without waiting for us.
   void abandon() noexcept;
 
-  // The worker's thread ------------------------------------------------------
+  // Called by the worker's thread ----------------------------------------------
 
-  /// How long until the next turn is of use.
+  /// The result of turn() if no further turn is needed.
   static constexpr std::uint64_t never = ~std::uint64_t{0};
-  /// `closing`: nothing is to be left in the counters.
+  /// `closing`: take everything out of the counters. Returns the time until the next turn is
+  /// useful, in ns.
   std::uint64_t turn(bool closing, counter_results& to, device_counters::intern const& names);
-  /// Releases the counters, as before cuptiFinalize; what was counted comes with the next turn.
+  /// Releases the counters, for example before cuptiFinalize. The next turn returns what was
+  /// counted.
   void release_all(counter_results& to) noexcept;
-  /// Lines for the log, none of them twice in a process. Unless `all`, those that are new are held
-  /// back until the next call: when CUPTI shuts itself down, calls may fail before it says so.
+  /// Returns lines for the log, each at most once per process. Unless `all`, new lines are held
+  /// back until the next call, because calls may fail just before CUPTI reports that it has shut
+  /// down.
   std::vector<std::string> take_warnings(bool all);
 
-  /// Once in a process, where every launch is read: what that does to the program. Empty: not now.
+  /// With every_launch: returns a line, once per process, on how much this slows the program down.
+  /// Empty: not now.
   std::string take_slowdown_line();
 
   reading_counts const& launch_counts() const noexcept { return launches_.counts(); }
@@ -101,7 +107,7 @@ class counter_engines {
 
   counter_options const options_;
   sampling_budget budget_;
-  std::uint32_t next_metric_ = 1;  // the worker's thread alone
+  std::uint32_t next_metric_ = 1;  // used by the worker's thread only
   std::atomic<bool> halted_{false};
   used_devices devices_;
   gpu_pauses pauses_;
@@ -109,17 +115,17 @@ class counter_engines {
   pm_sampler sampler_;
   std::atomic<bool> on_{false}, is_idle_{true}, holds_gpus_{false}, release_gpus_{false};
 
-  // The worker's thread alone.
+  // Used by the worker's thread only.
   job_turns job_;
   engine_turns turns_;
   bool in_window_ = false, pace_is_said_ = false;
   bool has_files_ = true, lacks_files_ = false;  // now; since the last warnings
   std::uint64_t asked_for_files_ns_ = 0;         // monotonic
-  std::uint64_t charged_until_ = 0;              // sampling that is held; monotonic
-  std::uint64_t launches_at_window_ = 0;         // when the latest one ended
-  // Ranges that are on while nobody wants them: when they are to be stopped; monotonic.
+  std::uint64_t charged_until_ = 0;              // until when sampling was charged; monotonic
+  std::uint64_t launches_at_window_ = 0;         // launches when the last window ended
+  // When to stop ranges that are on but no longer wanted; monotonic.
   std::uint64_t parks_from_ns_ = 0, put_off_parking_ns_ = 0;
-  std::uint64_t idle_wanted_since_ = 0;  // monotonic; 0: it is not
+  std::uint64_t idle_wanted_since_ = 0;  // monotonic; 0: not wanted
   std::set<std::string> said_;
   std::vector<std::string> held_back_;
 };

@@ -14,8 +14,8 @@ constexpr int attempts = 4;
 
 enum class what_is_open { lock_file, removed_lock_file, something_else };
 
-/// Anybody may put something at the name of this file: links, pipes, a file of another user that
-/// stays locked for ever. None of it is a lock file.
+/// Any user can put something at this file name: a link, a pipe, a file that stays locked forever.
+/// None of these is a lock file.
 what_is_open look_at(int file) noexcept {
   struct stat status {};
   if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink > 1 ||
@@ -33,15 +33,15 @@ int open_lock_file(std::string const& path) noexcept {
 
 enum class lock_answer { locked, taken, impossible };
 
-/// `file` where it is locked. Whoever has it removes it before unlocking it: what was opened just
-/// before is nobody's lock any more.
+/// Sets `file` if the lock is taken. The owner removes the file before it unlocks it, so a file
+/// that was opened just before that is no longer a valid lock.
 lock_answer lock(std::string const& path, own_descriptor& file) noexcept {
   for (int attempt = 0; attempt < attempts; ++attempt) {
     auto const opened = open_lock_file(path);
-    if (opened < 0 && errno == EEXIST) continue;  // somebody made it meanwhile
+    if (opened < 0 && errno == EEXIST) continue;  // another process has created it
     if (opened < 0) return lock_answer::impossible;
     auto wanted = whole_file();
-    auto const before = look_at(opened);  // locked or not: what is not ours keeps nobody
+    auto const before = look_at(opened);  // locked or not: a foreign file must not block us
     auto const refusal = fcntl(opened, F_SETLK, &wanted) == 0 ? 0 : errno;
     auto const after = look_at(opened);
     if (refusal == 0 && after == what_is_open::lock_file) {
@@ -54,7 +54,7 @@ lock_answer lock(std::string const& path, own_descriptor& file) noexcept {
     if (refusal == EAGAIN || refusal == EACCES) return lock_answer::taken;
     if (refusal != 0) return lock_answer::impossible;
   }
-  return lock_answer::taken;  // again and again others were faster
+  return lock_answer::taken;  // other processes were faster each time
 }
 
 std::string process_in_words(pid_t process) {
@@ -89,11 +89,12 @@ void device_turns::release(std::string const& gpu) noexcept {
   std::lock_guard const alone(mutex_);
   auto& known = held_.find(gpu)->second;
   if (--known.turns != 0) return;
-  // The program may have closed it, and its lock with it: then the name may be another process's.
+  // The program may have closed the descriptor, and so released the lock. Then the file may belong
+  // to another process.
   if (known.file.get() < 0) return known.file.close();
   try {
-    (void)::unlink(path_of(gpu).c_str());  // where it is ours
-  } catch (...) {                          // it stays
+    (void)::unlink(path_of(gpu).c_str());  // only if the lock is ours
+  } catch (...) {                          // no memory: the file stays
   }
   known.file.close();
 }
@@ -101,7 +102,7 @@ void device_turns::release(std::string const& gpu) noexcept {
 std::string device_turns::holder(std::string const& gpu) const {
   std::lock_guard const alone(mutex_);
   auto const known = held_.find(gpu);
-  // Opening and closing the file would end our own turn.
+  // Opening and closing the file would release our own lock.
   if (gpu.empty() || (known != held_.end() && known->second.turns != 0)) return {};
   auto const file = ::open(path_of(gpu).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (file < 0) return {};

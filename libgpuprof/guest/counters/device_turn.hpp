@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes of ours take turns at a GPU's counters: whose turn it is, and who has it instead.
+// Processes with gpuprof take turns at a GPU's counters: takes a turn, and names the process that
+// has it.
 #pragma once
 
 #include "base/own_descriptor.hpp"
@@ -15,11 +16,11 @@ namespace gpuprof::guest {
 
 class device_turns;
 
-/// While it lives no other process of ours has the counters of this GPU. Within a process any
-/// number of them may live at once.
+/// While it lives, no other gpuprof process has the counters of this GPU. Within one process,
+/// several may live at once.
 class device_turn {
  public:
-  device_turn() = default;  // of no GPU
+  device_turn() = default;  // for no GPU
   device_turn(device_turn&& other) noexcept
       : of_(std::exchange(other.of_, nullptr)), gpu_(std::move(other.gpu_)) {}
   device_turn& operator=(device_turn&& other) noexcept {
@@ -36,31 +37,31 @@ class device_turn {
   std::string gpu_;
 };
 
-/// One per process, any thread; nothing here waits. A turn is a lock on a file named by the user
-/// and the GPU's UUID, in a folder that all processes share: it goes with the process that has it,
-/// and no forked child has it. Other users, and containers with a folder of their own, are not
-/// seen: a file that others may lock could keep everybody from counting. Where there is no such
-/// file, and none can be made, everybody has a turn: CUPTI tells then.
+/// One per process. Any thread; never waits. A turn is a lock on a file, named by the user and the
+/// GPU's UUID, in a folder that all processes share. The lock ends with its process, and a forked
+/// child does not have it. Other users, and containers with their own folder, are not seen, because
+/// a file that others may lock could keep every process from counting. If the file cannot be made,
+/// every process gets a turn, and CUPTI refuses when the counters are taken.
 class device_turns {
  public:
-  /// Not TMPDIR, which often is a job's own.
+  /// Not TMPDIR, which is often different for each job.
   explicit device_turns(std::string folder = "/tmp") : folder_(std::move(folder)) {}
-  /// Turns must be over.
+  /// All turns must have ended.
   ~device_turns() = default;
   device_turns(device_turns const&) = delete;
   device_turns& operator=(device_turns const&) = delete;
 
-  /// `gpu`: its UUID; empty: not known, and there is nothing to share. Empty result: another
-  /// process has it.
+  /// `gpu`: its UUID; empty: unknown, then the turn is not shared with other processes. Returns
+  /// nullopt if another process has the turn.
   std::optional<device_turn> try_take(std::string const& gpu);
-  /// "gpuprof in process 1234 (python3)": another process that has its turn now. Empty: none, or
-  /// this one.
+  /// Returns the process that has the turn, such as "gpuprof in process 1234 (python3)". Empty: no
+  /// process, or this one.
   std::string holder(std::string const& gpu) const;
 
  private:
   friend class device_turn;
   struct held {
-    own_descriptor file;  // locked, where there is one
+    own_descriptor file;  // locked, if there is one
     std::size_t turns = 0;
   };
   void release(std::string const& gpu) noexcept;

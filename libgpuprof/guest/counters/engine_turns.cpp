@@ -6,9 +6,10 @@ namespace {
 
 constexpr std::uint64_t quiet_ns = 200'000'000;
 constexpr std::uint64_t max_turn_ns = 2'000'000'000;
-// Later passes wait for launches that come again.
+// Later passes must wait until the same launches recur.
 constexpr std::uint64_t max_turn_in_midst_ns = 5'000'000'000;
-// A capture of a stream is over soon. One that was not heard to end does not keep the hardware on.
+// A stream capture usually ends soon. If its end was not seen, it must not keep the engine on
+// forever.
 constexpr std::uint64_t max_late_ns = 1'000'000'000;
 
 bool may_read(counter_needs const& needs) noexcept {
@@ -47,7 +48,8 @@ counter_turn engine_turns::after_window(counter_needs const& needs) const noexce
   return may_sample ? counter_turn::between_windows : counter_turn::nobody;
 }
 
-/// Setting up the one only to release it for the other would take most of a short run.
+/// Waits, because setting up sampling only to release it for launches would take most of a short
+/// run.
 bool engine_turns::waits_for_launches(counter_needs const& needs) noexcept {
   if (!allowed_.launches_first || !allowed_.launches) return false;
   if (first_chance_ns_ == 0 && needs.window_affordable) first_chance_ns_ = needs.now_ns;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who has the counters of the GPUs: the reading of launches or the sampling of time. The hardware
+// Decides which engine has the counters of the GPUs: reading of launches, or sampling. The hardware
 // has room for one.
 #pragma once
 
@@ -14,59 +14,61 @@ enum class counter_turn {
   between_windows  // nothing is counted, but sampling stays set up
 };
 
-/// What the turns depend on, now.
+/// The current state that the turns depend on.
 struct counter_needs {
   std::uint64_t now_ns = 0;    // monotonic
   bool launches_want = false;  // some signature has passes to run
   bool launches_affordable = false;
-  bool in_midst = false;           // of readings, which would be lost
-  bool is_costly_to_stop = false;  // what launches have on: kept while nobody else wants it
-  /// Between windows: the next one. Else: a burst of them, with what setting up costs.
+  bool in_midst = false;           // readings in progress would be lost
+  bool is_costly_to_stop = false;  // launches: setup is kept unless sampling needs it
+  /// Between windows: there is budget for the next window. Otherwise: for a burst, including its
+  /// setup.
   bool window_affordable = false;
-  bool is_our_turn = true;       // to read launches: no other rank of the job does
+  bool is_our_turn = true;       // to read launches; other ranks do not now
   bool is_burst_moment = true;   // all ranks of the job begin bursts now
-  bool sampled_enough = true;    // most of what runs now ran often in windows
+  bool sampled_enough = true;    // most of the current work ran often in windows
   bool must_not_switch = false;  // a stream is being captured, a context destroyed
 };
 
-/// Pure. Time is sampled first, which holds nobody and tells something of every kernel: densely,
-/// until most of what runs was sampled enough. Then launches are read, as long as they want
-/// something and the budget has room, and time is sampled in bursts. Nothing is counted in between,
-/// since kernels lose speed while sampling is set up, and launches while ranges are on.
-/// With `launches_first` it is the other way round: a run of a second or two would be over before.
+/// Pure. Sampling comes first, because it does not stop launches and tells something about every
+/// kernel: densely, until most of the current work is sampled enough. Then launches are read, as
+/// long as readings are wanted and the budget has room, and sampling runs in bursts. In between
+/// nothing is counted, because kernels are slower while sampling is set up, and launches are slower
+/// while ranges are on. With `launches_first` the order is reversed, because a run of a second or
+/// two would be over before launches are read.
 class engine_turns {
  public:
   struct allowed_engines {
     bool launches = true, windows = true, launches_first = false;
     std::uint64_t window_ns = 50'000'000;
   };
-  /// From one window to the next, on average. Each pause differs from the one before, by some ms:
+  /// The average pause between two windows. Each pause differs from the last one by some ms:
   /// windows that always met the same part of a program's step would never see the other kernels.
   static constexpr std::uint64_t pause_between_windows_ns = 20'000'000;
   static constexpr std::uint64_t pause_before_window_ns(std::uint64_t window) noexcept {
     return pause_between_windows_ns + (8 + 7 * window) % 16 * 1'000'000 - 8'000'000;
   }
-  /// So long, windows and pauses together, time is sampled before any launch is read: at least, and
-  /// at most, if that was not enough. What is missing then comes with later bursts.
+  /// How long sampling runs, windows and pauses together, before any launch is read: at least, and
+  /// at most if the minimum was not enough. Later bursts fill what is missing.
   static constexpr std::uint64_t min_dense_ns = 500'000'000, max_dense_ns = 1'500'000'000;
-  /// So long launches that come first may take to recur, before time is sampled instead.
+  /// With launches first: how long launches may take to recur before sampling starts instead.
   static constexpr std::uint64_t max_wait_to_recur_ns = 200'000'000;
 
   explicit engine_turns(allowed_engines allowed) noexcept : allowed_(allowed) {}
 
   counter_turn next(counter_needs const& needs) noexcept;
   counter_turn current() const noexcept { return current_; }
-  /// The chosen engine could not take its turn.
+  /// Call it if the chosen engine could not take its turn.
   void refuse() noexcept { take(counter_turn::nobody, 0); }
-  /// The next window could not begin now: whoever has the counters keeps them.
+  /// Call it if the next window could not begin now: the current engine keeps the counters.
   void put_off(std::uint64_t now_ns, counter_turn keeps) noexcept { take(keeps, now_ns); }
   bool holds_sampling() const noexcept {
     return current_ == counter_turn::window || current_ == counter_turn::between_windows;
   }
-  /// Reading has turned out to be impossible.
+  /// Call it if reading turned out to be impossible.
   void forbid_launches() noexcept { allowed_.launches = false; }
   std::uint64_t window_ns() const noexcept { return allowed_.window_ns; }
-  /// Between windows: how much longer.
+  /// Between windows: the rest of the pause.
   std::uint64_t pause_left_ns(std::uint64_t now_ns) const noexcept {
     auto const end = since_ + pause_before_window_ns(windows_);
     return end > now_ns ? end - now_ns : 0;
@@ -87,10 +89,10 @@ class engine_turns {
   allowed_engines allowed_;
   counter_turn current_ = counter_turn::nobody;
   std::uint64_t since_ = 0;
-  std::uint64_t first_chance_ns_ = 0;  // to sample
-  std::uint64_t quiet_since_ = 0;      // launches want nothing; 0: they do
+  std::uint64_t first_chance_ns_ = 0;  // when sampling was first affordable
+  std::uint64_t quiet_since_ = 0;      // since when launches want nothing; 0: they do
   std::uint64_t sampled_ns_ = 0;       // windows and pauses so far
-  std::uint64_t windows_ = 0;          // that were followed by a pause
+  std::uint64_t windows_ = 0;          // windows that a pause preceded
 };
 
 }  // namespace gpuprof::guest

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the moments at which calls of CUPTI's counters may have stopped a GPU.
+// Records the times at which CUPTI's counter calls may have stopped a GPU.
 #pragma once
 
 #include "base/time.hpp"
@@ -15,8 +15,8 @@ namespace gpuprof::guest {
 /// Any thread.
 class gpu_pauses {
  public:
-  /// A call stops the GPU once, within 9 ms of its begin or of its end, though it takes 50 to 160
-  /// ms (98,304 kernels of 1 ms and 816,688 of 0.1 ms on an H200).
+  /// Such a call takes 50 to 160 ms but stops the GPU only once, within 9 ms of its begin or its
+  /// end (98,304 kernels of 1 ms and 816,688 of 0.1 ms on an H200).
   static constexpr duration_ns edge{10'000'000};
 
   void add_call(device_id device, timestamp_ns begin, timestamp_ns end) noexcept {
@@ -25,7 +25,7 @@ class gpu_pauses {
       if (end - begin <= edge + edge) return pauses_.push_back({device, begin, end - begin});
       pauses_.push_back({device, begin, edge});
       pauses_.push_back({device, begin + (end - begin - edge), edge});
-    } catch (...) {  // no memory: kernels of that moment show the time that they took
+    } catch (...) {  // no memory: kernels of that moment keep their longer time
     }
   }
   std::vector<pause_record> take() noexcept {
@@ -34,11 +34,12 @@ class gpu_pauses {
   }
 
  private:
-  std::mutex mutex_;  // protects the next
+  std::mutex mutex_;  // protects pauses_
   std::vector<pause_record> pauses_;
 };
 
-/// Adds what is called while it lives. `to`: null where nobody asks.
+/// Adds a pause for the call that runs while this object lives. `to`: null if pauses are not
+/// needed.
 class pause_of_call {
  public:
   pause_of_call(gpu_pauses* to, device_id device) noexcept : to_(to), device_(device) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What reading counters may cost the program, and what it has cost so far.
+// Limits what reading counters may cost the program, and counts what it has cost.
 #pragma once
 
 #include <algorithm>
@@ -10,27 +10,27 @@
 
 namespace gpuprof::guest {
 
-// When a process reads launches and samples time, as one of several ranks of a job.
+// Decides when a process reads launches and samples, as one of several ranks of a job.
 
-/// One of a job's processes, which wait for each other: what holds one holds all of them.
+/// The place of this process in a job. Processes of a job wait for each other: a delay of one
+/// delays all.
 struct job_place {
   std::uint32_t rank = 0, ranks = 1;
 };
 
-/// Pure. Nothing is said from rank to rank: they go by the clock of the day, which the machines of
-/// a job share to some milliseconds. Launches are read by one rank at a time, so that a step is
-/// held by one; time is sampled by all of them at the same moments, so that what it costs does not
-/// add up.
+/// Pure. Ranks do not communicate: they use the time of day, which agrees between the machines of a
+/// job to some milliseconds. One rank at a time reads launches, so that only one delays a step. All
+/// ranks sample at the same moments, so that the costs do not add up.
 class job_turns {
  public:
   static constexpr std::uint64_t turn_ns = 1'000'000'000;
-  /// Later in its turn a rank does not begin: setting up takes a quarter of it.
+  /// A rank does not begin later in its turn, because setting up takes a quarter of it.
   static constexpr std::uint64_t begin_within_ns = turn_ns / 2;
-  /// Of the moments at which bursts of samples begin, so much is one moment.
+  /// Bursts that begin within this time count as begun at the same moment.
   static constexpr std::uint64_t moment_ns = 300'000'000;
 
-  /// Bursts begin every `burst_every_ns`: the same in all ranks, and no less than it takes to earn
-  /// one.
+  /// Bursts begin every `burst_every_ns`. It must be the same in all ranks, and at least the time
+  /// in which the budget for one burst is earned.
   constexpr job_turns(job_place place, std::uint64_t burst_every_ns) noexcept
       : place_(place), burst_every_ns_(burst_every_ns < moment_ns ? moment_ns : burst_every_ns) {}
 
@@ -46,7 +46,7 @@ class job_turns {
   }
 
  private:
-  /// Rank 0 has every second turn: it alone may spend in advance, see sampling_budget.
+  /// Rank 0 has every second turn, because only rank 0 may spend in advance, see sampling_budget.
   constexpr std::uint64_t rank_at(std::uint64_t now_ns) const noexcept {
     auto const turn = now_ns / turn_ns;
     if (turn % 2 == 0) return 0;
@@ -57,52 +57,53 @@ class job_turns {
   std::uint64_t burst_every_ns_;
 };
 
-/// Any thread. Costs are measured where they arise: time for which calls of the program waited at
-/// the gate, also while the GPU worked off what was queued; sampling in time costs a share of the
-/// GPU's work while it is held, from its set-up until it is released. Each of the two may have what
-/// the other leaves, sampling half of it in any case. Relaxed everywhere: a launch more or less
-/// does no harm.
+/// Any thread. Costs are counted as they arise. Reading costs the time for which calls waited at
+/// the gate, also while the GPU finished its queue. Sampling costs a share of the GPU's work from
+/// its setup until its release. Each of the two may use what the other leaves, and sampling may
+/// always use half. All accesses are relaxed, because one launch more or less does not matter.
 ///
-/// Ranks of a job wait for each other, so the share is the job's: sampling, which all do at the
-/// same moments, has half of it, and each rank its part of the other half. What may be spent once
-/// is for rank 0.
+/// Ranks of a job wait for each other, so the share is for the whole job: half for sampling, which
+/// all ranks do at the same moments, and a part of the other half for each rank. Only rank 0 may
+/// spend the one-time amount.
 class sampling_budget {
  public:
-  /// So much may be spent once in a process, beyond the share, unless the user says otherwise:
-  /// setting up the reading of launches takes most of it. But only as soon as five times the share
-  /// of the time has come to it: a short run does not pay for a long one's figures. Whoever wants
-  /// to know why this run is slow pays at any time. And so much on sampling in advance, whose price
-  /// is an upper bound.
+  /// usual_once_ns may be spent once in a process, beyond the share, unless the user sets another
+  /// amount: most of it is for setting up the reading of launches. It becomes available at five
+  /// times the rate of the share, so that a short run does not pay for the setup of a long one.
+  /// With once_at_any_time it is available from the start. sampling_once_ns may be spent on
+  /// sampling in advance, because its price is an upper bound.
   static constexpr std::uint64_t usual_once_ns = 250'000'000, sampling_once_ns = 100'000'000;
   static constexpr std::uint64_t faster_once = 5;
-  /// Beyond all that to finish what was begun: most of what reading costs is setting it up.
+  /// May be spent beyond that to finish what has begun, because the setup is most of the cost of
+  /// reading.
   static constexpr std::uint64_t to_go_on_ns = 50'000'000;
 
-  /// What a program is taken to lose while sampling is held. Kernels that draw all the power there
-  /// is ran 1 to 5 % slower on an H200 as long as it was set up, in windows and between them, at
-  /// any interval; others lost nothing.
+  /// The assumed loss of the program while sampling is set up. On an H200, kernels at the power
+  /// limit ran 1 to 5 % slower while it was set up, in windows and between them, at any interval;
+  /// other kernels lost nothing.
   static constexpr std::uint64_t price_percent = 5;
   static constexpr std::uint64_t price_ns(std::uint64_t held_ns) noexcept {
     return held_ns * price_percent / 100;
   }
-  /// Where the GPU has work for a share of the time alone, the rest costs no kernel anything, but a
-  /// thread of ours decodes it.
+  /// If the GPU is busy for only a share of the time, the idle rest costs no kernel time, but our
+  /// thread decodes its samples.
   static constexpr double least_share = 0.2;
   static constexpr std::uint64_t price_ns(std::uint64_t held_ns, double busy_share) noexcept {
     return static_cast<std::uint64_t>(static_cast<double>(price_ns(held_ns)) *
                                       std::max(busy_share, least_share));
   }
-  /// Setting up costs as much as some windows: it is not begun for fewer.
+  /// Setup costs as much as some windows, so it is done only for at least this many.
   static constexpr std::uint64_t windows_in_burst = 6;
   static constexpr std::uint64_t setup_ns = 150'000'000, release_ns = 50'000'000;
-  /// Of a window and the pause after it.
+  /// The price of a window and the pause after it.
   static constexpr std::uint64_t price_of_window_ns(std::uint64_t window_and_pause_ns) noexcept {
     return price_ns(window_and_pause_ns + release_ns);
   }
   static constexpr std::uint64_t price_of_burst_ns(std::uint64_t window_and_pause_ns) noexcept {
     return price_ns(setup_ns + windows_in_burst * window_and_pause_ns + release_ns);
   }
-  /// How long it takes to earn a burst of windows: in a job, what sampling may have.
+  /// How long it takes to earn a burst from sampling's half of the share, as in a job. Rounded up
+  /// to seconds.
   static std::uint64_t burst_earned_in_ns(double percent,
                                           std::uint64_t window_and_pause_ns) noexcept {
     constexpr std::uint64_t second = 1'000'000'000;
@@ -118,7 +119,7 @@ class sampling_budget {
         once_at_any_time_(once_at_any_time),
         ranks_(std::max(place.ranks, 1u)) {}
 
-  /// Counting of time goes on. Nested calls are the caller's to avoid.
+  /// Continues the count of time. Calls must not be nested.
   void begin(std::uint64_t now_ns) noexcept { begun_.store(now_ns, std::memory_order_relaxed); }
   bool is_counting() const noexcept { return begun_.load(std::memory_order_relaxed) != 0; }
   void end(std::uint64_t now_ns) noexcept {
@@ -127,7 +128,7 @@ class sampling_budget {
   }
 
   void spend(std::uint64_t ns) noexcept { on_launches_.fetch_add(ns, std::memory_order_relaxed); }
-  /// So much of it was for what comes once: setting up.
+  /// Notes how much of the spending was for setup, which happens once.
   void note_once(std::uint64_t ns) noexcept { once_.fetch_add(ns, std::memory_order_relaxed); }
   void spend_on_sampling(std::uint64_t ns) noexcept {
     on_sampling_.fetch_add(ns, std::memory_order_relaxed);
@@ -135,41 +136,43 @@ class sampling_budget {
   std::uint64_t spent() const noexcept {
     return on_launches_.load(std::memory_order_relaxed) + spent_on_sampling();
   }
-  /// What may be spent on launches once: nothing but in rank 0 of a job.
+  /// Returns what may be spent once on launches: 0 except in rank 0 of a job.
   std::uint64_t once_ns() const noexcept { return once_ns_; }
   std::uint64_t noted_once() const noexcept { return once_.load(std::memory_order_relaxed); }
   std::uint64_t spent_on_sampling() const noexcept {
     return on_sampling_.load(std::memory_order_relaxed);
   }
 
-  /// Of the time in which something could be earned.
+  /// Time between begin() and end(), in which budget is earned.
   std::uint64_t passed(std::uint64_t now_ns) const noexcept {
     auto const begun = begun_.load(std::memory_order_relaxed);
     return before_.load(std::memory_order_relaxed) + (begun != 0 ? less(now_ns, begun) : 0);
   }
-  /// What may be spent on launches now.
+  /// Returns what may be spent on launches now, in ns.
   std::uint64_t left(std::uint64_t now_ns) const noexcept {
     if (share_ <= 0) return ~std::uint64_t{0};
     return less(granted(now_ns), claimed());
   }
-  /// Another launch may be read, which costs so much before it begins.
+  /// True if another launch may be read that costs `price_ns` before it begins.
   bool allows(std::uint64_t now_ns, std::uint64_t price_ns = 0) const noexcept {
     return left(now_ns) > price_ns;
   }
-  /// Reading has been set up: the next launch may be read. That setting up took longer than anybody
-  /// expected, as in the first process on a machine, is no reason to have done it for nothing.
+  /// True if, after the setup, the next launch may be read. If the setup took longer than expected,
+  /// as in the first process on a machine, the excess is allowed, so that the setup was not in
+  /// vain.
   bool may_go_on(std::uint64_t now_ns) const noexcept {
     auto const unexpected = less(noted_once(), std::max(granted_once(now_ns), usual_once_ns));
     return share_ <= 0 || claimed() < granted(now_ns) + to_go_on_ns / ranks_ + unexpected;
   }
-  /// The same without what may be spent once, which is for what has never been read.
+  /// The same without the one-time amount, which is only for what has never been read.
   bool has_earned(std::uint64_t now_ns) const noexcept {
     if (share_ <= 0) return true;
     if (ranks_ > 1)
       return on_launches_.load(std::memory_order_relaxed) < earned(now_ns) / 2 / ranks_;
     return spent() < earned(now_ns);
   }
-  /// Windows that cost so much may be sampled: half of what is earned is theirs in any case.
+  /// True if windows that cost `cost_ns` may be sampled. Sampling always has half of what is
+  /// earned.
   bool allows_sampling(std::uint64_t now_ns, std::uint64_t cost_ns) const noexcept {
     if (share_ <= 0) return true;
     auto const all = earned(now_ns);
@@ -179,7 +182,7 @@ class sampling_budget {
   }
 
  private:
-  /// For launches, by now, and what was spent of it.
+  /// granted(): what launches may have spent by now. claimed(): what they have used of it.
   std::uint64_t granted(std::uint64_t now_ns) const noexcept {
     auto const all = earned(now_ns);
     return granted_once(now_ns) + (ranks_ > 1 ? all / 2 / ranks_ : all);
@@ -203,9 +206,9 @@ class sampling_budget {
   std::atomic<std::uint64_t> begun_{0}, before_{0}, on_launches_{0}, once_{0}, on_sampling_{0};
 };
 
-// How much slower a program runs of which every launch is read.
+// Estimates how much slower a program runs if every launch is read.
 
-/// Since the first launch.
+/// Times since the first launch.
 struct reading_pace {
   std::uint64_t passed_ns = 0;
   std::uint64_t held_ns = 0;    // some call of the program waited for us
@@ -213,11 +216,12 @@ struct reading_pace {
   std::uint64_t launches_read = 0;
 };
 
-/// How long it is watched before something is said.
+/// How long the pace is measured before it is reported.
 constexpr std::uint64_t pace_after_ns = 2'000'000'000;
 
-/// By how much longer it takes than by itself: without us it takes what it was not held for, and no
-/// less than its kernels. Those on several streams or GPUs may have run side by side: an estimate.
+/// Estimates how many times longer the program takes than without us: without us it takes the time
+/// in which it was not held, and at least the time of its kernels. It is an estimate, because
+/// kernels on several streams or GPUs may overlap.
 inline double times_slower(reading_pace const& pace) noexcept {
   auto const passed = static_cast<double>(pace.passed_ns);
   auto const alone = std::max(passed - static_cast<double>(pace.held_ns),

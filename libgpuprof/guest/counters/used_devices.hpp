@@ -16,7 +16,7 @@ class used_devices {
  public:
   explicit used_devices(cupti_api const& api) noexcept : api_(api) {}
 
-  /// From launch callbacks. Asks CUPTI once for each context a thread changes to.
+  /// Called in launch callbacks. Asks CUPTI once each time a thread changes its context.
   void note(CUcontext context) noexcept {
     static thread_local CUcontext last __attribute__((tls_model("initial-exec"))) = nullptr;
     if (context == last || context == nullptr) return;

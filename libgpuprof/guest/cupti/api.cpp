@@ -46,12 +46,12 @@ cupti_api resolve_cupti(void* library) noexcept {
 #define GPUPROF_RESOLVE(name) api.name = reinterpret_cast<decltype(api.name)>(find(library, #name));
   GPUPROF_CUPTI_FUNCTIONS(GPUPROF_RESOLVE)
 #undef GPUPROF_RESOLVE
-  dlerror();  // older ones do not have all: nobody else is to find that
+  dlerror();  // older versions lack some; the program must not see that error
   return api;
 }
 
 std::string cupti_version_text(unsigned version) {
-  if (version >= 100000) {  // xxyyzz from CUDA 13.0 on
+  if (version >= 100000) {  // the form is xxyyzz since CUDA 13.0
     auto text = std::to_string(version / 10000);
     text.append(1, '.').append(std::to_string(version / 100 % 100));
     if (version % 100 != 0) text.append(1, '.').append(std::to_string(version % 100));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUPTI functions we use, as a table of pointers: filled from a real libcupti, or from a fake
-// one in tests.
+// Table of pointers to the CUPTI functions that we use, from a real libcupti, or from a fake one in
+// tests.
 #pragma once
 
 #include <cupti.h>
@@ -14,7 +14,7 @@
 
 namespace gpuprof::guest {
 
-// Needed for tracing at all. Absent ones turn tracing off.
+// Required for tracing. If one is missing, tracing is off.
 #define GPUPROF_CUPTI_TRACING(X)       \
   X(cuptiGetVersion)                   \
   X(cuptiGetResultString)              \
@@ -31,7 +31,7 @@ namespace gpuprof::guest {
   X(cuptiActivityGetNumDroppedRecords) \
   X(cuptiFinalize)
 
-// Good to have; each caller checks. Newer than CUDA 12.0 or of use on request only.
+// Optional; each caller checks. They are newer than CUDA 12.0 or used only on request.
 #define GPUPROF_CUPTI_OPTIONAL(X)               \
   X(cuptiEnableDomain)                          \
   X(cuptiSubscribe_v2)                          \
@@ -49,8 +49,8 @@ namespace gpuprof::guest {
   X(cuptiActivityFlushPeriod)                   \
   X(cuptiActivityRegisterTimestampCallback)
 
-// Needed to know metrics and to plan passes, which takes no GPU. From CUDA 12.6 on; absent ones
-// turn counters off, the rest works.
+// Required to list metrics and to plan passes, which needs no GPU. Since CUDA 12.6; if one is
+// missing, counters are off and the rest works.
 #define GPUPROF_CUPTI_COUNTERS(X)         \
   X(cuptiProfilerHostInitialize)          \
   X(cuptiProfilerHostDeinitialize)        \
@@ -63,7 +63,7 @@ namespace gpuprof::guest {
   X(cuptiProfilerHostGetConfigImage)      \
   X(cuptiProfilerHostGetNumOfPasses)
 
-// Needed to count around launches. From CUDA 12.6 on, too.
+// Required to count around launches. Since CUDA 12.6, too.
 #define GPUPROF_CUPTI_RANGES(X)                   \
   X(cuptiProfilerInitialize)                      \
   X(cuptiProfilerDeviceSupported)                 \
@@ -82,7 +82,7 @@ namespace gpuprof::guest {
   X(cuptiRangeProfilerGetCounterDataInfo)         \
   X(cuptiRangeProfilerCounterDataGetRangeInfo)
 
-// Needed beside the ranges' first four to sample a whole GPU. From CUDA 12.6 on, too.
+// Required to sample a whole GPU, with the first four of the ranges group. Since CUDA 12.6, too.
 #define GPUPROF_CUPTI_SAMPLING(X)              \
   X(cuptiPmSamplingGetCounterAvailability)     \
   X(cuptiPmSamplingEnable)                     \
@@ -103,27 +103,27 @@ namespace gpuprof::guest {
   GPUPROF_CUPTI_RANGES(X)          \
   GPUPROF_CUPTI_SAMPLING(X)
 
-/// A null member means: this libcupti does not have it.
+/// A null member means that this libcupti does not have the function.
 struct cupti_api {
 #define GPUPROF_MEMBER(name) decltype(&::name) name = nullptr;
   GPUPROF_CUPTI_FUNCTIONS(GPUPROF_MEMBER)
 #undef GPUPROF_MEMBER
 
-  /// Name of the first missing function of the tracing group, or nullptr when the group is
-  /// complete.
+  /// Returns the name of the first missing function of the tracing group, or nullptr if the group
+  /// is complete.
   char const* first_missing_for_tracing() const noexcept;
-  /// The same of the counters group.
+  /// The same for the counters group.
   char const* first_missing_for_counters() const noexcept;
-  /// The same of the ranges group.
+  /// The same for the ranges group.
   char const* first_missing_for_ranges() const noexcept;
-  /// The same of the sampling group.
+  /// The same for the sampling group.
   char const* first_missing_for_sampling() const noexcept;
 };
 
 /// Fills the table from a loaded library.
 cupti_api resolve_cupti(void* library) noexcept;
 
-/// Versions of cuptiGetVersion() at which something we rely on changed.
+/// Values of cuptiGetVersion() at which something that we depend on changed.
 namespace cupti_version {
 inline constexpr unsigned oldest_supported = 19;  // CUDA 12.0: CUpti_ActivityKernel9
 inline constexpr unsigned can_be_left = 24;       // CUDA 12.6: see known_defects
@@ -135,7 +135,7 @@ inline constexpr unsigned refuses_null_buffers =
 inline constexpr unsigned cuda_13_0 = 130000;
 }  // namespace cupti_version
 
-/// "12.8", "13.0.1", or "CUPTI 21" for numbers we do not know.
+/// Returns for example "12.8" or "13.0.1", or "CUPTI 21" for an unknown number.
 std::string cupti_version_text(unsigned version);
 
 }  // namespace gpuprof::guest

@@ -13,7 +13,8 @@ namespace {
 
 constexpr unsigned max_attributes = 64;  // CUDA 13 has 17
 
-/// Before the call nobody has looked at what the program passes: the driver may refuse it unseen.
+/// Checks memory that the program passes: before the call the driver has not checked it, and may
+/// refuse the call unread.
 bool can_read(CUlaunchConfig const* config) noexcept {
   if (!gpuprof::can_read(config, sizeof *config)) return false;
   if (config->attrs == nullptr || config->numAttrs == 0) return true;
@@ -29,7 +30,7 @@ bool is_cooperative(CUlaunchConfig const& config) noexcept {
   return false;
 }
 
-/// What two calls have under the same names.
+/// Reads the parameters that two calls have under the same names.
 template <class Parameters>
 launch_parameters plain_launch(Parameters const& p) noexcept {
   return {.work = p.f,

@@ -11,22 +11,22 @@
 
 namespace gpuprof::guest {
 
-/// How a driver call's parameters are laid out, by its name.
+/// Layout of a driver call's parameters, from its name.
 enum class launch_call : std::uint8_t {
   none,
   kernel,        // cuLaunchKernel
   kernel_ex,     // cuLaunchKernelEx
   cooperative,   // cuLaunchCooperativeKernel
   graph,         // cuGraphLaunch
-  not_readable,  // launches kernels, and counters cannot run around it: of several GPUs, old calls
+  not_readable,  // launches kernels that cannot be read: on several GPUs, or old calls
 };
 
 struct launch_call_kind {
   launch_call call = launch_call::none;
-  bool default_stream_per_thread = false;  // stream 0 is the thread's own
+  bool default_stream_per_thread = false;  // stream 0 means the thread's own stream
 };
 
-/// By CUPTI's name of the call, as in "cuLaunchKernelEx_ptsz".
+/// `name`: CUPTI's name of the call, as in "cuLaunchKernelEx_ptsz".
 launch_call_kind launch_call_named(char const* name) noexcept;
 
 struct launch_parameters {
@@ -35,37 +35,37 @@ struct launch_parameters {
   unsigned shared_bytes = 0;  // dynamic
   CUstream stream = nullptr;
   bool cooperative = false;
-  /// As in cuLaunchKernel: a pointer to each argument, or else one buffer with all of them. Until
-  /// the driver has accepted the launch they may point anywhere.
+  /// As in cuLaunchKernel: a pointer to each argument, or one buffer with all of them. They may be
+  /// invalid until the driver has accepted the launch.
   void* const* arguments = nullptr;
   void* const* argument_buffer = nullptr;
-  std::uint32_t name = 0;  // of the kernel, hashed: its handle may have been another's; 0: of none
+  std::uint32_t name = 0;  // hash of the kernel's name, as its handle may be reused; 0: no name
 };
 
-/// False when the call has none that can be read. Safe before the call, whatever the program
-/// passes.
+/// Returns false if the parameters cannot be read. Safe before the call, for anything that the
+/// program passes.
 bool read_launch_parameters(launch_call_kind kind, CUpti_CallbackData const& call,
                             launch_parameters& into) noexcept;
 
-// On which stream a driver call puts its work, read from its parameters.
+// Finds the stream on which a driver call puts its work, in its parameters.
 
-/// Where a driver call keeps its stream, by the call's name.
+/// Location of the stream in a driver call's parameters, from the call's name.
 struct stream_place {
   enum class kind : std::uint8_t {
-    none,       // it has none: it works on the default stream
+    none,       // no stream: works on the default stream
     parameter,  // at `offset` of its parameters
-    unknown     // newer than this table
+    unknown     // the call is newer than this table
   };
   kind is = kind::unknown;
-  bool default_stream_per_thread = false;  // stream 0 is the thread's own
+  bool default_stream_per_thread = false;  // stream 0 means the thread's own stream
   std::uint16_t offset = 0;
 };
 
-/// By CUPTI's name of a call that puts copies, fills, functions or waits on a stream, as in
+/// `name`: CUPTI's name of a call that puts copies, fills, functions or waits on a stream, as in
 /// "cuMemcpyHtoDAsync_v2_ptsz".
 stream_place stream_place_named(char const* name) noexcept;
 
-/// False when it is not known.
+/// Returns false if the stream is not known.
 bool read_stream(stream_place place, void const* parameters, CUstream& into) noexcept;
 
 }  // namespace gpuprof::guest

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What CUPTI calls the chip of a GPU: the name its counters go by.
+// CUPTI's name for the chip of a GPU, which its counters are listed under.
 #pragma once
 
 #include "guest/cupti/api.hpp"
@@ -9,7 +9,8 @@
 
 namespace gpuprof::guest {
 
-/// "GH100"; empty when CUPTI does not say. `device` as CUDA counts; cuInit must have run.
+/// Returns for example "GH100", or an empty string if CUPTI cannot tell. `device`: CUDA's ordinal;
+/// cuInit must have run.
 std::string chip_name(cupti_api const& api, std::size_t device);
 
 }  // namespace gpuprof::guest

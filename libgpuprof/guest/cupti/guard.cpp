@@ -6,8 +6,7 @@
 namespace gpuprof::guest {
 namespace {
 
-/// What the codes mean for somebody who wants a trace; empty for those CUPTI's own text says well
-/// enough.
+/// Explains a code for users; empty if CUPTI's own text is clear enough.
 char const* advice(CUptiResult code) noexcept {
   switch (code) {
     case CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:

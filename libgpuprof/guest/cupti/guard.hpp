@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls CUPTI through the table and turns a failure into one clear line for whoever asked.
+// Calls CUPTI through the table and turns a failure into one clear line for the caller.
 #pragma once
 
 #include "base/result.hpp"
@@ -20,7 +20,7 @@ inline constexpr char const* cupti_function_name = "?";
 GPUPROF_CUPTI_FUNCTIONS(GPUPROF_NAME)
 #undef GPUPROF_NAME
 
-/// The reason for a CUptiResult in words a user can act on.
+/// Returns the reason for a CUptiResult, in words that a user can act on.
 std::string describe(cupti_api const& api, CUptiResult code);
 
 /// Any thread; holds no lock.
@@ -49,8 +49,8 @@ class cupti_guard {
     return failed(name, code);
   }
 
-  /// The same for calls whose failure costs nothing the user asked for: logged at debug level,
-  /// nothing else.
+  /// The same for calls whose failure does not matter to the user: it is only logged, at debug
+  /// level.
   template <auto Member, class... Args>
   bool try_call(Args... args) const noexcept {
     auto const function = api_->*Member;
@@ -77,7 +77,7 @@ class undo_stack {
 
   void push(std::function<void()> step) { steps_.push_back(std::move(step)); }
   void undo_all() noexcept;
-  /// For when what was set up is gone by itself.
+  /// Call it if what was set up no longer exists.
   void forget_all() noexcept { steps_.clear(); }
   bool empty() const noexcept { return steps_.empty(); }
 

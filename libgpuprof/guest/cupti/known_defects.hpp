@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What versions of CUPTI get wrong, and what is not asked of them for that.
+// Defects of CUPTI versions, and which calls we avoid because of them.
 #pragma once
 
 #include <string>
@@ -8,19 +8,20 @@ namespace gpuprof::guest {
 
 /// From CUPTI's release notes.
 struct known_defects {
-  /// cuptiFinalize crashed programs with CUDA graphs (up to CUDA 12.4), and who subscribed again
-  /// got nothing (up to 12.5): CUPTI stays in the process.
+  /// cuptiFinalize crashed programs with CUDA graphs (up to CUDA 12.4), and a client that
+  /// subscribed again got nothing (up to 12.5): CUPTI stays in the process.
   bool cannot_be_left = false;
   /// CUDA 13.0 without Update 1: switching records of kernels off may never return. They stay on.
   bool cannot_stop_kernel_records = false;
-  /// The same: flushing may crash. It is done only where records would be lost otherwise.
+  /// CUDA 13.0 without Update 1: flushing may crash, so it is done only if records would be lost
+  /// otherwise.
   bool should_not_flush = false;
 };
 
-/// `version`: as cuptiGetVersion() gives it.
+/// `version`: from cuptiGetVersion().
 known_defects known_defects_of(unsigned version) noexcept;
 
-/// One sentence for users; empty: none is known.
+/// Returns one sentence for users; empty if there are no defects.
 std::string describe(known_defects const& defects);
 
 }  // namespace gpuprof::guest

@@ -36,7 +36,7 @@ std::vector<std::string> mapped_libraries() {
           if (info->dlpi_name != nullptr && info->dlpi_name[0] == '/')
             static_cast<std::vector<std::string>*>(out)->emplace_back(info->dlpi_name);
           return 0;
-        } catch (...) {  // not through the loader, which holds its lock
+        } catch (...) {  // must not pass through the loader, which holds its lock
           return 1;
         }
       },
@@ -45,7 +45,7 @@ std::vector<std::string> mapped_libraries() {
   return paths;
 }
 
-/// A library newer than the driver may refuse to work with it: matching majors first.
+/// A library newer than the driver may not work with it, so matching major versions come first.
 std::vector<std::string> sonames(unsigned driver_major) {
   std::vector<std::string> names{"libcupti.so.13", "libcupti.so.12"};
   if (driver_major != 0 && driver_major < 13) std::swap(names[0], names[1]);
@@ -70,8 +70,8 @@ void add_package_folders(std::vector<std::string>& folders, std::string const& p
   folders.push_back(packages + "nvidia/cuda_cupti/lib/");
 }
 
-/// Those of the Python that runs here, if it has loaded a module of a package, and the one that
-/// holds this library or command: libgpuprof/lib or libgpuprof/bin.
+/// Returns the folders of the Python that runs here, if it has loaded a module of a package, and of
+/// the Python that holds this library or command: libgpuprof/lib or libgpuprof/bin.
 std::vector<std::string> python_folders(std::vector<std::string> const& mapped) {
   std::vector<std::string> folders;
   std::string last;
@@ -109,8 +109,8 @@ bool driver_is_there() {
          dlopen(driver, RTLD_LAZY | RTLD_LOCAL) != nullptr;
 }
 
-/// CUPTI 13.2 and newer want the driver in every call: without one 13.2 calls itself until the
-/// stack is full, 13.3 to 13.5 answer nothing but 999. The function is one that came with 13.2.
+/// CUPTI 13.2 and newer need the driver in every call: without it 13.2 recurses until the stack
+/// overflows, and 13.3 to 13.5 return only 999. The function tested here is new in 13.2.
 bool needs_the_driver(void* library) {
   return dlsym(library, "cuptiActivityGetStructSize") != nullptr;
 }
@@ -164,7 +164,7 @@ std::vector<std::string> cupti_candidates(unsigned driver_major) {
   auto const mapped = mapped_libraries();
   std::vector<std::string> candidates;
   std::copy_if(mapped.begin(), mapped.end(), std::back_inserter(candidates), is_libcupti);
-  if (!candidates.empty()) return candidates;  // never a second one
+  if (!candidates.empty()) return candidates;  // never load a second one
 
   if (auto const wanted = environment("GPUPROF_CUPTI_PATH"); !wanted.empty()) {
     if (!is_folder(wanted)) {
@@ -199,7 +199,7 @@ result<loaded_cupti> load_cupti(unsigned driver_major) {
 
 void open_nvperf_host(loaded_cupti const& cupti) {
   std::error_code ignored;
-  auto const file = std::filesystem::canonical(cupti.path, ignored).string();  // behind links
+  auto const file = std::filesystem::canonical(cupti.path, ignored).string();  // without links
   for (auto const& path : {cupti.path, file}) {
     auto const beside = folder_of(path) + "libnvperf_host.so";
     if (dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) return;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which structs the records of the loaded CUPTI are read through.
+// Structs through which the records of the loaded CUPTI are read.
 //
-// CUPTI fills the newest layout it knows, and layouts only ever grow at the end. So each record is
-// read through the oldest struct that has the fields we want; a field younger than CUDA 12.0 is
-// gated on cuptiGetVersion().
+// CUPTI fills the newest layout that it knows, and layouts grow only at the end. So each record is
+// read through the oldest struct that has the fields we need; a field newer than CUDA 12.0 is used
+// only if cuptiGetVersion() is high enough.
 #pragma once
 
 #include "guest/cupti/api.hpp"
@@ -23,14 +23,14 @@ using synchronization = CUpti_ActivitySynchronization;       // 7.5
 using synchronization_13 = CUpti_ActivitySynchronization2;   // adds returnValue
 using graph = CUpti_ActivityGraphTrace;                      // 11.7
 using unified_memory = CUpti_ActivityUnifiedMemoryCounter2;  // 7.0
-// Of another client: their times alone.
-using overhead = CUpti_ActivityOverhead2;       // 12.0; `start` and `end` as in those before
+// Used only for times in records of another client.
+using overhead = CUpti_ActivityOverhead2;       // 12.0; `start` and `end` as in earlier versions
 using jit = CUpti_ActivityJit;                  // 12.0
 using allocation = CUpti_ActivityMemory;        // 7.0
 using memory_pool = CUpti_ActivityMemoryPool2;  // 11.6
 using marker = CUpti_ActivityMarker2;           // 7.0
 
-// The prefix we read has not moved between Kernel4 and Kernel10; if a new toolkit breaks this, give
+// The part that we read is the same from Kernel4 to Kernel10; if a new toolkit changes it, give
 // that version its own alias.
 static_assert(offsetof(kernel, start) == offsetof(CUpti_ActivityKernel10, start));
 static_assert(offsetof(kernel, correlationId) == offsetof(CUpti_ActivityKernel10, correlationId));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver functions that run kernels and copies, as a table filled by dlopen. For measuring
-// peaks alone: tracing needs none of them.
+// Table of the driver functions that run kernels and copies, filled by dlopen. Only for measuring
+// peaks: tracing needs none of them.
 #pragma once
 
 #include "base/result.hpp"
@@ -56,7 +56,7 @@ namespace gpuprof::guest {
   X(cuGraphLaunch)                               \
   X(cuGetErrorName)
 
-/// Every member is there: a driver that lacks one is too old, which the error says.
+/// All members are set: if a driver lacks one, loading fails with an error that says it is too old.
 struct cuda_compute {
 #define GPUPROF_MEMBER(name) decltype(&::name) name = nullptr;
   GPUPROF_COMPUTE_FUNCTIONS(GPUPROF_MEMBER)

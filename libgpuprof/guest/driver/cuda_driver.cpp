@@ -23,7 +23,7 @@ result<cuda_driver> load_cuda_driver() {
 
 namespace {
 
-// Of a driver that the program has loaded; it alone keeps it loaded.
+// Finds a function in a driver that the program has loaded; does not keep the driver loaded.
 template <typename Function>
 Function loaded_function(char const* name) noexcept {
   void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA driver functions we use, as a table of pointers filled by dlopen; never links libcuda.
+// Table of the CUDA driver functions that we use, filled by dlopen; libcuda is never linked.
 #pragma once
 
 #include "base/result.hpp"
@@ -25,7 +25,7 @@ namespace gpuprof::guest {
   X(cuFuncGetParamInfo)                \
   X(cuKernelGetParamInfo)
 
-/// A null member means: this driver does not have it.
+/// A null member means that this driver does not have the function.
 struct cuda_driver {
 #define GPUPROF_MEMBER(name) decltype(&::name) name = nullptr;
   GPUPROF_DRIVER_FUNCTIONS(GPUPROF_MEMBER)
@@ -35,15 +35,16 @@ struct cuda_driver {
 /// Opens libcuda.so.1 (the mapped one when there is one). Does not call cuInit.
 result<cuda_driver> load_cuda_driver();
 
-/// Somebody in this process has called cuInit. Opens nothing.
+/// True if cuInit has been called in this process. Opens nothing.
 bool cuda_is_up() noexcept;
 
-/// Where the next one asks. Not inside a call of the program's: it asks the loader.
+/// Finds the function that primary_context_is_active() calls. Do not call it inside a call of the
+/// program, because it uses the loader.
 void find_primary_context_state() noexcept;
-/// Somebody retains the primary context of a device, or nobody can say.
+/// True if the primary context of a device is retained, or if that is not known.
 bool primary_context_is_active(int device) noexcept;
 
-/// 13000 for CUDA 13.0; 0 when there is no driver.
+/// Returns for example 13000 for CUDA 13.0; 0 if there is no driver.
 int driver_cuda_version() noexcept;
 
 }  // namespace gpuprof::guest

@@ -68,7 +68,7 @@ void add_from_nvml(nvml const& library, device_facts& facts) {
   facts.uuid = device->uuid();
   if (more.max_sm_clock_mhz != 0) facts.max_sm_clock_khz = more.max_sm_clock_mhz * 1000;
   if (more.max_memory_clock_mhz != 0) facts.max_memory_clock_khz = more.max_memory_clock_mhz * 1000;
-  // CUDA tells the share of a slice, NVML the bus of the chip.
+  // CUDA gives the bus width of a slice, NVML that of the whole chip.
   if (more.memory_bus_bits != 0 && !device->is_slice())
     facts.memory_bus_bits = more.memory_bus_bits;
   facts.mig = more.mig;

@@ -20,7 +20,7 @@ struct device_facts {
   int sm_count = 0;
   std::uint32_t max_sm_clock_khz = 0, max_memory_clock_khz = 0, memory_bus_bits = 0;
   std::uint64_t memory_bytes = 0, l2_bytes = 0;
-  // Of each SM; the last of each block, kept by the driver.
+  // Limits of each SM; reserved_shared_bytes is what the driver reserves in each block.
   std::uint32_t max_threads_per_sm = 0, max_blocks_per_sm = 0, registers_per_sm = 0;
   std::uint32_t shared_bytes_per_sm = 0, reserved_shared_bytes = 0;
   bool mig = false;
@@ -32,15 +32,15 @@ struct driver_facts {
   std::vector<device_facts> devices;
 };
 
-/// cuInit must have run. Only queries; creates no context. `library` null: without what only NVML
-/// knows.
+/// cuInit must have run. Only queries; creates no context. If `library` is null, values that only
+/// NVML knows are missing.
 driver_facts read_driver_facts(cuda_driver const&, nvml const* library);
-/// Opens NVML for as long as it takes.
+/// The same; opens NVML while it runs.
 driver_facts read_driver_facts(cuda_driver const&);
 
-/// "GPU-1b2c3d4e-...", the way nvidia-smi writes it.
+/// Returns for example "GPU-1b2c3d4e-...", as nvidia-smi writes it.
 std::string uuid_text(CUuuid const&);
-/// Empty: the driver does not say.
+/// Returns an empty string if the driver does not tell.
 std::string device_uuid(cuda_driver const&, int ordinal);
 
 }  // namespace gpuprof::guest

@@ -27,7 +27,7 @@ std::optional<std::uint64_t> ask(nvml_functions::read_long function, nvml_handle
   return value;
 }
 
-/// Of modes that are on (1) or off.
+/// True if a mode is on (1).
 bool is_on(nvml_result (*mode)(nvml_handle, unsigned*, unsigned*), nvml_handle chip) noexcept {
   unsigned current = 0, pending = 0;
   return mode != nullptr && mode(chip, &current, &pending) == 0 && current == 1;
@@ -40,14 +40,14 @@ unsigned ask_field(nvml_functions const& table, nvml_handle chip, unsigned field
   return value.outcome == 0 ? value.value.as_unsigned : 0;
 }
 
-/// The present draw where the driver tells it; the older call gives the mean of a second.
+/// Returns the present power if the driver gives it, or the mean of a second from the older call.
 double watts(nvml_functions const& table, nvml_handle chip) noexcept {
   auto milliwatts = ask_field(table, chip, nvml_field_power_instant_mw);
   if (milliwatts == 0) milliwatts = ask(table.power_usage, chip);
   return milliwatts / 1000.0;
 }
 
-/// The older call goes away with CUDA 14.
+/// The older call will be removed in CUDA 14.
 unsigned temperature(nvml_functions const& table, nvml_handle chip) noexcept {
   nvml_temperature reading{nvml_temperature_v1, nvml_temperature_gpu, 0};
   if (table.temperature != nullptr && table.temperature(chip, &reading) == 0)
@@ -55,7 +55,7 @@ unsigned temperature(nvml_functions const& table, nvml_handle chip) noexcept {
   return ask(table.old_temperature, chip, nvml_temperature_gpu);
 }
 
-/// False when NVML cannot tell.
+/// Returns false if NVML cannot tell.
 bool add_processes(std::vector<gpu_process>& all, nvml_functions::list_processes list,
                    nvml_handle device) {
   if (list == nullptr) return false;
@@ -64,7 +64,7 @@ bool add_processes(std::vector<gpu_process>& all, nvml_functions::list_processes
   auto outcome = list(device, &count, found.data());
   for (; outcome == nvml_insufficient_size && found.size() < 65'536;
        outcome = list(device, &count, found.data())) {
-    found.resize(2 * std::max<std::size_t>(found.size(), count));  // more may start meanwhile
+    found.resize(2 * std::max<std::size_t>(found.size(), count));  // others may start meanwhile
     count = static_cast<unsigned>(found.size());
   }
   if (outcome != 0) return false;
@@ -196,7 +196,7 @@ result<nvml> nvml::open() {
 nvml::nvml(nvml&& other) noexcept : table_(std::exchange(other.table_, nullptr)) {}
 
 nvml::~nvml() {
-  if (table_ != nullptr) table_->shutdown();  // NVML counts its initializations
+  if (table_ != nullptr) table_->shutdown();  // NVML counts calls of init and shutdown
 }
 
 std::string nvml::driver_version() const {

@@ -14,22 +14,22 @@ namespace gpuprof::guest {
 
 struct nvml_functions;
 
-/// What NVML alone knows of a GPU. 0 or false: NVML did not say.
+/// Properties of a GPU that only NVML knows. 0 or false: unknown.
 struct nvml_facts {
   std::uint32_t max_sm_clock_mhz = 0;
   std::uint32_t max_memory_clock_mhz = 0;
   std::uint32_t memory_bus_bits = 0;  // of the whole chip
-  std::uint32_t power_limit_w = 0;    // the one that is enforced
+  std::uint32_t power_limit_w = 0;    // the enforced limit
   std::uint32_t application_sm_clock_mhz = 0, default_application_sm_clock_mhz = 0;
   bool ecc = false;
-  bool mig = false;  // the mode is on
-  /// The greatest that GPU and slot can do together, and those of now: idle links slow down.
+  bool mig = false;  // MIG mode is on
+  /// The highest that GPU and slot support together, and the present values: idle links slow down.
   int max_pcie_generation = 0, max_pcie_width = 0;
   int pcie_generation = 0, pcie_width = 0;
   int c2c_links = 0;  // NVLink-C2C to the host: copies do not take the PCIe link
 };
 
-/// What a GPU does at the moment. 0: NVML did not say.
+/// The present state of a GPU. 0: unknown.
 struct chip_reading {
   std::uint32_t sm_clock_mhz = 0, memory_clock_mhz = 0;
   double watts = 0;
@@ -37,7 +37,7 @@ struct chip_reading {
   std::uint64_t limiters = 0;  // clocks event reasons, bits as in nvml.h
 };
 
-/// Per cent of the time in which anything ran, over the last sixth of a second up to a whole one.
+/// Percent of the time in which anything ran, over the last 1/6 second to 1 second.
 struct gpu_utilization {
   unsigned gpu = 0, memory = 0;
 };
@@ -47,10 +47,10 @@ struct gpu_process {
   std::uint64_t memory_bytes = 0;  // 0: not known
 };
 
-/// Holds while the nvml it came from does. Any thread.
+/// Valid as long as the nvml object that it came from. Any thread.
 class nvml_device {
  public:
-  /// `chip` is what `handle` is a MIG slice of, or `handle` itself.
+  /// `chip`: the GPU whose MIG slice `handle` is, or `handle` itself.
   nvml_device(nvml_functions const* table, void* handle, void* chip, std::string uuid) noexcept;
 
   std::string const& uuid() const noexcept { return uuid_; }
@@ -58,14 +58,14 @@ class nvml_device {
 
   /// Takes milliseconds.
   nvml_facts facts() const noexcept;
-  /// Of the whole chip. Takes 1 to 15 us on an H200.
+  /// Values of the whole chip. Takes 1 to 15 us on an H200.
   chip_reading read() const noexcept;
-  /// mJ since the driver was loaded, in steps of some 100 ms. Takes 4 ms on an H200.
+  /// Energy in mJ since the driver was loaded, updated every 100 ms or so. Takes 4 ms on an H200.
   std::optional<std::uint64_t> energy_mj() const noexcept;
-  /// Empty where NVML cannot tell, as with MIG.
+  /// Returns nullopt if NVML cannot tell, as with MIG.
   std::optional<gpu_utilization> utilization() const noexcept;
-  /// Processes that compute or draw, each once; in a container often none at all. Empty: NVML
-  /// cannot tell.
+  /// Returns the processes that compute or draw, each once; in a container often none. nullopt:
+  /// NVML cannot tell.
   std::optional<std::vector<gpu_process>> processes() const;
 
  private:
@@ -75,8 +75,8 @@ class nvml_device {
   std::string uuid_;
 };
 
-/// Opens NVML, the library behind nvidia-smi, and finds GPUs in it; declared by hand (not every
-/// toolkit ships nvml.h) and filled by dlopen.
+/// Opens NVML, the library behind nvidia-smi, and finds GPUs in it. Its functions are declared here
+/// (not every toolkit has nvml.h) and loaded by dlopen.
 class nvml {
  public:
   static result<nvml> open();
@@ -86,8 +86,9 @@ class nvml {
 
   /// "580.159.03"
   std::string driver_version() const;
-  /// `uuid` as "GPU-..." or "MIG-...": CUDA does not say which of the two its UUID is, so that a
-  /// slice is also found under "GPU-...". Empty: NVML does not know it. Look up once and keep.
+  /// `uuid`: "GPU-..." or "MIG-...". CUDA does not tell which of these its UUID is, so a slice is
+  /// also found under "GPU-...". Returns nullopt if NVML does not know it. Look it up once and keep
+  /// the result.
   std::optional<nvml_device> device(std::string const& uuid) const;
 
  private:

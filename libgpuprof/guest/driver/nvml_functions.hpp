@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVML's functions and structs as its reference documents them; a null member: this NVML lacks it.
+// NVML's functions and structs, as its reference documents them. A null member means that this NVML
+// lacks the function.
 #pragma once
 
 namespace gpuprof::guest {
@@ -29,7 +30,8 @@ struct nvml_field_value {
 };
 static_assert(sizeof(nvml_field_value) == 40, "nvmlFieldValue_t has 40 bytes");
 
-// nvmlTemperature_v1_t; the version is its size and, in the highest byte, its number.
+// nvmlTemperature_v1_t; `version` is the size of the struct, with the version number in the highest
+// byte.
 struct nvml_temperature {
   unsigned version;
   unsigned sensor;
@@ -43,7 +45,7 @@ struct nvml_utilization {
   unsigned memory;
 };
 
-// nvmlProcessInfo_t of the functions that end in _v3
+// nvmlProcessInfo_t for functions with the suffix _v3
 struct nvml_process {
   unsigned pid;
   unsigned long long used_bytes;  // all ones: not known

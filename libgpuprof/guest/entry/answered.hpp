@@ -16,7 +16,7 @@
 
 namespace gpuprof::guest {
 
-/// `why` lives as long as the process.
+/// `why` must live as long as the process.
 inline gpuprof_status refused(gpuprof_status status, char const* why) noexcept {
   keep_fixed_message(why);
   return status;
@@ -28,7 +28,7 @@ inline gpuprof_status status_of(api_outcome const& outcome) noexcept {
   return outcome.what == api_outcome::kind::late ? GPUPROF_TIMEOUT : GPUPROF_INACTIVE;
 }
 
-/// The status that `act` returns; GPUPROF_INACTIVE when it threw, or where nothing of ours may run.
+/// Returns the status of `act`, or GPUPROF_INACTIVE if it threw or nothing of ours may run here.
 template <class Act>
 gpuprof_status answered(Act&& act) noexcept {
   keep_fixed_message("");
@@ -44,7 +44,7 @@ gpuprof_status answered(Act&& act) noexcept {
                    [](char const* why) { keep_message(why); });
 }
 
-// Structs that are handed to the program as a list of pointers, and stay where they are.
+// A list of pointers to structs for the program; the structs keep their addresses.
 
 template <class Struct>
 class listed {

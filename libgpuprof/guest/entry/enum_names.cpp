@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of values of enums of the C API that are the library's own words.
+// Names for values of those enums of the C API that only this library defines.
 #define GPUPROF_BUILDING
 #include <gpuprof/peaks.h>
 

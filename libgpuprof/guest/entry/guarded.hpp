@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps every exception on our side of a C boundary, and the thread alive that has crossed it.
+// Stops exceptions at a C boundary, and keeps a thread that has crossed it from being canceled.
 #pragma once
 
 #include "base/log.hpp"
@@ -13,8 +13,8 @@
 
 namespace gpuprof::guest {
 
-/// What `act` returns, or `otherwise` when it threw. `failed` gets the line that says what was
-/// thrown; only the first is logged.
+/// Returns the result of `act`, or `otherwise` if it threw. `failed` gets a line on what was
+/// thrown; only the first such line is logged.
 template <class Act, class Value, class Failed>
 Value attempted(Value otherwise, Act&& act, Failed&& failed) noexcept {
   no_cancellation const here;
@@ -36,9 +36,9 @@ Value attempted(Value otherwise, Act&& act, Failed&& failed) noexcept {
   return otherwise;
 }
 
-/// The same; `otherwise` also where nothing of ours may run: in inert children, and in programs
-/// with rights that their user does not have, which would read files that the environment names,
-/// and write files, with these rights.
+/// The same, but also returns `otherwise` where nothing of ours may run: in inert children, and in
+/// programs with rights that their user does not have, because there we would use these rights to
+/// read files named by the environment and to write files.
 template <class Act, class Value>
 Value guarded(Value otherwise, Act&& act) noexcept {
   if (is_forked_child() || has_rights_of_others()) return otherwise;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the library comes into a process. When it is loaded it points CUDA and NVTX here by
-// environment variables, notes in another one that it has set them, and remembers what the process
-// was given before the program changes it. If it is preloaded alone, it opens libgpuprof_preload.so
-// as well. Then the CUDA driver and NVTX call the functions at the end.
+// How the library gets into a process. When it is loaded, it points CUDA and NVTX to itself by
+// environment variables, notes in another variable that it has set them, and remembers properties
+// of the process before the program changes them. If libgpuprof.so is preloaded without it, it also
+// opens libgpuprof_preload.so. Later the CUDA driver and NVTX call the functions at the end.
 #include "guest/nvtx/injection.hpp"
 
 #include "base/log.hpp"
@@ -30,8 +30,8 @@ constexpr char const* marker = "GPUPROF_SET_INJECTION";
 constinit std::atomic<bool> left_over{false};
 constinit std::atomic<bool> out_of_reach{false};
 
-/// The loader has it for the whole program: preloaded, linked, or opened with RTLD_GLOBAL. The
-/// driver opens what it injects for itself.
+/// True if the loader has this library in the global scope: preloaded, linked, or opened with
+/// RTLD_GLOBAL. What the driver injects, it opens locally.
 bool is_in_global_scope() noexcept {
   auto* const program = dlopen(nullptr, RTLD_LAZY);
   return program != nullptr && real_dlsym()(program, "gpuprof_version") != nullptr;
@@ -43,8 +43,8 @@ bool is_preloaded_by_name() noexcept {
          std::string_view(preloaded).find("libgpuprof.so") != std::string_view::npos;
 }
 
-/// Libraries that the program opens later and that are linked against libcupti find its names
-/// there. What asks dlsym, or is linked at the start, does not.
+/// Libraries that are opened later and are linked against libcupti find its names in
+/// libgpuprof_preload.so. Libraries that use dlsym, or are linked at the start, do not.
 void bring_what_shares_cupti(std::string const& path) {
   auto* const program = dlopen(nullptr, RTLD_LAZY);
   out_of_reach = program != nullptr && real_dlsym()(program, "cuptiSubscribe") != nullptr;
@@ -52,8 +52,8 @@ void bring_what_shares_cupti(std::string const& path) {
   (void)dlopen(beside.c_str(), RTLD_NOW | RTLD_GLOBAL);
 }
 
-// LD_PRELOAD and linking thus come in through the same doors as CUDA_INJECTION64_PATH: at cuInit,
-// and at a program's first NVTX call. A path that somebody has set stays.
+// Thus LD_PRELOAD and linking use the same entry points as CUDA_INJECTION64_PATH: cuInit, and the
+// program's first NVTX call. A path that is already set stays.
 void point_cuda_and_nvtx_here(std::string const& path) noexcept {
   bool const was_set = std::getenv("CUDA_INJECTION64_PATH") != nullptr;
   left_over = was_set && std::getenv(marker) != nullptr && !is_in_global_scope();
@@ -72,20 +72,20 @@ __attribute__((constructor)) void loaded() noexcept {
     if (path.empty() || path.find("libgpuprof") == std::string::npos) return;
     point_cuda_and_nvtx_here(path);
     if (is_preloaded_by_name()) bring_what_shares_cupti(path);
-  } catch (...) {  // no memory this early: the program goes on without us
+  } catch (...) {  // no memory: the program continues without us
   }
   dlerror();
   errno = saved_errno;
 }
 
-/// LD_PRELOAD names libgpuprof.so, and the program is linked against libcupti: its calls of CUPTI
-/// do not come through libgpuprof_preload.so.
+/// True if LD_PRELOAD names libgpuprof.so and the program is linked against libcupti: its calls of
+/// CUPTI do not come through libgpuprof_preload.so.
 bool cupti_is_out_of_reach() noexcept {
   return out_of_reach.load(std::memory_order_relaxed);
 }
 
-/// The injection variables were set by the library for another process, from which this one has
-/// inherited them: it was preloaded or linked there, and is neither here.
+/// True if this process has inherited the injection variables from a process where the library was
+/// preloaded or linked, but is not preloaded or linked here.
 bool injection_is_left_over() noexcept {
   return left_over.load(std::memory_order_relaxed);
 }
@@ -95,7 +95,7 @@ bool injection_is_left_over() noexcept {
 
 namespace {
 
-/// CUDA begins in a child whose parent has used CUPTI, which is not prepared for that.
+/// Called when CUDA starts in a child whose parent has used CUPTI, which does not support that.
 void say_child_is_not_profiled() noexcept {
   static std::atomic<bool> said{false};
   if (gpuprof::has_rights_of_others() || !gpuprof::first_time(said)) return;
@@ -138,8 +138,8 @@ extern "C" GPUPROF_EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t 
   });
 }
 
-/// The same for NVTX's extensions. Its parameter type is hidden in NVTX's headers, which would hide
-/// this function too.
+/// The same for NVTX extensions. NVTX's headers hide its parameter type, which would hide this
+/// function too.
 extern "C" GPUPROF_EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) {
   return gpuprof::guest::guarded(0, [module] {
     if (gpuprof::guest::injection_is_left_over()) return 0;

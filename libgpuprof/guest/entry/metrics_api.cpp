@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpuprof_take_metrics of include/gpuprof/gpuprof.h: what ranges and kernels achieve, for the
-// program.
+// gpuprof_take_metrics of include/gpuprof/gpuprof.h: gives the program the metrics of its ranges
+// and kernels.
 #define GPUPROF_BUILDING
 #include <gpuprof/gpuprof.h>
 
@@ -21,7 +21,7 @@ namespace {
 using namespace gpuprof;
 using namespace gpuprof::guest;
 
-// The values of the header are the library's own.
+// The header has the same values as the library.
 static_assert(int{GPUPROF_PRECISION_FP8} == int(precision::fp8));
 static_assert(int{GPUPROF_PRECISION_TENSOR_INT8} == int(precision::tensor_int8));
 static_assert(precision_count == GPUPROF_PRECISION_TENSOR_INT8 + 1, "add it to gpuprof_precision");
@@ -42,11 +42,11 @@ struct owned_line {
 };
 
 struct owned_metrics : gpuprof_metrics {
-  std::deque<owned_line> lines;  // where they stay
+  std::deque<owned_line> lines;  // the lines keep their addresses
   std::vector<gpuprof_achieved const*> listed_ranges, listed_kernels;
 };
 
-/// Shares of roofs: DRAM, L2, then each precision.
+/// Returns the share of a roof: DRAM, L2 or a precision `p`.
 std::optional<double> share_of(roofline_row const& row, bound_by::kind roof, std::size_t p = 0) {
   for (std::size_t i = 0; i < roof_count; ++i)
     if (roof_of(i) == bound_by{roof, static_cast<precision>(p)}) return row.shares[i];

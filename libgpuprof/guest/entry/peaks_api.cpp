@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpuprof_measure_peaks of include/gpuprof/peaks.h: stored peaks or new ones, for the program.
+// gpuprof_measure_peaks of include/gpuprof/peaks.h: gives the program stored or new peaks.
 #define GPUPROF_BUILDING
 #include <gpuprof/peaks.h>
 
@@ -29,7 +29,7 @@ constexpr std::size_t peaks_options_size_of_first_version =
 
 std::mutex one_at_a_time;  // only one measurement can have the GPU to itself
 
-/// Results and the view of them; the texts of the view are the results'.
+/// Results and the view of them; the view points to texts in the results.
 struct owned_peaks : gpuprof_peaks {
   peaks::obtained results;
   std::string all_remarks;
@@ -113,7 +113,7 @@ std::unique_ptr<owned_peaks> owned(peaks::obtained results) {
   return made;
 }
 
-/// cuInit may be what starts a capture, so it comes first.
+/// count_gpus() calls cuInit, which may start a capture, so it comes first.
 result<gpu_peaks> measure_outside_captures(process_profiler const& profiler, int device,
                                            peaks::measure_options const& what) {
   if (auto const count = peaks::count_gpus(); !count) return error{count.message()};
@@ -132,7 +132,7 @@ gpuprof_status said(gpuprof_status status, std::string const& why) {
 
 gpuprof_status measure_peaks(gpuprof_peaks_options const& options, gpuprof_peaks const*& out) {
   auto& profiler = process_profiler::get();
-  keep_children_inert();  // CUDA begins
+  keep_children_inert();  // CUDA starts
   if (process_is_exiting())
     return refused(GPUPROF_INACTIVE, "no peaks are measured: the process is ending");
   auto const tests = options.tests != nullptr

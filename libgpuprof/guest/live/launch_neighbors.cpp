@@ -9,10 +9,11 @@ namespace {
 
 using neighbor = neighbored_launch::neighbor;
 
-// Kernels come some hundreds at a time, and where every launch is read, so many are expected before
-// the first of them is here.
+// Kernel records arrive in batches of some hundreds. If every launch is read, that many launches
+// are expected before the first kernel record arrives.
 constexpr std::size_t max_expected = 512;
-// When it is said that a launch is going to be read, its kernel can be known only just.
+// `expect()` compares only this many recent kernels: the kernel of a launch can have arrived only
+// just before.
 constexpr std::size_t just_now = 512;
 
 void keep_later(neighbor& of, timestamp_ns end, correlation_id correlation) {
@@ -31,8 +32,8 @@ void note_kernel(neighbored_launch& launch, kernel_record const& kernel) {
     keep_earlier(launch.after, kernel.start, kernel.correlation);
 }
 
-/// What is known of work that began before the launch and ended then: it ran from the launch's
-/// start, if not from before.
+/// Returns a record for work that began before the launch and ended at `before.moment`. It ran at
+/// least from the launch's start.
 kernel_record work_before(neighbored_launch const& launch, neighbor const& before) {
   kernel_record work;
   work.device = launch.first.device;
@@ -71,7 +72,7 @@ void show_own(neighbored_launch const& launch, launch_metrics& judge) {
   if (raw(launch.first.shape) == 0 && raw(launch.first.graph) != 0)
     return judge.see(as_graph(launch.first));
   judge.see(launch.first);
-  if (launch.kernels > 1) judge.see(launch.first);  // it is no single kernel
+  if (launch.kernels > 1) judge.see(launch.first);  // shown twice: it is more than one kernel
   if (!launch.has_copies) return;
   auto copies = as_copy(launch.first);
   copies.correlation = launch.first.correlation;
@@ -88,7 +89,7 @@ launch_neighbors::seen_device& launch_neighbors::find_or_make(device_id device) 
     last_ = static_cast<std::size_t>(found - devices_.begin());
     return *found;
   }
-  seen_device made;  // whole, or not at all where there is no memory
+  seen_device made;  // built before it is added: memory can run out
   made.id = device;
   made.kernels.work.resize(limits_.recent);
   made.copies.work.resize(limits_.recent);
@@ -123,13 +124,14 @@ bool launch_neighbors::expect(correlation_id correlation, std::size_t looked_bac
     }
   }
   if (std::find(expected_.begin(), expected_.end(), correlation) != expected_.end()) return false;
-  if (expected_.size() == max_expected) take_expected(expected_.front());  // never came, it seems
+  if (expected_.size() == max_expected) take_expected(expected_.front());  // probably lost
   expected_.push_back(correlation);
   ++expected_with(correlation);
   return false;
 }
 
-/// A kernel that never comes (it was filtered out, or lost) would cost every other a comparison.
+/// Removes launches whose kernel never came (filtered out or lost). They would cost a comparison
+/// for every other kernel.
 void launch_neighbors::forget_old_expectations() {
   auto const old_end = expected_.begin() + static_cast<std::ptrdiff_t>(old_expectations_);
   for (auto old = expected_.begin(); old != old_end; ++old) --expected_with(*old);
@@ -152,8 +154,8 @@ void launch_neighbors::keep(seen_device& device, kernel_record const& kernel) {
   launches.insert(after, made);
 }
 
-/// Launches are in order of start, so once one began before the work, so did all others, and their
-/// next neighbors were no later than this one's start.
+/// Launches are sorted by start. If one began before this work, all earlier launches did too, and
+/// they already have a neighbor that is no later than this launch.
 void launch_neighbors::place_slowly(std::vector<neighbored_launch>& launches,
                                     kernel_record const& kernel) {
   for (auto launch = launches.rbegin(); launch != launches.rend(); ++launch) {
@@ -180,7 +182,8 @@ void launch_neighbors::add_copy(device_id of_device, seen_copy const& copy) {
   recent.next = (recent.next + 1) % recent.work.size();
   for (auto launch = device.launches.rbegin(); launch != device.launches.rend(); ++launch) {
     note_copy(*launch, copy);
-    // As with kernels; but launches are no neighbors of copies, so it takes a copy in between.
+    // As for kernels. But a launch is not a copy neighbor of another, so the search ends only if
+    // there is another copy in between.
     if (launch->first.start <= copy.start && launch->copy_after.moment < copy.start) return;
   }
 }
@@ -199,7 +202,8 @@ neighbored_launch const* launch_neighbors::find(correlation_id correlation) cons
 
 void launch_neighbors::show(std::span<read_launch_record const> launches,
                             launch_metrics& judge) const {
-  // A launch that is shown whole is no neighbor as well: it would be a second kernel.
+  // A launch that is shown itself must not be shown again as a neighbor: it would count as a second
+  // kernel.
   auto const is_shown = [launches](correlation_id correlation) {
     return std::any_of(launches.begin(), launches.end(), [correlation](auto const& launch) {
       return launch.correlation == correlation;

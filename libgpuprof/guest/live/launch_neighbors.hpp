@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps of all GPU work what the counters of sampled launches are judged by: those launches, and
-// the work next to each, in memory that does not grow.
+// Keeps sampled launches and the work next to each, in memory that does not grow. Their counters
+// are judged by these.
 #pragma once
 
 #include "host/analysis/launch_metrics.hpp"
@@ -16,39 +16,39 @@ namespace gpuprof::guest {
 
 using namespace host;  // the arithmetic of reports
 
-/// A launch around which counters ran, and the nearest work of its device that was not of it. No
-/// other work can share a moment with the counters' window unless one of these does.
+/// A launch around which counters ran, and the nearest other work on its device. If any other work
+/// overlaps the counters' window, so does one of these neighbors.
 struct neighbored_launch {
-  kernel_record first;        // of its kernels; of a whole graph with shape 0
-  std::uint32_t kernels = 0;  // seen with its correlation
+  kernel_record first;        // its first kernel; the whole graph if shape is 0
+  std::uint32_t kernels = 0;  // number of kernels with its correlation
   struct neighbor {
     timestamp_ns moment;  // 0: none
     correlation_id correlation{};
   };
-  neighbor before, after;            // end of kernels that began before it; beginning of others
-  neighbor copy_before, copy_after;  // the same of copies and fills
-  bool has_copies = false;           // of its own: it is a graph
+  neighbor before, after;            // end of earlier kernels; start of later ones
+  neighbor copy_before, copy_after;  // the same for copies and fills
+  bool has_copies = false;           // the launch is a graph with copies
 };
 
-/// One thread. Records come before the counters' readings, often by seconds, and only roughly in
-/// order: what is kept of most is the latest few thousands.
+/// For one thread. Records arrive before the counters' readings, often by seconds, and only roughly
+/// in order. So the latest few thousand are kept.
 class launch_neighbors {
  public:
   struct capacity {
-    std::size_t recent = 4096;    // kernels of each device that are kept whole
-    std::size_t launches = 4096;  // sampled ones, of each device
+    std::size_t recent = 4096;    // kernels kept for each device
+    std::size_t launches = 4096;  // sampled launches kept for each device
   };
   launch_neighbors() : launch_neighbors(capacity{}) {}
   explicit launch_neighbors(capacity limits) : limits_(limits) {}
 
-  /// The launch with this correlation, which is none of those kept, is going to be read, or has
-  /// been. True when its kernel has come already, and is one of the latest few hundreds.
+  /// Announces that the launch with this correlation, which is not kept yet, will be read or has
+  /// been read. Returns true if its kernel is one of the latest few hundred.
   bool expect(correlation_id correlation);
-  /// And one of all that are kept, which takes longer to find.
+  /// Searches all kernels that are kept, which takes longer.
   bool expect_late(correlation_id correlation) { return expect(correlation, limits_.recent); }
-  /// Whose kernel has not come since the last but one call of this is not expected any more.
+  /// Forgets launches whose kernel has not come since the call before the last one.
   void forget_old_expectations();
-  /// True when the kernel, or the whole graph with shape 0, is that of an expected launch.
+  /// Returns true if the kernel, or the whole graph with shape 0, belongs to an expected launch.
   bool add(kernel_record const& kernel) {
     auto& device = of(kernel.device);
     place(device.launches, kernel);
@@ -57,36 +57,36 @@ class launch_neighbors {
     keep(device, kernel);
     return true;
   }
-  /// Or a fill. Those of a graph are no neighbors of its launch.
+  /// Adds a copy or a fill. Copies in a graph are not neighbors of its launch.
   template <class Record>
   void add_copy(Record const& copy) {
     add_copy(copy.device, {copy.start, copy.start + copy.duration,
                            raw(copy.graph) != 0 ? copy.correlation : correlation_id{}});
   }
 
-  /// nullptr when it was not seen, or too many others have been since.
+  /// Returns nullptr if the launch was not seen, or too many others came after it.
   neighbored_launch const* find(correlation_id correlation) const noexcept;
 
-  /// Shows the judge the launches of a reading, and who ran next to them. All of one call are
+  /// Shows the judge the launches of a reading and their neighbors. All launches of one call are
   /// judged together.
   void show(std::span<read_launch_record const> launches, launch_metrics& judge) const;
 
  private:
   struct seen_copy {
     timestamp_ns start, end;
-    correlation_id of_graph{};  // its launch
+    correlation_id of_graph{};  // launch of the graph that contains it
   };
   template <class Work>
   struct ring {
     std::vector<Work> work;
     std::size_t next = 0;
-    neighbored_launch::neighbor gone;  // the latest end of what made room
+    neighbored_launch::neighbor gone;  // latest end of the replaced entries
   };
   struct seen_device {
     device_id id{};
     ring<kernel_record> kernels;
     ring<seen_copy> copies;
-    std::vector<neighbored_launch> launches;  // by start
+    std::vector<neighbored_launch> launches;  // sorted by start
   };
 
   seen_device& of(device_id device) {
@@ -110,7 +110,7 @@ class launch_neighbors {
     place = kernel;
     recent.next = (recent.next + 1) % recent.work.size();
   }
-  /// Nearly always it is later than the last sampled launch and its neighbor.
+  /// Usually the kernel starts after the last sampled launch and its neighbor, so nothing changes.
   static void place(std::vector<neighbored_launch>& launches, kernel_record const& kernel) {
     if (launches.empty()) return;
     auto const& last = launches.back();
@@ -123,11 +123,12 @@ class launch_neighbors {
 
   capacity const limits_;
   std::vector<seen_device> devices_;
-  std::size_t last_ = 0;                  // of devices_
-  mutable std::size_t last_found_ = 0;    // of the launches: they are asked for in their order
-  std::vector<correlation_id> expected_;  // whose kernel has not been seen
-  std::size_t old_expectations_ = 0;      // the first of them
-  // How many of them: nearly all kernels are none of them, and most are told by this.
+  std::size_t last_ = 0;                  // index into `devices_`
+  mutable std::size_t last_found_ = 0;    // index into `launches`: callers ask in order
+  std::vector<correlation_id> expected_;  // launches whose kernel has not been seen
+  std::size_t old_expectations_ = 0;      // length of the old part at the front
+  // Number of expected launches by the low bits of their correlation. A zero settles most kernels
+  // without a search.
   std::array<std::uint16_t, 4096> expected_by_low_bits_{};
 };
 

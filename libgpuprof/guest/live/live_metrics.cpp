@@ -10,8 +10,8 @@ namespace {
 constexpr std::size_t judged_at_once = 64;
 constexpr std::size_t max_metrics = 4096;
 constexpr std::size_t max_codes = 65536;
-// A launch that was read has its record by the time all others of its time have theirs, but for
-// accidents. Also how long its kernel is expected.
+// The record of a read launch normally arrives with the others of its time; a reading waits this
+// long for it. A launch is also expected this long.
 constexpr duration_ns patience{1'000'000'000};
 
 timestamp_ns last_moment(counter_reading const& reading) {
@@ -32,8 +32,8 @@ kernel_record as_kernel(graph_record const& graph) {
   return whole;
 }
 
-/// The kernels by what is known of them here, id and name: labels otherwise come from the shapes of
-/// a whole trace.
+/// The kernels known here, by shape id and name. Labels otherwise come from the shapes of a whole
+/// trace.
 struct named_kernels {
   explicit named_kernels(workload_sums const& sums) {
     for (auto const& [shape, name] : sums.kernel_names) {
@@ -121,7 +121,8 @@ void live_metrics::add(range_end const& end) {
   workloads_.add(end);
 }
 
-/// Kernels of a graph that was read as one: from then on they count as that.
+/// True for kernels of a graph that was read as a whole: they count as parts of that graph from
+/// then on.
 bool live_metrics::is_one_workload(kernel_record const& kernel) {
   if (raw(kernel.graph) == 0) return false;
   if (kernel.graph != last_graph_) {
@@ -153,7 +154,7 @@ void live_metrics::expect_reading(correlation_id launch) {
   if (neighbors_.expect(launch)) note_read(launch);
 }
 
-/// Its kernel has been added as any other.
+/// The kernel has already been added like any other; marks it as sampled.
 void live_metrics::note_read(correlation_id launch) {
   auto const& kernel = neighbors_.find(launch)->first;
   std::scoped_lock const lock(mutex_);
@@ -174,7 +175,7 @@ void live_metrics::add(window_record const& capture) {
   samples_.close_capture(capture.end);
 }
 
-/// What it says is lost; that it held up its launches is not.
+/// The values of the reading are lost. That it slowed its launches is still noted.
 void live_metrics::forget(counter_reading const& reading) {
   auto const judge = judge_of(reading.launches);
   std::scoped_lock const lock(mutex_);
@@ -192,7 +193,8 @@ bool live_metrics::is_ready(counter_reading const& reading,
   });
 }
 
-/// While a kernel in flight holds back the records of others, theirs are expected for longer.
+/// A running kernel can hold back the records of others. Then `complete_until` does not advance,
+/// and the launches are expected for longer.
 void live_metrics::forget_old_expectations(timestamp_ns complete_until) noexcept {
   auto const progressed = complete_until >= last_forgot_ + patience;
   if (progressed || complete_until < last_forgot_) last_forgot_ = complete_until;
@@ -210,7 +212,7 @@ void live_metrics::judge(timestamp_ns complete_until) {
   waiting_.erase(waiting_.begin(), later);
   keep_window(complete_until);
   forget_old_expectations(complete_until);
-  last_graph_ = {};  // it may have been read now
+  last_graph_ = {};  // it may have been read since
   std::scoped_lock const lock(mutex_);
   workloads_.settle(complete_until);
 }
@@ -231,7 +233,7 @@ void live_metrics::keep_window(timestamp_ns complete_until) {
   }
 }
 
-/// With no lock held that the adding thread waits for.
+/// The caller holds no lock that the adding thread waits for.
 void live_metrics::divide_windows() {
   std::scoped_lock const alone(dividing_);
   std::deque<sampled_window> windows;
@@ -254,7 +256,7 @@ void live_metrics::leave_out_work() {
   std::scoped_lock const lock(mutex_);
   leaves_out_work_ = true;
   windows_.clear();
-  sampled_ = {};  // as in the report, which has none
+  sampled_ = {};  // the report has none either
 }
 
 launch_metrics live_metrics::judge_of(std::span<read_launch_record const> launches) const {
@@ -278,7 +280,7 @@ void live_metrics::judge_some(std::span<counter_reading const> readings) {
   note_slowed(launches, judged);
 }
 
-/// With the mutex held.
+/// The caller holds the mutex.
 void live_metrics::note_slowed(std::span<read_launch_record const> launches,
                                launch_metrics const& judge) {
   for (auto const& launch : launches) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels and ranges achieve while the program runs: counters and times, in memory that does
-// not grow.
+// Counters and times of kernels and ranges while the program runs, in memory that does not grow.
 #pragma once
 
 #include "guest/live/launch_neighbors.hpp"
@@ -29,18 +28,18 @@ struct achieved_snapshot {
   std::vector<roofline_row> ranges;   // "domain:name", longest GPU time first
   std::vector<roofline_row> kernels;  // mangled, longest first; "(other)" beyond the capacity
   std::uint64_t valid_readings = 0;
-  discarded_samples discarded;           // readings that tell nothing, by reason
-  std::uint64_t readings_forgotten = 0;  // too many came at once to be judged
-  std::uint64_t sampled_windows = 0;     // whose samples are in it
+  discarded_samples discarded;           // readings without usable values, by reason
+  std::uint64_t readings_forgotten = 0;  // readings that were dropped because too many waited
+  std::uint64_t sampled_windows = 0;     // sampling windows that are included
   std::uint64_t windows_passed_over = 0;
-  std::uint64_t ranges_left_out = 0;  // too many different nestings: they have no line of their own
+  std::uint64_t ranges_left_out = 0;  // ranges without a line: too many different nestings
   bool has_peaks = false;
 };
 
-/// One thread adds, any thread takes snapshots. The rules are those of roofline and launch_metrics,
-/// which do the work; what is kept are means and sums by workload, and little of the last seconds.
-/// What samples in time say is worked out by whoever takes a snapshot: most programs never do, and
-/// the thread that adds has buffers to empty.
+/// One thread adds, any thread takes snapshots. `roofline` and `launch_metrics` do the work, with
+/// their rules. This class keeps means and sums by workload, and some data of the last seconds.
+/// Samples are evaluated by the thread that takes a snapshot: most programs never take one, and the
+/// adding thread has buffers to empty.
 class live_metrics final : public record_sink {
  public:
   struct capacity {
@@ -48,11 +47,11 @@ class live_metrics final : public record_sink {
     launch_neighbors::capacity neighbors;
     recent_samples::capacity samples;
     std::size_t waiting_readings = 4096;
-    std::size_t kept_windows = 8;  // since the last snapshot, and so many bytes of them
+    std::size_t kept_windows = 8;  // limits since the last snapshot: count, and bytes
     std::size_t kept_window_bytes = std::size_t{16} << 20;
   };
-  /// `text` is asked by the adding thread, once for each name; its answer need only hold until it
-  /// is asked again.
+  /// The adding thread calls `text` once for each name. The result must stay valid only until the
+  /// next call.
   explicit live_metrics(std::function<std::string_view(name_id)> text)
       : live_metrics(std::move(text), capacity{}) {}
   live_metrics(std::function<std::string_view(name_id)> text, capacity limits);
@@ -60,7 +59,8 @@ class live_metrics final : public record_sink {
   using record_sink::add;
   void add(device_record const& device) override;
   void add(peak_record const& peak) override;
-  /// What the machine code of a kernel holds; a later one of the same name replaces the earlier.
+  /// Adds what the machine code of a kernel contains. A later record of the same name replaces the
+  /// earlier one.
   void add(kernel_code_record const& code) override;
   void add(metric_record const& metric) override;
 
@@ -78,27 +78,27 @@ class live_metrics final : public record_sink {
   void add(range_begin const& begin) override;
   void add(range_end const& end) override;
 
-  /// Saying so before its kernel comes keeps its neighbors however late the reading is; unsaid,
-  /// only that of a recent launch can be judged.
+  /// If this is called before the kernel arrives, its neighbors are kept however late the reading
+  /// is. Otherwise only the reading of a recent launch can be judged.
   void expect_reading(correlation_id launch) override;
   void add(counter_reading const& reading) override;
 
-  /// Launches are recorded from when it opens until it closes.
+  /// Launches are recorded from the start of a capture to its end.
   void add(window_record const& capture) override;
-  /// Samples in time, see recent_samples.
+  /// Adds PM samples, see `recent_samples`.
   void add(sampling_results const& results) override {
     samples_.add(results.windows, results.samples);
   }
   /// Records of work were lost since the last call of judge().
   void lose_records() { samples_.lose_records(); }
-  /// Samples in time say nothing any more.
+  /// Samples are not used from now on: work without records exists.
   void leave_out_work() override;
 
-  /// All GPU work that began up to this moment has been added, and all that was launched: readings
-  /// and samples up to it are judged, and what ranges declared that are over by then counts.
+  /// The caller has added all GPU work that was launched or began up to this moment. Judges
+  /// readings and samples up to it, and counts the declared FLOP of ranges that ended by then.
   void judge(timestamp_ns complete_until);
 
-  /// Divides the windows since the last one, see sampled_window.
+  /// Also divides the sampling windows since the last snapshot, see `sampled_window`.
   achieved_snapshot snapshot();
 
  private:
@@ -120,20 +120,20 @@ class live_metrics final : public record_sink {
   std::function<std::string_view(name_id)> const text_;
   capacity const limits_;
 
-  // The adding thread's.
+  // Used by the adding thread only.
   launch_neighbors neighbors_;
   recent_samples samples_;
   std::vector<defined_metric> defined_;
   std::vector<counter_reading> waiting_;
-  timestamp_ns last_forgot_;  // expectations, having been told that it is complete until then
-  graph_id last_graph_{};     // asked about last
+  timestamp_ns last_forgot_;  // `complete_until` when expectations were last forgotten
+  graph_id last_graph_{};     // the graph of the last query
   bool last_graph_was_read_ = false;
 
-  std::mutex dividing_;  // whoever divides windows, before mutex_; never the adding thread
+  std::mutex dividing_;  // for dividing windows; locked before mutex_, never by the adding thread
 
-  std::mutex mutex_;  // guards all below; held for one batch or one copy
+  std::mutex mutex_;  // guards everything below; held for one batch or one copy
   live_workloads workloads_;
-  launch_metrics metrics_;  // its means alone
+  launch_metrics metrics_;  // only its means are used
   sampled_figures sampled_;
   std::deque<sampled_window> windows_;  // not divided yet
   bool leaves_out_work_ = false;

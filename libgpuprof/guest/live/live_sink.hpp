@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hands records on to what is known while the program runs, work with the range it counts in.
+// Passes records on to the live statistics, and adds to work the range it counts in.
 #pragma once
 
 #include "guest/live/recent_ranges.hpp"
@@ -10,13 +10,14 @@
 
 namespace gpuprof::guest {
 
-/// The capture file keeps what was seen: a launch of a thread without ranges has none there.
+/// The capture file keeps records unchanged: there, a launch of a thread without ranges has no
+/// range.
 class live_sink final : public record_sinks {
  public:
   using record_sinks::add;
   using record_sinks::record_sinks;
 
-  /// In whose ranges the launches of threads without one count.
+  /// Launches of threads without ranges count in the ranges of this thread.
   void main_thread_is(thread_index thread) noexcept { open_ranges_.main_thread_is(thread); }
 
   void add(range_begin const& range) override {

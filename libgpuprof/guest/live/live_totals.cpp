@@ -47,7 +47,8 @@ void live_totals::clear() {
   kernel_count_ = kernel_ns_ = graph_count_ = graph_ns_ = without_range_ = 0;
 }
 
-/// The slot of a key; `is_new` when the caller must append a row. 0 when there is no room left.
+/// Returns the slot of a key, or 0 if there is no room left. If `is_new` is set, the caller must
+/// append a row.
 live_totals::slot live_totals::slot_of(std::vector<name_slot>& index, std::uint64_t key,
                                        std::size_t used, bool& is_new) {
   auto const mask = index.size() - 1;
@@ -68,7 +69,7 @@ void live_totals::add(kernel_shape const& shape) {
   bool is_new = false;
   slot_of_shape_[id] = slot_of(kernel_index_, raw(shape.name), kernels_.size(), is_new);
   if (!is_new) return;
-  kernels_.emplace_back();  // reserved; only its name may find no memory
+  kernels_.emplace_back();  // memory is reserved; only the name can fail to allocate
   kernels_.back().name = text_(shape.name);
 }
 
@@ -120,7 +121,7 @@ void live_totals::add(range_begin const& begin) {
   bool is_new = false;
   auto const name = slot_of(range_index_, key, ranges_.size(), is_new);
   if (is_new) {
-    ranges_.emplace_back();  // reserved; only its name may find no memory
+    ranges_.emplace_back();  // memory is reserved; only the name can fail to allocate
     last_given_.push_back(0);
     auto& name_of_row = ranges_.back().name;
     name_of_row = text_(begin.domain);
@@ -142,7 +143,7 @@ void live_totals::add(range_end const& end) {
   if (end.time > range->begin) row.cpu_ns += nanoseconds(end.time - range->begin);
 }
 
-/// Adds one operation to every name around it, once even where ranges of one name are nested.
+/// Adds one operation to every range name around it. Nested ranges of the same name count it once.
 void live_totals::count_gpu_time(range_id innermost, timestamp_ns launched, duration_ns duration) {
   ++operation_;
   auto const length = nanoseconds(duration);

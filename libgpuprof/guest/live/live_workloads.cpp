@@ -8,10 +8,10 @@
 namespace gpuprof::guest {
 namespace {
 
-constexpr std::uint32_t outside = 0;  // of all ranges
+constexpr std::uint32_t outside = 0;  // path of launches outside all ranges
 constexpr std::uint32_t other_workload = 0;
 constexpr workload_id no_workload{static_cast<device_id>(~0u), {}, {}};
-constexpr std::size_t max_start_end = 16;  // around one launch
+constexpr std::size_t max_start_end = 16;  // limit of start/end ranges around one launch
 
 void add_to(launch_tally& sum, launch_tally const& more) {
   sum.launches += more.launches;
@@ -54,7 +54,8 @@ std::uint32_t live_workloads::name_of(range_begin const& begin) {
   return name_index_[of] = static_cast<std::uint32_t>(sums_.range_names.size() - 1);
 }
 
-/// Its parent where there is no room left: the ranges around it keep what they have.
+/// Returns `parent` if there is no room for another path: the launches then count in the ranges
+/// around it.
 std::uint32_t live_workloads::path_of(std::uint32_t parent, std::uint32_t name, range_style style) {
   auto const of = std::uint64_t{parent} << 33 | std::uint64_t{name} << 1 |
                   (style == range_style::start_end ? 1 : 0);
@@ -74,14 +75,14 @@ void live_workloads::add(range_begin const& begin) {
   auto const& kept = recent_.begin(begin, path_of(parent, name_of(begin), begin.style));
   auto const at = recent_.place_of(kept);
   declared_.begin(at, kept.label, begin.declared_flops);
-  if (at == last_declaring_) {  // it is another range's now
+  if (at == last_declaring_) {  // the place now holds another range
     last_range_ = {};
     last_path_ = outside;
     last_declaring_ = none_declares;
   }
 }
 
-/// The place of the innermost range that declares something.
+/// Returns the place of the innermost range that declares FLOP, or none_declares.
 std::size_t live_workloads::declaring_around(range_id innermost) const {
   auto declaring = none_declares;
   recent_.each_around(innermost, [&](recent_range const& range) {
@@ -113,7 +114,8 @@ bool workload_sums::is_inside(std::uint32_t path, std::uint32_t name) const noex
   return false;
 }
 
-/// 4 bits of flags, 8 of the device, 32 of the shape or graph; the path comes on top.
+/// Layout: 32 bits of the shape or graph, 8 of the device, 2 of flags. The caller adds the path
+/// above them.
 live_workloads::key live_workloads::key_of(kernel_record const& kernel, bool is_graph) noexcept {
   if (raw(kernel.device) > 0xff) return 0;
   auto const what = is_graph ? raw(kernel.graph) : raw(kernel.shape);
@@ -139,7 +141,7 @@ workload_sums::workload_cell* live_workloads::make_cell(place& at, key of, std::
   return &sums_.cells.emplace_back(workload_sums::workload_cell{path, known->second, {}});
 }
 
-/// nullptr where there is no room for it.
+/// Returns nullptr if there is no room left.
 workload_sums::workload_cell* live_workloads::cell_of(std::uint32_t path,
                                                       kernel_record const& kernel, bool is_graph) {
   auto const of_workload = key_of(kernel, is_graph);
@@ -202,7 +204,7 @@ void live_workloads::note_sampled(kernel_record const& kernel, bool is_graph) {
   if (cell == nullptr) return;
   auto& workload = sums_.workloads[cell->workload];
   if (!is_graph) return workload.sampled.add(sampling::plain, true, nanoseconds(kernel.duration));
-  // None where its kernels came before the graph was known as one workload: they count alone.
+  // Null if its kernels came before the graph was known as one workload: they count as kernels.
   auto* const launch = graphs_[workload.graph - 1].find(kernel.correlation);
   if (launch == nullptr || launch->is_sampled) return;
   launch->is_sampled = true;
@@ -212,7 +214,8 @@ void live_workloads::note_sampled(kernel_record const& kernel, bool is_graph) {
 void live_workloads::note_slowed(kernel_record const& kernel) {
   auto const ns = nanoseconds(kernel.duration);
   each_tally(kernel, false, [ns](launch_tally& tally) {
-    // A range that has been forgotten meanwhile would take it from others.
+    // If the range of this launch has been forgotten since, this tally does not contain the launch.
+    // Then nothing may be subtracted.
     if (tally.ns < ns || tally.slowed_launches >= tally.launches) return;
     tally.ns -= ns;
     tally.slowed_ns += ns;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds up how often and how long each workload ran inside the ranges of each name, in memory that
-// does not grow.
+// Sums how often and how long each workload ran inside the ranges of each name, in memory that does
+// not grow.
 #pragma once
 
 #include "base/time.hpp"
@@ -22,15 +22,15 @@
 
 namespace gpuprof::guest {
 
-/// Tells the latest launches of a CUDA graph apart, whose kernels come one by one.
+/// Distinguishes the latest launches of a CUDA graph, because their kernels arrive one by one.
 struct graph_launch {
   correlation_id correlation{};  // 0: none
   bool is_sampled = false;       // counters may have run around it
-  std::uint64_t ns = 0;          // of its kernels so far
+  std::uint64_t ns = 0;          // time of its kernels so far
 };
 
-/// One thread. A graph runs one launch at a time; but records come only roughly in order, and that
-/// a launch was read can be known a little after its kernels.
+/// For one thread. A graph runs one launch at a time, but records are only roughly in order, and a
+/// reading of a launch can become known shortly after its kernels.
 class graph_launches {
  public:
   graph_launch* find(correlation_id correlation) noexcept {
@@ -40,7 +40,7 @@ class graph_launches {
     });
     return found != recent_.end() ? found : nullptr;
   }
-  /// Takes the place of the oldest.
+  /// Replaces the oldest launch.
   graph_launch& begin(correlation_id correlation) noexcept {
     last_ = (last_ + 1) % recent_.size();
     return recent_[last_] = {correlation};
@@ -53,13 +53,15 @@ class graph_launches {
 
 // Holds back what ranges declare until all of their launches are known.
 
-/// FLOP are declared for the whole of a range, when it begins; divided by the time of its first
-/// launches they would be a rate that no GPU has. One thread; as many ranges as there are places.
+/// A range declares its FLOP for all of its launches when it begins. Divided by the time of its
+/// first launches only, they would be an impossible rate. For one thread. Ranges are identified by
+/// place.
 class declared_work {
  public:
   explicit declared_work(std::size_t places) : ranges_(places) {}
 
-  /// A range begins, in the place of an older one: what that one still held back is lost.
+  /// A range begins and takes the place of an older one. FLOP of the older range that are not
+  /// settled yet are lost.
   void begin(std::size_t place, std::uint32_t path, double flops) noexcept {
     auto& range = ranges_[place];
     range = {flops, 0, {}, path, flops > 0, range.is_listed};
@@ -67,10 +69,10 @@ class declared_work {
   }
   void end(std::size_t place, timestamp_ns time) noexcept { ranges_[place].end = time; }
 
-  /// Whether any range has declared something yet: most programs never do.
+  /// True once any range has declared something. Most programs never do.
   bool any() const noexcept { return any_; }
   bool declares(std::size_t place) const noexcept { return ranges_[place].declares; }
-  /// A launch in a range that declares.
+  /// Adds a launch to a range that declares FLOP.
   void add_launch(std::size_t place, std::uint64_t ns) {
     auto& range = ranges_[place];
     range.ns += ns;
@@ -78,8 +80,8 @@ class declared_work {
     if (!std::exchange(range.is_listed, true)) listed_.push_back(static_cast<std::uint32_t>(place));
   }
 
-  /// All launches up to this moment have been added. Calls f(path, flops, ns) for each range that
-  /// is over by then, and has a launch.
+  /// The caller has added all launches up to `complete_until`. Calls f(path, flops, ns) for each
+  /// range that ended by then and has a launch.
   template <class F>
   void settle(timestamp_ns complete_until, F f) {
     std::size_t left = 0;
@@ -88,7 +90,7 @@ class declared_work {
       bool const is_over = range.end.value != 0 && range.end <= complete_until;
       if (!range.has_launch || is_over) {
         range.is_listed = false;
-        if (!range.has_launch) continue;  // of the older range in its place
+        if (!range.has_launch) continue;  // listed by the older range in this place
         range.has_launch = false;
         f(range.path, std::exchange(range.flops, 0), std::exchange(range.ns, 0));
       } else {
@@ -101,7 +103,7 @@ class declared_work {
  private:
   struct declared_range {
     double flops = 0;
-    std::uint64_t ns = 0;  // of its launches, not settled yet
+    std::uint64_t ns = 0;  // GPU time of its launches, not settled yet
     timestamp_ns end;      // 0: open
     std::uint32_t path = 0;
     bool declares = false;
@@ -115,22 +117,23 @@ class declared_work {
 
 using namespace host;  // the arithmetic of reports
 
-/// The sums, as a value.
+/// The sums, as a value that can be copied.
 struct workload_sums {
-  /// Ranges of one name in ranges of one name, and so on: 0 is outside of all.
+  /// A path of nested range names. Path 0 is outside all ranges.
   struct nesting {
     std::uint32_t parent = 0;
     std::uint32_t name = 0;
     range_style style{};
-    launch_tally others;  // of workloads that have no cell
-    // Of its ranges that are over, and the innermost declaring ones around some launch.
+    launch_tally others;  // launches of workloads without a cell
+    // Sums of the ranges of this path that have ended and were the innermost declaring range of a
+    // launch.
     double declared_flops = 0;
-    std::uint64_t declared_ns = 0;  // of those launches
+    std::uint64_t declared_ns = 0;  // time of those launches
   };
   struct known_workload {
     workload_id id;
     launch_tally sampled;     // launches around which counters may have run
-    std::uint32_t graph = 0;  // its number, from 1; 0: a kernel
+    std::uint32_t graph = 0;  // number of the graph, from 1; 0: a kernel
   };
   struct workload_cell {
     std::uint32_t path = 0, workload = 0;
@@ -140,29 +143,29 @@ struct workload_sums {
   std::vector<known_workload> workloads;
   std::vector<workload_cell> cells;
   std::vector<std::string> range_names;          // "domain:name"
-  std::map<shape_id, std::string> kernel_names;  // mangled, of the shapes of `workloads`
-  std::uint64_t ranges_left_out = 0;  // their launches count in the ranges around them alone
+  std::map<shape_id, std::string> kernel_names;  // mangled names for the shapes in `workloads`
+  std::uint64_t ranges_left_out = 0;  // their launches count only in the ranges around them
 
   bool is_inside(std::uint32_t path, std::uint32_t name) const noexcept;
 
-  /// Workload 0 stands for all that were not told apart.
+  /// Workload 0 is the sum of all workloads without their own cell.
   workload_times times(launch_metrics const& metrics) const;
   /// `key.name` is an index into `range_names`. Names without a launch are left out.
   std::vector<range_work> ranges() const;
 };
 
-/// One thread.
+/// For one thread.
 class live_workloads {
  public:
   struct capacity {
     std::size_t range_names = 1024;
     std::size_t paths = 2048;
     std::size_t workloads = 4096;
-    std::size_t cells = 16384;  // workloads in paths
+    std::size_t cells = 16384;  // pairs of path and workload
     std::size_t recent_ranges = 65536;
     std::size_t recent_start_end = 64;
   };
-  /// `text` is asked once for each name; its answer need only hold until it is asked again.
+  /// `text` is called once for each name. The result must stay valid only until the next call.
   live_workloads(std::function<std::string_view(name_id)> text, capacity limits);
 
   void add(kernel_shape const& shape);
@@ -171,24 +174,24 @@ class live_workloads {
     if (auto const* const range = recent_.end(end))
       declared_.end(recent_.place_of(*range), end.time);
   }
-  /// `is_graph`: its kernels are no workloads of their own.
+  /// `is_graph`: the kernel counts as part of its graph, not as its own workload.
   void add(kernel_record const& kernel, bool is_graph);
 
-  /// Counters may have run around this launch, so it tells nothing about how long others take. Of a
-  /// graph: all its kernels, those before and those to come.
+  /// Counters may have run around this launch, so its time says nothing about other launches. For a
+  /// graph, this applies to all kernels of the launch, earlier and later ones.
   void note_sampled(kernel_record const& kernel, bool is_graph);
-  /// It took longer than others for being counted.
+  /// The launch took longer because it was counted.
   void note_slowed(kernel_record const& kernel);
 
-  /// All launches up to this moment have been added: what ranges declared that are over by then
-  /// counts from now on.
+  /// The caller has added all launches up to this moment. From now on, the declared FLOP of ranges
+  /// that ended by then count.
   void settle(timestamp_ns complete_until);
 
   workload_sums const& sums() const noexcept { return sums_; }
 
  private:
   static constexpr auto none_declares = ~std::size_t{0};
-  using key = std::uint64_t;  // of a cell; 0: none
+  using key = std::uint64_t;  // key of a cell; 0: none
   struct place {
     key of = 0;
     std::uint32_t cell = 0;
@@ -202,22 +205,23 @@ class live_workloads {
                                         bool is_graph);
   workload_sums::workload_cell* make_cell(place& at, key of, std::uint32_t path,
                                           kernel_record const& kernel, bool is_graph);
-  /// True when it is a launch that has had no kernel yet.
+  /// Returns true if this is the first kernel of the launch.
   bool add_to_graph(workload_sums::known_workload& graph, kernel_record const& kernel);
-  /// Calls f(launch_tally&) for the path of the launch and for each start/end range it is in.
+  /// Calls f(launch_tally&) for the path of the launch and for each start/end range that contains
+  /// it.
   template <class F>
   void each_tally(kernel_record const& kernel, bool is_graph, F f);
 
   std::function<std::string_view(name_id)> const text_;
   capacity const limits_;
   workload_sums sums_;
-  recent_ranges recent_;  // labeled with their path
+  recent_ranges recent_;  // each range has its path as label
   std::map<std::uint64_t, std::uint32_t> name_index_, path_index_;
   std::map<workload_id, std::uint32_t> workload_index_;
   std::vector<place> cell_index_;
-  std::vector<graph_launches> graphs_;  // by number - 1
+  std::vector<graph_launches> graphs_;  // index: graph number - 1
   std::vector<name_id> shape_names_;
-  declared_work declared_;  // by place in recent_
+  declared_work declared_;  // index: place in `recent_`
   range_id last_range_{};
   std::uint32_t last_path_ = 0;
   std::size_t last_declaring_ = none_declares;  // place of the innermost declaring range

@@ -13,7 +13,7 @@ recent_ranges::recent_ranges(std::size_t ranges, std::size_t start_end)
 recent_range const& recent_ranges::begin(range_begin const& begin, std::uint32_t label) {
   recent_range const range{begin.range, begin.parent, begin.time, {}, label, begin.style};
   auto* const bucket = &recent_[bucket_of(begin.range)];
-  // An empty place, or that of the range that has been over longest, or the oldest open one.
+  // Prefers an empty place, then the range that ended first, then the oldest open range.
   auto* const place = std::min_element(
       bucket, bucket + in_bucket, [](recent_range const& a, recent_range const& b) {
         auto const age = [](recent_range const& r) {
@@ -69,7 +69,7 @@ void recent_open_ranges::begin(range_begin const& range) {
     of->index = range.thread;
     of->stack.reserve(deepest);
   }
-  // What is above its parent has ended, though that may not have been seen.
+  // Ranges above the parent have ended, even if their end was not seen.
   auto const parent = std::find_if(of->stack.rbegin(), of->stack.rend(),
                                    [&](open_range const& o) { return o.id == range.parent; });
   of->stack.erase(parent.base(), of->stack.end());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells which ranges are around a piece of GPU work, of recent ranges, in memory that does not
-// grow; also for launches by threads without a range.
+// Finds the recent ranges around a piece of GPU work, in memory that does not grow. Also works for
+// launches of threads without a range.
 #pragma once
 
 #include "model/records.hpp"
@@ -17,29 +17,30 @@ struct recent_range {
   range_id parent{};
   timestamp_ns begin;
   timestamp_ns end;         // 0: open
-  std::uint32_t label = 0;  // the caller's
+  std::uint32_t label = 0;  // set by the caller
   range_style style{};
 };
 
-/// GPU work ends long after its range has, so ranges stay known until many others have come. One
-/// thread. Allocates nothing after its construction.
+/// GPU work can end long after its range, so ranges stay known until many newer ones have come. For
+/// one thread. Allocates only in its constructor.
 class recent_ranges {
  public:
-  /// `ranges` and, of these, `start_end` are kept.
+  /// Keeps `ranges` push/pop ranges and `start_end` start/end ranges.
   recent_ranges(std::size_t ranges, std::size_t start_end);
 
   recent_range const& begin(range_begin const& range, std::uint32_t label);
-  /// nullptr when it began before all this, or too long ago.
+  /// Returns nullptr if the range began before recording, or too long ago.
   recent_range const* end(range_end const& range) noexcept;
   recent_range const* find(range_id id) const noexcept;
-  /// Where a push/pop range is kept, from 0 to places(): for what else a caller knows of it.
+  /// Index of a push/pop range, below places(). The caller can use it to store more about the
+  /// range.
   std::size_t place_of(recent_range const& range) const noexcept {
     return static_cast<std::size_t>(&range - recent_.data());
   }
   std::size_t places() const noexcept { return recent_.size(); }
 
   /// Calls f(recent_range const&) for `innermost` and all push/pop ranges around it, from the
-  /// inside out. False when there is an innermost one, and it is not known any more.
+  /// inside out. Returns false if `innermost` is not 0 and not known any more.
   template <class F>
   bool each_around(range_id innermost, F f) const {
     auto id = innermost;
@@ -51,7 +52,8 @@ class recent_ranges {
     }
     return true;
   }
-  /// And for the start/end ranges that were open at a launch. 0: it is not known when that was.
+  /// Calls f for the start/end ranges that were open at a launch. `launched` is 0 if the time is
+  /// not known.
   template <class F>
   void each_open_at(timestamp_ns launched, F f) const {
     if (launched.value == 0) return;
@@ -66,10 +68,10 @@ class recent_ranges {
   static constexpr std::size_t deepest = 128;
   std::size_t bucket_of(range_id id) const noexcept;
 
-  std::vector<recent_range> recent_;     // by id, four each: the oldest makes room
-  std::vector<recent_range> start_end_;  // a ring
+  std::vector<recent_range> recent_;     // by id, in buckets of four; the oldest is replaced
+  std::vector<recent_range> start_end_;  // a ring buffer
   std::size_t next_start_end_ = 0;
-  std::size_t start_end_used_ = 0;  // places of start_end_ ever filled: few programs have any
+  std::size_t start_end_used_ = 0;  // entries of `start_end_` in use: few programs have any
 };
 
 inline std::size_t recent_ranges::bucket_of(range_id id) const noexcept {
@@ -85,14 +87,14 @@ inline recent_range const* recent_ranges::find(range_id id) const noexcept {
   return nullptr;
 }
 
-// Tells in which range a recent launch counts that was made by a thread without one.
+// Finds the range of a recent launch that was made by a thread without ranges.
 
-/// The rule of launch_ranges, for a program that runs: memory does not grow beyond that of so many
-/// threads and so many changes of each. One thread.
+/// Applies the rule of `launch_ranges` while the program runs. The numbers of threads and of
+/// changes kept for each are limited. For one thread.
 class recent_open_ranges {
  public:
   struct capacity {
-    std::size_t threads = 16;  // that open ranges; of more than these, the first and the main one
+    std::size_t threads = 16;  // threads that open ranges: the first ones and the main thread
     std::size_t changes = 16384;
   };
   recent_open_ranges() : recent_open_ranges(capacity{}) {}
@@ -100,11 +102,12 @@ class recent_open_ranges {
 
   void main_thread_is(thread_index thread) noexcept { main_ = thread; }
 
-  /// Those of one thread in order of time.
+  /// The calls for one thread must be in order of time.
   void begin(range_begin const& range);
   void end(range_end const& range);
 
-  /// 0: none, or it is too long ago. Fast when asked for moments close to each other in turn.
+  /// Returns 0 if there is none, or if it is too long ago. Fast if successive calls ask for close
+  /// moments.
   range_id innermost(timestamp_ns launched) const noexcept;
 
  private:
@@ -114,12 +117,12 @@ class recent_open_ranges {
   };
   struct change {
     timestamp_ns time;
-    open_range innermost;  // from then on; 0: none
+    open_range innermost;  // the innermost range from `time` on; 0: none
   };
   struct seen_thread {
     thread_index index{};
     std::vector<open_range> stack;
-    std::vector<change> changes;  // a ring
+    std::vector<change> changes;  // a ring buffer
     std::size_t next = 0;
     mutable std::size_t last_found = 0;
   };

@@ -104,7 +104,7 @@ void recent_samples::take(sampling_window_record const& window,
   auto* const gpu = find(window.device);
   if (gpu == nullptr) return;
   gpu->last_end = std::max(gpu->last_end, window.end);
-  // Where flushes are far apart, only the last windows before one are followed by little work.
+  // If flushes are far apart, windows before a flush can wait until their work has been dropped.
   if (gpu->is_waiting && is_gone(gpu->window))
     passed_over_ += std::exchange(gpu->is_waiting, false);
   if (gpu->is_waiting || window.start < gpu->earliest_next || is_gone(window)) {
@@ -127,7 +127,7 @@ void recent_samples::take(sampling_window_record const& window,
   gpu->is_waiting = true;
 }
 
-/// Samples come while their window lasts.
+/// Keeps samples of windows that have not ended: samples arrive before their window.
 void recent_samples::keep_open(std::span<sample_record const> samples) {
   auto const is_open = [this](sample_record const& sample) {
     auto const of = gpu_of_metric_.find(raw(sample.metric));
@@ -181,8 +181,8 @@ sampled_window recent_samples::take(sampled_gpu& gpu) {
   return made;
 }
 
-/// All that touches the window, and one before it and one after it, which tell that there is a
-/// record of all between them. Launches of graphs are taken whole: they last from their first
+/// Returns all work that touches the window, and one piece before it and one after it. These show
+/// that no record between them is missing. Launches of graphs are included whole, from their first
 /// kernel to their last.
 std::vector<sampled_work> recent_samples::work_around(sampling_window_record const& window) const {
   auto const each = [&](auto take) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts samples in time and the GPU work of their time together: a window now and then, while the
-// program runs.
+// Combines PM samples with the GPU work of the same time, for some windows while the program runs.
 #pragma once
 
 #include "host/analysis/sampling/sampled_figures.hpp"
@@ -18,12 +17,12 @@
 
 namespace gpuprof::guest {
 
-// One window of samples with all the GPU work of its time: what it says is worked out when somebody
-// asks.
+// One window of samples and all GPU work of its time. It is evaluated only when a snapshot is
+// taken.
 
 using namespace host;  // the arithmetic of reports
 
-/// Of a kernel, a copy or a fill what its samples are divided by.
+/// A kernel, a copy or a fill, with the properties that are needed to divide samples among them.
 struct sampled_work {
   enum class kind : std::uint8_t { kernel, graph, copy, fill };
   timestamp_ns start;
@@ -37,7 +36,7 @@ struct sampled_work {
   timestamp_ns end() const noexcept { return start + duration; }
 };
 
-/// A value: any thread.
+/// A value without references: can be used on any thread.
 struct sampled_window {
   struct defined_metric {
     metric_record record;
@@ -54,7 +53,7 @@ struct sampled_window {
   std::vector<stretch> captures;        // when launches were recorded
   std::size_t max_unknowns = 0;
 
-  /// Takes 10 to 30 ms with 50 workloads; what bounds the fit allows for much more.
+  /// Takes 10 to 30 ms with 50 workloads. The limit on unknowns allows much larger fits.
   sampled_figures divide() const;
 
   std::size_t bytes() const noexcept {
@@ -62,26 +61,26 @@ struct sampled_window {
   }
 };
 
-/// One thread. Work comes before the samples of its window, or after; either is kept until the
-/// other is here.
+/// For one thread. Work may come before the samples of its window or after them. Both are kept
+/// until they can be combined.
 class recent_samples {
  public:
   struct capacity {
-    std::size_t work = 200'000;        // 6.4 MB; 0: samples are not looked at
-    std::size_t values = 1u << 17;     // 4 MB; of one window, and of those that have not ended
-    std::size_t unknowns = 150;        // 50 workloads of a window; see sampled_window::divide()
-    duration_ns pause{1'000'000'000};  // between windows of a GPU, times the number of GPUs
+    std::size_t work = 200'000;        // 6.4 MB; 0: samples are ignored
+    std::size_t values = 1u << 17;     // 4 MB; for one window, and for windows that are still open
+    std::size_t unknowns = 150;        // 50 workloads per window; see sampled_window::divide()
+    duration_ns pause{1'000'000'000};  // between windows of a GPU; times the number of GPUs
   };
   recent_samples() : recent_samples(capacity{}) {}
   explicit recent_samples(capacity limits) : limits_(limits), room_(limits.work) {}
 
   /// Ignores metrics that are read around launches.
   void define(metric_record const& metric, std::string_view name);
-  /// When launches are recorded, see recorded_time.
+  /// The times in which launches are recorded, see `recorded_time`.
   void open_capture(timestamp_ns start);
   void close_capture(timestamp_ns end);
 
-  /// `is_graph`: it counts as a part of its graph, which is one workload.
+  /// `is_graph`: the kernel counts as part of its graph, which is one workload.
   void add(kernel_record const& kernel, bool is_graph) {
     push({kernel.start,
           kernel.duration,
@@ -112,21 +111,21 @@ class recent_samples {
           sampled_work::kind::fill,
           {}});
   }
-  /// Windows that have ended, and samples of these and of such as have not.
+  /// Adds windows that have ended, and samples of these and of windows that are still open.
   void add(std::span<sampling_window_record const> windows, std::span<sample_record const> samples);
 
-  /// Records of work were lost, nobody knows when: what waits is not used.
+  /// Records of work were lost at an unknown time: windows that wait are dropped.
   void lose_records();
-  /// From now on, and for good, there is work without a record.
+  /// From now on, some work has no record: samples are no longer used.
   void give_up();
   bool has_given_up() const noexcept { return has_given_up_; }
 
-  /// All GPU work that began up to this moment has been added. A window up to it, each once: of
-  /// the GPU whose last one is longest ago.
+  /// The caller has added all GPU work that began up to this moment. Returns one window that ended
+  /// by then, each only once. It chooses the GPU whose last window is longest ago.
   std::optional<sampled_window> take_complete(timestamp_ns complete_until);
 
-  /// Windows that were taken, and those that were not: for their number, or because work of their
-  /// time is missing.
+  /// Numbers of windows that were taken, and that were skipped: because there were too many, or
+  /// because work of their time is missing.
   std::uint64_t taken() const noexcept { return taken_; }
   std::uint64_t passed_over() const noexcept { return passed_over_; }
 
@@ -134,10 +133,10 @@ class recent_samples {
   struct sampled_gpu {
     device_id id{};
     bool is_waiting = false;
-    sampling_window_record window;       // that waits
-    std::vector<sample_record> samples;  // of this
-    timestamp_ns earliest_next;          // window
-    timestamp_ns last_end;               // of the windows that came
+    sampling_window_record window;       // the window that waits
+    std::vector<sample_record> samples;  // samples of `window`
+    timestamp_ns earliest_next;          // start of the next window to take
+    timestamp_ns last_end;               // latest end of the windows that came
   };
   void push(sampled_work const& work) {
     if (work_.size() == room_) return replace_oldest(work);
@@ -161,15 +160,15 @@ class recent_samples {
   std::vector<sampled_work> work_around(sampling_window_record const& window) const;
 
   capacity const limits_;
-  std::size_t room_;                // for work
-  std::vector<sampled_work> work_;  // of all GPUs; a ring once it is full
+  std::size_t room_;                // number of entries for work
+  std::vector<sampled_work> work_;  // work of all GPUs; a ring buffer once it is full
   std::size_t oldest_ = 0;
-  timestamp_ns gone_until_;  // the latest end of what was not kept
+  timestamp_ns gone_until_;  // latest end of the work that was dropped
   std::vector<sampled_gpu> gpus_;
   std::vector<sampled_window::defined_metric> defined_;
-  std::unordered_map<std::uint32_t, std::size_t> gpu_of_metric_;  // place in gpus_
+  std::unordered_map<std::uint32_t, std::size_t> gpu_of_metric_;  // index into gpus_
   std::vector<sample_record> open_;                               // of windows that have not ended
-  std::vector<sampled_window::stretch> captures_;                 // the latest
+  std::vector<sampled_window::stretch> captures_;                 // the latest captures
   bool has_given_up_ = false;
   std::uint64_t taken_ = 0, passed_over_ = 0;
 };

@@ -54,7 +54,8 @@ std::vector<std::pair<row, std::string>> range_lines(live_snapshot const& totals
   return lines;
 }
 
-/// A heading, the first `rows` lines under `columns` (the name is the last one), what was left out.
+/// Appends a heading, the first `rows` lines under `columns` (the name is the last one) and the
+/// number of lines that were left out.
 void append_section(std::string& out, std::string_view heading, std::vector<column> columns,
                     std::vector<std::pair<row, std::string>> lines, std::size_t rows) {
   if (lines.empty()) return;

@@ -9,7 +9,7 @@
 
 namespace gpuprof::guest {
 
-/// At most `rows` lines of each kind; says how many were left out. Ends with a line end.
+/// Prints at most `rows` lines of each kind and says how many were left out. Ends with a newline.
 std::string summary_text(text::overview const& about, live_snapshot const& totals,
                          std::size_t rows = 10);
 

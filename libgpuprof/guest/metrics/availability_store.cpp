@@ -15,7 +15,7 @@ namespace gpuprof::guest {
 namespace {
 
 constexpr std::string_view format = "gpuprof counter availability 1";
-constexpr std::size_t largest_file = std::size_t{16} << 20;  // an H200's has 9 kB
+constexpr std::size_t largest_file = std::size_t{16} << 20;  // the image of an H200 has 9 kB
 
 std::string as_hex(std::uint64_t number) {
   char text[17];
@@ -27,13 +27,14 @@ std::string_view as_text(availability_image const& image) {
   return {reinterpret_cast<char const*>(image.data()), image.size()};
 }
 
-/// What stands before the image. That of the wanted key or of no use.
+/// The text before the image. A file with a different head was written for another key and is not
+/// used.
 std::string head_of(availability_key const& key, std::string_view image) {
   return std::string(format) + "\n" + key.text() + "image: " + std::to_string(image.size()) +
          " bytes, " + as_hex(stable_hash(image)) + "\n\n";
 }
 
-/// One small file, where the driver is as on most machines; NVML takes tens of milliseconds.
+/// Reads one small file, which most machines have. The fallback NVML takes tens of milliseconds.
 std::string driver_version() {
   auto file = read_whole_file("/sys/module/nvidia/version", 4096);
   if (file.failure == 0 && !file.text.empty()) return file.text.substr(0, file.text.find('\n'));
@@ -41,7 +42,7 @@ std::string driver_version() {
   return library ? library->driver_version() : std::string();
 }
 
-/// CAP_SYS_ADMIN, which is what the driver asks for.
+/// The driver requires CAP_SYS_ADMIN.
 bool is_admin() {
   constexpr std::string_view field = "CapEff:";
   constexpr unsigned sys_admin = 21;
@@ -86,7 +87,7 @@ std::optional<availability_image> availability_store::load(
     availability_key const& key) const noexcept {
   if (folder_.empty() || !key.is_known()) return std::nullopt;
   try {
-    // CUPTI is going to read it: nobody else may have written it.
+    // CUPTI will read this image, so the file must belong to this user.
     auto const file = read_own_file(path_of(key), largest_file);
     auto const gap = file.text.find("\n\n");
     if (file.failure != 0 || gap == std::string::npos) return std::nullopt;
@@ -94,7 +95,7 @@ std::optional<availability_image> availability_store::load(
     auto const image = whole.substr(gap + 2);
     if (image.empty() || whole.substr(0, gap + 2) != head_of(key, image)) return std::nullopt;
     return availability_image(image.begin(), image.end());
-  } catch (...) {  // for want of memory
+  } catch (...) {  // out of memory
     return std::nullopt;
   }
 }
@@ -105,7 +106,7 @@ void availability_store::save(availability_key const& key,
   try {
     auto const text = as_text(image);
     (void)replace_file(folder_, path_of(key), head_of(key, text).append(text));
-  } catch (...) {  // it is asked for again the next time
+  } catch (...) {  // CUPTI is asked again the next time
   }
 }
 

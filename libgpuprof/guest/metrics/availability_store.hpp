@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps on disk which counters a GPU has, so that CUPTI is asked once per machine.
+// Stores on disk which counters a GPU has, so that CUPTI is asked only once per machine.
 #pragma once
 
 #include "base/result.hpp"
@@ -17,15 +17,15 @@ namespace gpuprof::guest {
 
 using availability_image = std::vector<std::uint8_t>;
 
-/// All that an image depends on. Any of it unknown: nothing is kept.
+/// Everything that an image depends on. Nothing is stored if any part is unknown.
 struct availability_key {
   counter_engine engine = counter_engine::sampling;
   std::string chip;            // "GH100"
-  std::string gpu;             // its UUID, or that of its MIG or virtual part
-  std::string driver_version;  // of the kernel's module: "580.159.03"
-  int cuda_version = 0;        // of libcuda
+  std::string gpu;             // UUID of the GPU, of its MIG instance or of its virtual GPU
+  std::string driver_version;  // version of the kernel module: "580.159.03"
+  int cuda_version = 0;        // version of libcuda
   std::uint32_t cupti_version = 0;
-  bool is_privileged = false;  // may read counters that the driver keeps from others
+  bool is_privileged = false;  // may read counters that the driver restricts
 
   bool is_known() const noexcept {
     return !chip.empty() && !gpu.empty() && !driver_version.empty() && cuda_version != 0 &&
@@ -34,16 +34,16 @@ struct availability_key {
   std::string text() const;
 };
 
-/// Asks the driver and CUPTI, not the GPU; a millisecond.
+/// Asks the driver and CUPTI, but not the GPU. Takes a millisecond.
 availability_key availability_key_of(cupti_api const& api, counter_engine engine, device_id device);
 
-/// One file for each key; a thread of ours at a time, and any number of processes. Whatever goes
-/// wrong with a file, it is as if there were none.
+/// Stores one file for each key. Used by one thread of this process at a time and any number of
+/// processes. If a file cannot be used, it is treated as missing.
 class availability_store {
  public:
   using key_of =
       std::function<availability_key(cupti_api const&, counter_engine engine, device_id device)>;
-  /// `folder` empty: nothing is kept.
+  /// If `folder` is empty, nothing is stored.
   explicit availability_store(std::string folder, key_of key = availability_key_of)
       : folder_(std::move(folder)), key_of_(std::move(key)) {}
 
@@ -61,9 +61,9 @@ class availability_store {
   key_of const key_of_;
 };
 
-/// Makes something of the image in the store; null, or nothing there: of what CUPTI says when
-/// `ask`ed, which is kept. If CUPTI refuses a stored one (and not because somebody else counts:
-/// `busy`) it is forgotten, and CUPTI is asked, once.
+/// Calls `make` with the stored image. If `store` is null or has no image, calls `ask`, which gets
+/// it from CUPTI, and stores the result. If CUPTI rejects a stored image, and not because another
+/// client is counting (`busy`), the image is removed and CUPTI is asked once.
 template <class Made, class Ask, class Make>
 result<Made> with_availability(availability_store const* store, cupti_api const& api,
                                counter_engine engine, device_id device, Ask ask, Make make,

@@ -35,7 +35,7 @@ payload_schema copy_schema(name_id domain, nvtxPayloadSchemaAttr_t const& from) 
       from.type == NVTX_PAYLOAD_SCHEMA_TYPE_UNION_WITH_INTERNAL_SELECTOR) {
     schema.what = payload_schema::kind::choice;
   }
-  // The size of a dynamic layout depends on the data; 0 lets each payload say it.
+  // The size of a dynamic layout depends on the data. 0 means that each payload gives its own size.
   if (from.type == NVTX_PAYLOAD_SCHEMA_TYPE_DYNAMIC) schema.size = 0;
   auto const count = std::min(from.numEntries, payload_schemas::max_entries);
   for (std::size_t i = 0; i < count; ++i) {
@@ -140,8 +140,8 @@ void mark_payload(nvtxDomainHandle_t domain, nvtxPayloadData_t const* payloads,
   if (log != nullptr) mark(*log, text_of(*log, domain, payloads, count));
 }
 
-// In a forked child nothing listens. Elsewhere ranges are kept even while nothing is recorded, so
-// programs must not leave them out.
+// Returns 0 only in a forked child, which is not recorded. Otherwise ranges are kept even when
+// nothing is recorded, so programs must not skip them.
 std::uint8_t domain_is_enabled(nvtxDomainHandle_t) noexcept {
   return is_forked_child() ? 0 : 1;
 }
@@ -161,7 +161,7 @@ struct extension_slots {
 
 int inject_nvtx_extension(nvtxExtModuleInfo_t* module) noexcept {
   if (module == nullptr || module->structSize < sizeof *module) return 0;
-  // Other extensions get a yes and no functions: their calls stay no-ops.
+  // Other extensions are accepted but get no functions: their calls do nothing.
   if (module->moduleId != NVTX_EXT_PAYLOAD_MODULEID || module->segmentsCount == 0 ||
       module->segments == nullptr || module->segments[0].functionSlots == nullptr) {
     return 1;

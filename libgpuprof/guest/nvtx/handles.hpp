@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The opaque handles NVTX gets from us: a mark of their kind above, a name_id below.
+// The opaque handles that NVTX gets from us: the kind in the upper half, a name_id in the lower
+// half.
 //
-// Not addresses on purpose. A handle that is null, stale or never ours is told from a good one by a
-// comparison, so a program with a wrong handle cannot make us read wild memory; and two libraries
-// that create a domain of the same name share it, as their users expect.
+// They are not addresses on purpose. A comparison detects a null, stale or foreign handle, so a
+// wrong handle cannot make us read invalid memory. Two libraries that create a domain of the same
+// name share it, as their users expect.
 #pragma once
 
 #include "model/ids.hpp"
@@ -13,7 +14,7 @@
 
 namespace gpuprof::guest {
 
-enum class handle_kind : std::uint32_t {  // above the address space: never a real pointer
+enum class handle_kind : std::uint32_t {  // above the address space, so never a real pointer
   domain = 0x47505244,
   text = 0x47505254,
   resource = 0x47505252,

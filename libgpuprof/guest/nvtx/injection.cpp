@@ -31,7 +31,8 @@ name_id read_message(name_cache& cache, nvtxEventAttributes_t const& from) noexc
   }
 }
 
-/// A signaling NaN would trap. Volatile: the compiler may else convert outside of the block.
+/// A signaling NaN would trap. Volatile, because the compiler may otherwise move the conversion out
+/// of the block.
 std::uint64_t bits_of_double(float value) noexcept {
   own_arithmetic const exact;
   double const volatile converted = value;
@@ -69,14 +70,14 @@ void read_payload(thread_log& log, event_text& text, nvtxEventAttributes_t const
   }
 }
 
-/// Reads attributes of whatever version and size the program was built with. `attributes` may be
-/// null: an event without a name.
+/// Reads attributes of any version and size. `attributes` may be null, which means an event without
+/// a name.
 event_text read_attributes(thread_log& log, name_id domain,
                            nvtxEventAttributes_v2 const* attributes) noexcept {
   event_text text{.domain = domain};
   if (attributes == nullptr) return text;
-  // `size` says how much of the struct the program knows. The first fields have stood since version
-  // 1; a program that left size unset cannot be read safely.
+  // `size` says how much of the struct the program knows. The first fields exist since version 1.
+  // If the program left size unset, the struct cannot be read safely.
   auto const size = attributes->size;
   if (size < offsetof(nvtxEventAttributes_t, colorType)) return text;
   if (size >= sizeof(nvtxEventAttributes_t)) {
@@ -86,14 +87,14 @@ event_text read_attributes(thread_log& log, name_id domain,
     if (attributes->payloadType != NVTX_PAYLOAD_UNKNOWN) read_payload(log, text, *attributes);
     return text;
   }
-  nvtxEventAttributes_t whole{};  // a shorter, older struct: what it lacks is zero
+  nvtxEventAttributes_t whole{};  // an older struct is shorter: missing fields are zero
   std::memcpy(&whole, attributes, size);
   whole.size = sizeof whole;
   return read_attributes(log, domain, &whole);
 }
 
-// All callbacks below run on threads of the program, perhaps in a forked child, where there is no
-// log: they then say that nothing is tracked.
+// All callbacks below run on threads of the program. In a forked child there is no log: they then
+// return that nothing is tracked.
 
 template <class Message>
 int push_text(Message const* message) noexcept {
@@ -171,8 +172,8 @@ void name_os_thread(std::uint32_t os_thread, Text const* name) noexcept {
   if (log != nullptr) labels().name_thread(os_thread, intern_text(log->names, name));
 }
 
-// A domain or string made where there is no log (forked child, no memory) has the null handle: NVTX
-// programs see the same when no tool is there.
+// If there is no log (forked child, no memory), a new domain or string gets the null handle. NVTX
+// programs see the same if no tool is attached.
 template <class Text>
 nvtxDomainHandle_t create_domain(Text const* name) noexcept {
   auto* const log = this_thread_log();
@@ -181,8 +182,9 @@ nvtxDomainHandle_t create_domain(Text const* name) noexcept {
   domains().created(domain);
   return make_handle<nvtxDomainHandle_t>(handle_kind::domain, raw(domain));
 }
-// Pushed ranges of the domain end here: no pop may come any more. On other threads they end when
-// the thread pushes its next range. Started ranges stay open, since any thread may still end them.
+// Pushed ranges of the domain on this thread end here, because a pop may never come. On other
+// threads they end when the thread pushes its next range. Started ranges stay open, since any
+// thread may still end them.
 void destroy_domain(nvtxDomainHandle_t handle) noexcept {
   auto const domain = name_of_handle(handle_kind::domain, handle);
   auto* const log = this_thread_log();
@@ -198,7 +200,7 @@ nvtxStringHandle_t register_string(nvtxDomainHandle_t, Text const* text) noexcep
   return make_handle<nvtxStringHandle_t>(handle_kind::text, raw(intern_text(log->names, text)));
 }
 
-// Of the resources that can be named only OS threads appear in a trace.
+// Only names of OS threads are recorded, not of other resources.
 nvtxResourceHandle_t create_resource(nvtxDomainHandle_t,
                                      nvtxResourceAttributes_t* attributes) noexcept {
   auto* const log = this_thread_log();
@@ -228,7 +230,7 @@ struct slot_table {
 
   template <class Function>
   void set(unsigned int id, Function* function) const noexcept {
-    // An older NVTX has a shorter table; a null entry is a function it does not know.
+    // An older NVTX has a shorter table. A null entry is a function that it does not know.
     if (id < size && slots[id] != nullptr) {
       *slots[id] = reinterpret_cast<NvtxFunctionPointer>(function);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attaches this library to the NVTX copy inside a shared object, as NVTX asks its tools to.
+// Attaches this library to the NVTX copy inside a shared object, as NVTX requires of tools.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@ struct nvtxExtModuleInfo_t;
 
 namespace gpuprof::guest {
 
-/// The work of InitializeInjectionNvtx2: called once for each shared object that uses NVTX, perhaps
-/// from several threads. Logs must be configured before. 1 when attached, 0 when this NVTX cannot
-/// be served. Must not call NVTX: that object's first call is waiting for us.
+/// Implements InitializeInjectionNvtx2: called once for each shared object that uses NVTX, possibly
+/// from several threads. Logs must be configured before. Returns 1 if attached, 0 if this NVTX is
+/// not supported. Must not call NVTX: the first NVTX call of that object waits for this function.
 int inject_nvtx(NvtxGetExportTableFunc_t get_export_table) noexcept;
 
-/// The work of InitializeInjectionNvtxExtension: the same for the extension modules, of which the
-/// payload extension is served.
+/// Implements InitializeInjectionNvtxExtension: the same for extension modules. Only the payload
+/// extension is supported.
 int inject_nvtx_extension(nvtxExtModuleInfo_t* module) noexcept;
 
 }  // namespace gpuprof::guest

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names the program gave to NVTX categories and to its threads, and which NVTX domains it has
+// Names that the program gave to NVTX categories and threads, and the NVTX domains that it has
 // destroyed.
 #pragma once
 
@@ -24,7 +24,8 @@ struct thread_label {
   name_id name{};
 };
 
-/// Any thread. Rarely called, so a lock will do. Bounded: later labels are ignored.
+/// Can be used on any thread. Calls are rare, so a lock is enough. The number is limited: later
+/// labels are ignored.
 class nvtx_labels {
  public:
   static constexpr std::size_t max_labels = 65536;
@@ -37,7 +38,8 @@ class nvtx_labels {
     add(threads_, seen_threads_, os_thread, name, thread_label{os_thread, name});
   }
 
-  /// Those given since `cursor` (start with 0) was last here; a later one replaces an earlier.
+  /// Returns the labels given since the last call with this `cursor` (start with 0). A later label
+  /// replaces an earlier one.
   std::vector<category_record> new_categories(std::size_t& cursor) const {
     return since(categories_, cursor);
   }
@@ -55,7 +57,7 @@ class nvtx_labels {
       if (auto const known = seen.find(key); known != seen.end() && known->second == name) return;
       list.push_back(record);
       seen[key] = name;
-    } catch (...) {  // no memory: a label less
+    } catch (...) {  // out of memory: the label is lost
     }
   }
   template <class List>
@@ -67,7 +69,7 @@ class nvtx_labels {
     return added;
   }
 
-  mutable std::mutex mutex_;  // protects all below
+  mutable std::mutex mutex_;  // protects everything below
   std::vector<category_record> categories_;
   std::vector<thread_label> threads_;
   std::map<std::pair<name_id, std::uint32_t>, name_id> seen_categories_;
@@ -80,21 +82,22 @@ inline nvtx_labels& labels() noexcept {
   return *instance;
 }
 
-// Remembers which NVTX domains the program has destroyed: no pop comes for their open ranges.
+// Records which NVTX domains the program has destroyed: their open ranges will not be popped.
 
-/// Any thread. Domains of one name are one domain, which is gone when each of its creators has
-/// destroyed it. Creating and destroying take a lock. Bounded: later domains are never gone.
+/// Can be used on any thread. Domains with the same name are one domain. It is gone when each
+/// creator has destroyed it. Creating and destroying take a lock. The number is limited: domains
+/// beyond it are never gone.
 class nvtx_domains {
  public:
   static constexpr std::size_t max_domains = 65536;
 
   void created(name_id domain) noexcept {
-    if (raw(domain) == 0) return;  // the default domain is always there
+    if (raw(domain) == 0) return;  // the default domain always exists
     try {
       fork_guard const whole;
       std::lock_guard const lock(mutex_);
       if (known_.size() < max_domains || known_.contains(domain)) ++known_[domain].users;
-    } catch (...) {  // no memory: it is never gone
+    } catch (...) {  // out of memory: the domain is never gone
     }
   }
   void destroyed(name_id domain, std::uint64_t ticks) noexcept {
@@ -106,9 +109,10 @@ class nvtx_domains {
     generation_.fetch_add(1, std::memory_order_release);
   }
 
-  /// Grows when a domain goes. A quick look tells a thread whether there is something to do.
+  /// Increases when a domain goes. A thread checks it to see if it must do something.
   std::uint32_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
-  /// In ticks, when the domain was last destroyed; ranges that it had then are over. 0: never.
+  /// Returns when the domain was last destroyed, in ticks, or 0 if never. Ranges that it had at
+  /// that time are over.
   std::uint64_t gone_at(name_id domain) const noexcept {
     fork_guard const whole;
     std::lock_guard const lock(mutex_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns the entries of a thread's ring into model records.
+// Converts the entries of a thread's ring into model records.
 #pragma once
 
 #include "guest/nvtx/thread_log.hpp"
@@ -10,19 +10,19 @@
 
 namespace gpuprof::guest {
 
-/// One launching call, to be joined with the kernel records of the same correlation id.
+/// A call that launches work. Kernel records with the same correlation id belong to it.
 struct launch_note {
   thread_index thread{};
   correlation_id correlation{};
   range_id range{};        // innermost open push/pop range of the thread; 0: none
   timestamp_ns time;       // when the call was entered
   std::uint8_t flags = 0;  // launch_flags
-  /// As in kernel_shape; of a graph kernel_names::generation().
+  /// As in kernel_shape. For a graph, it is kernel_names::generation().
   std::uint32_t arguments = 0;
-  name_id kernel{};  // 0: not known, or not one kernel
-  // Not 0 when kernel records were off:
-  correlation_id alike{};                   // its record tells what this one ran
-  timestamp_ns ran_from = {}, ran_to = {};  // no earlier, no later
+  name_id kernel{};  // 0: unknown, or not a single kernel
+  // Set only if kernel records were off:
+  correlation_id alike{};                   // launch whose record tells what this one ran
+  timestamp_ns ran_from = {}, ran_to = {};  // did not run earlier or later than this
 };
 
 /// One call to the driver that has returned.
@@ -31,13 +31,12 @@ struct driver_call_note {
   duration_ns duration;
   std::uint32_t os_thread = 0;
   correlation_id correlation{};
-  std::uint32_t id = 0;  // CUPTI's, of the driver domain
+  std::uint32_t id = 0;  // CUPTI's id in the driver domain
   std::int32_t result = 0;
 };
 
-/// What receives the decoded entries, in the order in which the thread wrote them. A start/end
-/// range that ends on another thread may show its end before its begin: they come from different
-/// rings.
+/// Receives the decoded entries in the order in which the thread wrote them. If a start/end range
+/// ends on another thread, its end may come before its begin, because they are in different rings.
 template <class Sink>
 concept log_sink = requires(Sink& sink, launch_note const& launch, range_begin const& begin,
                             range_end const& end, mark_record const& mark,
@@ -93,8 +92,8 @@ inline driver_call_note decode_call(std::uint32_t os_thread, log_slot const& hea
 
 }  // namespace detail
 
-/// Drain thread only. Reads everything published before the call; returns the number of slots.
-/// `line` turns the entries' ticks into time.
+/// Called by the drain thread only. Reads everything published before the call. Returns the number
+/// of slots. `line` converts ticks of the entries to time.
 template <log_sink Sink>
 std::size_t drain_log(thread_log& log, Sink& sink, tick_line const& line) {
   auto const take = [&](log_entry const& entry) -> std::size_t {
@@ -153,7 +152,7 @@ std::size_t drain_log(thread_log& log, Sink& sink) {
   return drain_log(log, sink, look_at_tick_line());
 }
 
-/// All logs of the process.
+/// Drains all logs of the process.
 template <log_sink Sink>
 std::size_t drain_all_logs(Sink& sink) {
   std::size_t slots = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The 32-byte slots of a thread's ring: how a range, a mark, a launch or a call is written down.
+// The 32-byte slots of a thread's ring: the format of ranges, marks, launches and calls.
 #pragma once
 
 #include "model/ids.hpp"
@@ -21,16 +21,16 @@ enum class entry_kind : std::uint8_t {
 
 enum launch_flags : std::uint8_t {
   launch_of_graph = 1,       // cuGraphLaunch: any number of kernel records may follow
-  launch_captured = 2,       // went into a graph under construction: no record will follow
+  launch_captured = 2,       // captured into a graph: no record will follow
   launch_failed = 4,         // the driver returned an error: no record will follow
   launch_is_copy = 8,        // a memcpy or memset call, not a kernel
-  launch_not_selected = 16,  // outside the launch filters: its records are not wanted
+  launch_not_selected = 16,  // excluded by the launch filters: its records are not needed
   launch_is_pattern = 32     // its record tells what unrecorded launches ran
 };
 
-/// 32 bytes. Range ends and launches take one slot, range begins and marks two (head, detail),
-/// three with declared work, launches for which kernel records were off two (head, unrecorded),
-/// driver calls two (head, call).
+/// 32 bytes. Range ends and launches take one slot; range begins and marks two (head, detail), or
+/// three with declared work; launches without kernel records two (head, unrecorded); driver calls
+/// two (head, call).
 struct log_slot {
   std::uint64_t time = 0;
   std::uint64_t range = 0;        // launch: innermost open range; others: the range itself
@@ -40,7 +40,7 @@ struct log_slot {
   std::uint8_t flags = 0;  // launch_flags, or range_style
   payload_kind payload{};
   std::uint8_t unused = 0;
-  /// ARGB of a range or mark; of a launch its arguments, as in kernel_shape, or launch_note.
+  /// Range or mark: ARGB color. Launch: its arguments, as in kernel_shape or launch_note.
   std::uint32_t color_or_arguments = 0;
 };
 struct log_detail {
@@ -48,7 +48,7 @@ struct log_detail {
   std::uint64_t payload_bits = 0;
   name_id domain{};
   std::uint32_t category = 0;
-  thread_index thread{};  // who opened the range; 0: the thread of this log
+  thread_index thread{};  // thread that opened the range; 0: the thread of this log
   std::uint16_t level = 0;
   std::uint16_t unused = 0;
 };
@@ -58,12 +58,12 @@ struct log_work {
 };
 struct log_unrecorded {
   std::uint64_t ran_from = 0, ran_to = 0;  // nanoseconds, not ticks
-  std::uint32_t alike = 0;                 // correlation id of its pattern
+  std::uint32_t alike = 0;                 // correlation id of its pattern launch
   std::uint32_t unused[3] = {};
 };
 struct log_call {
   std::uint64_t ended = 0;  // ticks
-  std::uint32_t id = 0;     // CUPTI's, of the driver domain
+  std::uint32_t id = 0;     // CUPTI's id in the driver domain
   std::int32_t result = 0;
   std::uint64_t unused[2] = {};
 };

@@ -62,7 +62,7 @@ bool write_driver_call(thread_log& log, finished_call const& call) noexcept {
 
 bool write_begin(thread_log& log, open_range const& range, std::uint64_t time,
                  thread_index opener) noexcept {
-  // A push/pop range asks for the slot of its end too, from now on owed.
+  // A push/pop range also reserves a slot for its end, which is owed from now on.
   auto const owed = range.style == range_style::push_pop ? 1u : 0u;
   if (!has_room(log, slots_for(range) + owed)) return false;
   fill_begin(log, range, time, opener);
@@ -96,16 +96,16 @@ bool write_mark(thread_log& log, mark_text const& mark, std::uint64_t time) noex
   return true;
 }
 
-// Apart from its caller, which is a part of every event.
+// Kept out of the caller, which runs for every event.
 bool detail::grow_ring(thread_log& log, std::size_t slots) noexcept {
   if (log.ring.grow(slots)) return true;
   if (log.ring.lacks_memory()) thread_counters::bump(log.counters.memory_refusals);
-  wake_drain();  // a ring that may not grow is soon full, and never half of what it might be
+  wake_drain();  // a ring that cannot grow is full before half_full() becomes true
   return false;
 }
 
 void detail::write_open_ranges(thread_log& log, std::uint32_t generation) noexcept {
-  log.owed_ends = 0;  // ends owed to an earlier generation are no longer awaited
+  log.owed_ends = 0;  // ends owed to an earlier generation will not come
   for (std::size_t i = 0; i < log.ranges.size(); ++i) {
     if (log.ranges.at(i).written == generation) ++log.owed_ends;
   }

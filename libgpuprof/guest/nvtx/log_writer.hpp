@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only code that puts entries into a thread's ring. All times are ticks of nvtx_ticks.hpp.
+// The only code that writes entries into a thread's ring. All times are ticks of nvtx_ticks.hpp.
 #pragma once
 
 #include "guest/nvtx/thread_log.hpp"
@@ -12,8 +12,8 @@ bool grow_ring(thread_log& log, std::size_t slots) noexcept;
 void write_open_ranges(thread_log& log, std::uint32_t generation) noexcept;
 }  // namespace detail
 
-/// Owner thread only, as everything here. True when `slots` entries can be written while every
-/// range begun in the ring keeps room for its end.
+/// Called by the owner thread only, like everything here. Returns true if `slots` entries can be
+/// written and each range that was begun in the ring still has room for its end.
 inline bool has_room(thread_log& log, std::size_t slots) noexcept {
   if (log.ring.reserve(slots + log.owed_ends)) [[likely]]
     return true;
@@ -26,18 +26,18 @@ inline void publish(thread_log& log, std::size_t slots) noexcept {
     wake_drain();
 }
 
-/// While recording: writes the begins of ranges that were opened before. False when the ring has no
-/// room for them; the next event tries again.
+/// Call while recording. Writes the begins of ranges that were opened before. Returns false if the
+/// ring has no room for them. The next event tries again.
 inline bool catch_up(thread_log& log) noexcept {
-  // Relaxed: the generation changes while nothing is recorded.
+  // Relaxed: the generation changes only while nothing is recorded.
   auto const generation = log_generation.load(std::memory_order_relaxed);
   if (log.caught_up_with == generation) return true;
   detail::write_open_ranges(log, generation);
   return log.caught_up_with == generation;
 }
 
-/// A launch of this thread: `time` is when the launching call was entered. False when it had to be
-/// dropped, which is counted. Call only while log_is_recording.
+/// Writes a launch of this thread. `time` is when the launching call was entered. Returns false if
+/// it was dropped, which is counted. Call only while log_is_recording.
 inline bool write_launch(thread_log& log, std::uint64_t time, correlation_id correlation,
                          std::uint8_t flags, std::uint32_t arguments = 0,
                          name_id kernel = {}) noexcept {
@@ -58,28 +58,29 @@ inline bool write_launch(thread_log& log, std::uint64_t time, correlation_id cor
   return true;
 }
 
-/// The same of a launch for which kernel records were off.
+/// Does the same for a launch during which kernel records were off.
 bool write_unrecorded_launch(thread_log& log, std::uint64_t time, correlation_id correlation,
                              launch_remark const& how) noexcept;
 
-/// A call of this thread to the driver. Times are ticks.
+/// A driver call of this thread. Times are ticks.
 struct finished_call {
   std::uint64_t entered = 0, ended = 0;
   correlation_id correlation{};
-  std::uint32_t id = 0;  // CUPTI's
+  std::uint32_t id = 0;  // CUPTI's id
   std::int32_t result = 0;
 };
-/// False when it had to be dropped, which is counted.
+/// Returns false if the call was dropped, which is counted.
 bool write_driver_call(thread_log& log, finished_call const& call) noexcept;
 
-/// False when there is no room. `opener` other than 0 when another thread opened the range.
+/// Returns false if there is no room. `opener` is set if another thread opened the range.
 bool write_begin(thread_log& log, open_range const& range, std::uint64_t time,
                  thread_index opener = {}) noexcept;
 
-/// The end of a range of this thread's stack whose begin was written: there is always room.
+/// Writes the end of a range on this thread's stack whose begin was written. There is always room
+/// for it.
 void write_owed_end(thread_log& log, range_id range, std::uint64_t time) noexcept;
 
-/// The end of a start/end range. False when there is no room.
+/// Writes the end of a start/end range. Returns false if there is no room.
 bool write_end(thread_log& log, range_id range, std::uint64_t time) noexcept;
 
 struct mark_text {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hands out name_ids to the whole process.
+// Assigns name_ids for the whole process.
 #include "guest/nvtx/name_registry.hpp"
 
 #include "base/fork_guard.hpp"
@@ -15,7 +15,7 @@
 namespace gpuprof::guest {
 namespace {
 
-/// What a name has in common with names that differ from it in numbers only. Longer ones are cut.
+/// The pattern that names have in common if they differ only in numbers. Longer patterns are cut.
 using name_group = std::array<char, 256>;
 
 bool is_digit(char c) noexcept {
@@ -33,7 +33,8 @@ std::string_view first_of(std::string_view text, bool (*kind)(char) noexcept) no
       0, static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), kind) - text.begin()));
 }
 
-/// The letters before its first digit; none of what looks like a piece of a hexadecimal number.
+/// Returns the letters before the first digit, or nothing if the word looks like part of a
+/// hexadecimal number.
 std::string_view fixed_part(std::string_view word) noexcept {
   constexpr std::size_t shortest_hexadecimal = 4;
   if (word.size() >= shortest_hexadecimal && std::all_of(word.begin(), word.end(), is_hexadecimal))
@@ -50,7 +51,7 @@ class group_writer {
     std::copy_n(text.begin(), count, room_.begin() + static_cast<std::ptrdiff_t>(used_));
     used_ += count;
   }
-  /// One star for "*-*": how many pieces a number has differs too.
+  /// Writes one star for "*-*", because the number of parts can also differ.
   void add_star() noexcept {
     auto const so_far = text();
     if (so_far.ends_with('*')) return;
@@ -73,7 +74,7 @@ std::string_view group_by_words(std::string_view name, name_group& room) noexcep
     group.add(has_number ? fixed_part(word) : word);
     if (has_number) group.add_star();
     name.remove_prefix(word.size());
-    group.add(name.substr(0, 1));  // what stands between words
+    group.add(name.substr(0, 1));  // characters between words
     name.remove_prefix(std::min<std::size_t>(1, name.size()));
   }
   return group.text();
@@ -88,7 +89,7 @@ std::string_view group_by_first_word(std::string_view name, name_group& room) no
   return group.text();
 }
 
-/// Of the whole budget.
+/// parts of the whole budget: 1/4, 1/4, 1/8
 constexpr std::array<std::size_t, 3> part_of_place{4, 4, 8};
 
 }  // namespace
@@ -98,7 +99,7 @@ name_registry::entry name_registry::find_or_add(std::string_view text, name_plac
   text = text.substr(0, max_text);
   fork_guard const whole;
   std::lock_guard const lock(mutex_);
-  own_arithmetic const exact;  // the table of names may grow
+  own_arithmetic const exact;  // the table of names may grow, which uses floating point
   try {
     if (auto const found = ids_.find(text); found != ids_.end()) {
       return {found->second, found->first};
@@ -106,12 +107,12 @@ name_registry::entry name_registry::find_or_add(std::string_view text, name_plac
     if (find_room(place, text.size())) return add(text);
     if (place == name_place::payload) return ++refused_, entry{};
     return place == name_place::program ? group(text) : refuse();
-  } catch (...) {  // no memory
+  } catch (...) {  // out of memory
     return refuse();
   }
 }
 
-/// Takes it, too. Without memory for the text itself it is taken all the same.
+/// Also reserves the room, even if there turns out to be no memory for the text itself.
 bool name_registry::find_room(name_place place, std::size_t text_bytes) noexcept {
   auto const at = static_cast<std::size_t>(place);
   auto& taken = places_[at];
@@ -167,7 +168,7 @@ name_registry::entry name_registry::group(std::string_view text) {
   if (common.text.empty())
     common = find_or_add_group(group_by_first_word(text, room), 2 * limits_.groups);
   if (common.text.empty()) return refuse();
-  if (common.text == text) return common;  // nothing in it differs: a name like others
+  if (common.text == text) return common;  // nothing in it varies: it is kept
   ++grouped_;
   return {common.id, {}};
 }
@@ -271,7 +272,8 @@ std::uint64_t content_hash(std::string_view text) noexcept {
   auto hash = text.size() * k1;
   if (left >= 8) {
     for (; left > 8; left -= 8, at += 8) hash = mix(hash ^ load8(at), k2);
-    return mix(hash ^ load8(text.data() + text.size() - 8), k1);  // the last eight, overlapping
+    // the last eight bytes, which may overlap
+    return mix(hash ^ load8(text.data() + text.size() - 8), k1);
   }
   if (left >= 4) return mix(hash ^ load(at, 4) ^ (load(at + left - 4, 4) << 32), k1);
   for (std::size_t i = 0; i < left; ++i) hash ^= static_cast<std::uint64_t>(at[i] & 0xff) << 8 * i;
@@ -281,7 +283,7 @@ std::uint64_t content_hash(std::string_view text) noexcept {
 name_id name_cache::remember(std::string_view text, std::uint64_t hash, std::size_t first,
                              name_registry& registry) noexcept {
   auto const added = registry.find_or_add(text, name_place::program);
-  if (added.text.size() != text.size()) return added.id;  // cut, grouped or refused: ask again
+  if (added.text.size() != text.size()) return added.id;  // cut, grouped or refused: not cached
   if (at(first).text != nullptr) {
     at(first ^ 1) = at(first);
     if (slots_ < many && ++replaced_ == slots_) grow();
@@ -291,7 +293,7 @@ name_id name_cache::remember(std::string_view text, std::uint64_t hash, std::siz
   return added.id;
 }
 
-/// Texts keep their places where those are the same.
+/// Texts stay in their slots if the slot number does not change.
 void name_cache::grow() noexcept {
   if (budget_ != nullptr && !budget_->reserve((many - few) * sizeof(slot))) return;
   for (auto i = few; i < many; ++i) std::construct_at(&at(i));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hands out name_ids to the whole process, so that a text is stored once and records carry a
+// Assigns name_ids for the whole process, so that each text is stored once and records hold a
 // number.
 #pragma once
 
@@ -21,23 +21,23 @@
 
 namespace gpuprof::guest {
 
-/// Whose place a new text takes. A program may make up a name for each of its requests: those of
-/// kernels, GPUs and facts are kept all the same.
+/// The kind of text, which selects its limits. A program may make up a name for each request. This
+/// must not use up the room for names of kernels, GPUs and facts.
 enum class name_place {
   own,
   program,  // NVTX texts, names of threads
-  payload,  // of NVTX, as JSON
+  payload,  // NVTX payloads, as JSON
 };
 
-/// Any thread. Bounded: past the limits of its place, or of memory, a new text of the program
-/// becomes what it has in common with others; a payload becomes the empty text; any other becomes
-/// "(too many names)". All are counted.
+/// Can be used on any thread. The size is limited. Beyond the limits of its place, or of memory, a
+/// new text of the program becomes the pattern that it shares with others, a payload becomes the
+/// empty text, and any other becomes "(too many names)". All of these are counted.
 class name_registry {
  public:
   struct limits {
-    std::size_t names = 1'000'000;  // these two of each place
+    std::size_t names = 1'000'000;  // `names` and `bytes` apply to each place
     std::size_t bytes = 64u << 20;
-    std::size_t groups = 10'000;  // by their words; and as many by the first word
+    std::size_t groups = 10'000;  // patterns by words; the same number by first word
   };
   /// Longer texts are cut.
   static constexpr std::size_t max_text = 64u << 10;
@@ -50,34 +50,35 @@ class name_registry {
   name_registry() : name_registry(limits{}) {}
   explicit name_registry(limits limit) : limits_(limit) { texts_.emplace_back(); }
 
-  /// Takes the lock. Never throws: without memory the text is counted as one too many.
-  /// The entry has no text when it stands for more than the text that was asked for.
+  /// Takes the lock. Never throws: if there is no memory, the text is refused and counted. The
+  /// entry has no text if its id stands for other texts too.
   entry find_or_add(std::string_view text, name_place place) noexcept;
   name_id intern(std::string_view text, name_place place = name_place::own) noexcept {
     return find_or_add(text, place).id;
   }
 
-  /// Empty for an id that was never given out.
+  /// Returns the empty text for an unknown id.
   std::string text(name_id id) const;
 
-  /// Names count against `budget` from now on, those that are there as well. Texts of the program
-  /// may have a quarter of it, payloads an eighth, all others a quarter: these are kept even when
-  /// buffers have used it up. It must live as long as the registry.
+  /// From now on, all names count against `budget`, also existing ones. Texts of the program may
+  /// use a quarter of it, payloads an eighth, and all others a quarter: these are kept even if
+  /// buffers have used up the budget. It must live as long as the registry.
   void count_against(memory_budget& budget) noexcept;
-  /// What all names take, about.
+  /// Returns roughly how much memory all names use.
   std::size_t memory() const noexcept;
 
-  /// Calls use(name_id, std::string_view) for each name added since `cursor` was last here; start
-  /// with 0. The lock is not held during the calls. Id 0, the empty text, is not shown.
+  /// Calls use(name_id, std::string_view) for each name added since the last call with this
+  /// `cursor` (start with 0). The lock is not held during the calls. Id 0, the empty text, is
+  /// skipped.
   template <class Use>
   void for_each_new(std::size_t& cursor, Use use) const {
     for (auto const& [id, name] : names_since(cursor)) use(id, name);
   }
 
   std::size_t size() const noexcept;
-  /// How often a text was refused.
+  /// Number of texts that were refused.
   std::uint64_t refused() const noexcept;
-  /// How often a text of the program was given an id that it shares with others like it.
+  /// Number of times that a text of the program got an id that it shares with similar texts.
   std::uint64_t grouped() const noexcept;
   void report(ledger& to) const {
     to.add("lost.names", refused());
@@ -91,7 +92,7 @@ class name_registry {
       return bytes + more_text + (names + (more_text != 0)) * bytes_beside_text;
     }
   };
-  /// The string, the node of the map and its place there, as glibc gives them out.
+  /// Size of the string, the map node and its bucket, as allocated by glibc.
   static constexpr std::size_t bytes_beside_text = 112;
 
   std::vector<entry> names_since(std::size_t& cursor) const;
@@ -103,7 +104,7 @@ class name_registry {
   std::size_t memory_of_all() const noexcept;
 
   limits const limits_;
-  mutable std::mutex mutex_;  // protects all below
+  mutable std::mutex mutex_;  // protects everything below
   std::deque<std::string> texts_;
   std::unordered_map<std::string_view, name_id> ids_;
   std::array<occupancy, 3> places_;  // by name_place
@@ -114,19 +115,20 @@ class name_registry {
   name_id too_many_{};
 };
 
-/// The registry of the process; never destroyed. The first call throws when there is no memory for
-/// it: the profiler makes it before anything that may not throw can ask for it.
+/// The registry of the process, never destroyed. The first call throws if there is no memory for
+/// it, so the profiler makes that call before any noexcept code needs the registry.
 name_registry& names();
 
-// One thread's short memory of name_ids, so that a text seen before costs no lock.
+// A small cache of name_ids for one thread, so that a known text needs no lock.
 
 /// Mixes all bytes of a text, eight at a time.
 std::uint64_t content_hash(std::string_view text) noexcept;
 
-/// Owner thread only. Found by content, since a program may reuse the address for another text.
+/// Used by the owner thread only. Looks up by content, since a program may reuse the address for
+/// another text.
 class name_cache {
  public:
-  /// It grows with what it has to remember, where `budget` has room for that (null: always).
+  /// The cache grows when it needs to, if `budget` has room for that. Null means no limit.
   explicit name_cache(memory_budget* budget = nullptr) noexcept : budget_(budget) {
     for (std::size_t i = 0; i < few; ++i) std::construct_at(&at(i));
   }
@@ -145,14 +147,14 @@ class name_cache {
     return remember(text, hash, first, registry);
   }
 
-  /// Forgets all, and releases what it has grown by.
+  /// Removes everything and releases the memory by which it has grown.
   void clear() noexcept;
 
  private:
   static constexpr std::size_t few = 128, many = 512;
   struct slot {
     std::uint64_t hash = 0;
-    char const* text = nullptr;  // in the registry
+    char const* text = nullptr;  // points into the registry
     std::uint32_t size = 0;
     name_id id{};
   };
@@ -162,7 +164,8 @@ class name_cache {
   void grow() noexcept;
   slot& at(std::size_t i) noexcept { return known_.slots[i]; }
 
-  /// Made when they are first used: memory of the others is not touched.
+  /// Slots are constructed when they are first used, so that the memory of unused slots is not
+  /// touched.
   union storage {
     storage() noexcept : none(0) {}
     char none;

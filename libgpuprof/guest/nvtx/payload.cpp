@@ -31,7 +31,7 @@ constexpr auto by_offset_from_base = flag(NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_BA
 constexpr auto by_offset_from_here = flag(NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_HERE);
 constexpr auto indirect = by_pointer | by_offset_from_base | by_offset_from_here;
 
-/// The part of `from` that begins at `offset`; empty when beyond its end.
+/// Returns the part of `from` from `offset` on, or nothing if that is beyond its end.
 bytes tail(bytes from, std::uint64_t offset) noexcept {
   return offset <= from.size() ? from.subspan(static_cast<std::size_t>(offset)) : bytes{};
 }
@@ -70,7 +70,7 @@ class printer {
   std::string& text() noexcept { return out_; }
 
  private:
-  /// Where an entry of the structure being printed was found, for entries that refer to it.
+  /// Position of an entry in the structure being printed. Other entries may refer to it.
   struct place {
     schema_entry const* entry = nullptr;
     bytes at;
@@ -125,8 +125,8 @@ class printer {
     out_ += ':';
   }
 
-  /// Prints the value that lies, or is pointed to, at the last of `places`; returns how many bytes
-  /// it takes there.
+  /// Prints the value at the last of `places`, or the one it points to. Returns how many bytes it
+  /// takes there.
   std::uint64_t print_entry(schema_entry const& entry, bytes blob, std::vector<place> const& places,
                             int depth) {
     auto const at = places.back().at;
@@ -141,14 +141,15 @@ class printer {
     return 8;
   }
 
-  /// How many elements an array has; nothing for what is no array or ends with a zero.
+  /// Returns the number of elements of an array, or nothing if the entry is not an array or is
+  /// zero-terminated.
   std::optional<std::uint64_t> element_count(schema_entry const& entry,
                                              std::vector<place> const& places) const {
     auto const kind = entry.flags & array_bits;
     if (kind == fixed_array) return entry.detail;
     if (kind == 0 && is_string(entry.type) && entry.detail > 0) return entry.detail;
     if (kind != length_in_entry) return std::nullopt;
-    if (entry.detail >= places.size() - 1) return 0;  // must stand before this entry
+    if (entry.detail >= places.size() - 1) return 0;  // must be an earlier entry
     auto const& where = places[static_cast<std::size_t>(entry.detail)];
     if ((where.entry->flags & (array_bits | indirect)) != 0) return 0;
     return read_unsigned(where.entry->type, where.at).value_or(0);
@@ -159,7 +160,7 @@ class printer {
     auto const value = read_unsigned(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, at);
     if (!value) return std::nullopt;
     if ((entry.flags & by_offset_from_base) != 0) return tail(blob, *value);
-    // "Offset from the end of this payload entry."
+    // NVTX: "Offset from the end of this payload entry."
     if ((entry.flags & by_offset_from_here) != 0) return tail(tail(at, 8), *value);
     auto const unit = is_string(entry.type) ? unit_of_string(entry.type)
                                             : std::max(layout_of(entry.type).size, 1u);
@@ -169,8 +170,8 @@ class printer {
     return read_memory(*value, unit, wanted, ends_with_zero);
   }
 
-  /// Memory outside of the payload. In small steps when its end is not known, so that a text right
-  /// before an unmapped page is still read.
+  /// Reads memory outside of the payload. If its length is unknown, reads in small steps, so that a
+  /// text right before an unmapped page is still read.
   std::optional<bytes> read_memory(std::uint64_t address, std::uint64_t unit, std::uint64_t count,
                                    bool ends_with_zero) {
     if (around_.read_memory == nullptr || address == 0) return std::nullopt;
@@ -222,7 +223,7 @@ class printer {
       if (i == max_elements) cut_ = true;
       if (i >= max_elements || full()) {
         if (count) break;
-        continue;  // look on for the terminating zero
+        continue;  // continue until the terminating zero
       }
       if (i > 0) out_ += ',';
       print_value(entry, element, places, depth);
@@ -243,7 +244,7 @@ class printer {
     } else if (count) {
       used = std::min(*count, max_count) * unit;
       print_string(entry.type, head(at, used), true);
-    } else {  // a char const* in the payload
+    } else {  // a `char const*` in the payload
       auto const address = read_unsigned(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, at);
       auto const text = address ? read_memory(*address, unit, max_string, true) : std::nullopt;
       if (text) {
@@ -257,7 +258,8 @@ class printer {
   }
 
   void keep_message(schema_entry const& entry, std::size_t start) {
-    // RANGE_BEGIN and friends use higher bits, TIMESTAMP its own: this one stands for itself.
+    // RANGE_BEGIN and the like use higher bits, and TIMESTAMP has its own bit. Only this bit marks
+    // the event's message.
     if ((entry.flags & flag(NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE)) == 0) return;
     if (message_.empty() && last_string_.size() > 0 && out_.size() > start) message_ = last_string_;
   }
@@ -288,7 +290,7 @@ class printer {
     return schema->size;
   }
 
-  /// A union: an integer entry that stands before it says which member counts.
+  /// Prints a union. An earlier integer entry says which member is valid.
   void print_chosen(payload_schema const& schema, schema_entry const& entry, bytes at,
                     std::vector<place> const& places, int depth) {
     std::optional<std::uint64_t> chosen;
@@ -371,7 +373,7 @@ payload_description describe_payloads(std::span<payload_blob const> payloads,
   std::vector<payload_description> shown;
   std::size_t size = 0;
   for (auto const& payload : payloads) {
-    // Only there to be pointed into by the others.
+    // A referenced payload is only printed where another one points to it.
     if (payload.schema == NVTX_TYPE_PAYLOAD_SCHEMA_REFERENCED) continue;
     if (shown.size() == max_depth || size > max_text) break;
     printer print(schemas, around);

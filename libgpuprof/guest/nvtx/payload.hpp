@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Describes extended payloads as compact JSON. Pure: bytes and schemas in, text out, whatever they
-// hold.
+// Describes extended payloads as compact JSON. Pure: the result depends only on bytes and schemas,
+// which may hold anything.
 #pragma once
 
 #include "guest/nvtx/schemas.hpp"
@@ -17,23 +17,23 @@ struct payload_blob {
   std::span<std::byte const> bytes;
 };
 
-/// What the bytes cannot say by themselves. Both may be null: pointers and registered strings then
-/// become null.
+/// Information that is not in the bytes. If a function is null, pointers or registered strings are
+/// printed as null.
 struct payload_surroundings {
   name_id domain{};
-  /// Copies memory a payload points to; false when it cannot be read.
+  /// Copies memory that a payload points to. Returns false if it cannot be read.
   bool (*read_memory)(std::uint64_t address, std::span<std::byte> into) = nullptr;
-  /// The text behind an nvtxStringHandle_t.
+  /// Returns the text of an nvtxStringHandle_t.
   std::string (*registered_text)(std::uint64_t handle) = nullptr;
 };
 
 struct payload_description {
-  std::string json;     // an object; an array when there are several payloads; "" for none
-  std::string message;  // of an entry marked as the event's message
+  std::string json;     // an object, or an array for several payloads; "" for none
+  std::string message;  // text of an entry marked as the event's message
 };
 
-/// Bounds: some 4 KiB of text, 8 levels, 256 elements of an array; what lies beyond is left out and
-/// "truncated" says so. Throws std::bad_alloc alone.
+/// Limits: about 4 KiB of text, 8 levels, 256 elements of an array. The rest is left out and marked
+/// as "truncated". Throws only std::bad_alloc.
 payload_description describe_payloads(std::span<payload_blob const> payloads,
                                       payload_schemas const& schemas,
                                       payload_surroundings const& around);

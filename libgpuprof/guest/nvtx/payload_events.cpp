@@ -33,12 +33,13 @@ bool is_declared_work(nvtxPayloadData_t const& data) noexcept {
          data.payload != nullptr;
 }
 
-/// What is not a positive number was not declared.
+/// Values that are not positive numbers count as not declared.
 double declared(double value) noexcept {
   return std::isfinite(value) && value > 0 ? value : 0;
 }
 
-/// A size of SIZE_MAX asks the tool to find out; only a schema of fixed size can tell.
+/// A size of SIZE_MAX asks the tool to determine the size. That is possible only for schemas of
+/// fixed size.
 std::size_t size_of(nvtxPayloadData_t const& data, name_id domain) noexcept {
   if (data.size != std::numeric_limits<std::size_t>::max()) return data.size;
   if (auto const* schema = registered_schemas().find(domain, data.schemaId)) {
@@ -60,7 +61,7 @@ void describe(thread_log& log, event_text& text, std::span<nvtxPayloadData_t con
                                        {text.domain, read_own_memory, registered_text});
   if (text.name == name_id{}) text.name = log.names.intern(found.message);
   if (found.json.empty()) return;
-  // Not by the thread's cache: most of them never come again, and names of ranges do.
+  // Does not use the thread's cache, which is for range names: most payloads never repeat.
   auto const json = names().intern(found.json, name_place::payload);
   if (json == name_id{}) return;
   text.payload = payload_kind::text;
@@ -93,7 +94,7 @@ void read_extended_payload(thread_log& log, event_text& text, nvtxPayloadData_v1
   }
   try {
     describe(log, text, all);
-  } catch (...) {  // no memory: the event has no payload
+  } catch (...) {  // out of memory: the event has no payload
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attaches NVTX's extended payloads to events: declared work as numbers, all else as a JSON text.
+// Attaches NVTX's extended payloads to events: declared work as numbers, everything else as JSON
+// text.
 #pragma once
 
 #include "guest/nvtx/ranges.hpp"
@@ -13,16 +14,16 @@ namespace gpuprof::guest {
 
 class payload_schemas;
 
-/// The schema id under which gpuprof::scoped_range sends {double flops, double bytes}; equal to the
+/// The schema id with which gpuprof::scoped_range sends {double flops, double bytes}. Equal to the
 /// one in gpuprof.hpp.
 inline constexpr std::uint64_t declared_work_schema = 0x67707701;
 
-/// The schemas programs have registered; never destroyed.
+/// The schemas that programs have registered; never destroyed.
 payload_schemas& registered_schemas() noexcept;
 
-/// Fills in `text`. A payload that is no declared work is read only while recording or watched: the
-/// memory it lies in is the program's, and may be gone later. A message among the payloads names an
-/// event that has no name.
+/// Fills in `text`. Payloads other than declared work are read only while recording or watched.
+/// They lie in the program's memory, which may be freed later. If the event has no name, a message
+/// among the payloads becomes its name.
 void read_extended_payload(thread_log& log, event_text& text, nvtxPayloadData_v1 const* payloads,
                            std::size_t count) noexcept;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the single values an extended payload is made of.
+// Reads the single values in an extended payload.
 #include "guest/nvtx/payload_values.hpp"
 
 #include "base/own_arithmetic.hpp"
@@ -71,7 +71,7 @@ double half_to_double(std::uint64_t bits) noexcept {
   return (bits & 0x8000) != 0 ? -value : value;
 }
 
-/// Volatile: the compiler may else convert outside of the block.
+/// Volatile, because the compiler may otherwise move the conversion out of the block.
 double to_double(long double value) noexcept {
   whole_environment const exact;
   double const volatile converted = static_cast<double>(value);

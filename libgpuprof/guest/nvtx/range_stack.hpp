@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranges that are open: push/pop ranges of a thread, innermost last, and start/end ranges of
-// the process, which any thread may end.
+// The open ranges: push/pop ranges of a thread, innermost last, and start/end ranges of the
+// process, which any thread may end.
 #pragma once
 
 #include "base/memory_budget.hpp"
@@ -20,7 +20,7 @@
 
 namespace gpuprof::guest {
 
-/// All that is needed to write an open range down later, when a capture starts inside it.
+/// Everything needed to write an open range later, when a capture starts inside it.
 struct open_range {
   range_id range{};
   range_id parent{};  // innermost push/pop range when it was opened
@@ -39,8 +39,8 @@ struct open_range {
   bool has_work() const noexcept { return flops != 0 || bytes != 0; }
 };
 
-/// Owner thread only. Deeper than `depth`, or than there is memory for, is counted, not stored:
-/// such ranges are lost, their pops are matched.
+/// Used by the owner thread only. A range deeper than `depth`, or without memory, is lost: it is
+/// only counted, so that its pop can be matched.
 class range_stack {
  public:
   using open_range = gpuprof::guest::open_range;
@@ -61,7 +61,7 @@ class range_stack {
       if (at(i - 1).range == range) return true;
     return false;
   }
-  /// False if the next push() will find no place.
+  /// Returns false if the next push() will fail.
   bool can_push() noexcept {
     if (too_deep_ > 0) return false;
     if (size_ < block_size) return true;
@@ -71,10 +71,11 @@ class range_stack {
     return block != nullptr;
   }
   std::uint32_t too_deep() const noexcept { return too_deep_; }
-  /// When no pops for them will come.
+  /// Call if their pops will not come.
   void forget_too_deep() noexcept { too_deep_ = 0; }
 
-  /// The range that a push in this domain would lie in, counting this domain alone; 0: outermost.
+  /// Returns the level of a new range in this domain, counting only ranges of this domain. 0:
+  /// outermost.
   std::uint16_t level_in(name_id domain) const noexcept {
     for (auto i = size_; i > 0; --i) {
       if (at(i - 1).domain == domain)
@@ -83,8 +84,8 @@ class range_stack {
     return 0;
   }
 
-  /// A place for one more range; nullptr if there is none. While ranges are open that found none,
-  /// there is none: their pops come first.
+  /// Returns the place for one more range, or nullptr if there is none. After a failed push, later
+  /// pushes also fail until that range has been popped.
   open_range* push() noexcept {
     if (!can_push()) {
       ++too_deep_;
@@ -100,8 +101,8 @@ class range_stack {
       if (at(i - 1).domain == domain) return &at(i - 1);
     return nullptr;
   }
-  /// The innermost open range of this domain. Nothing when there is none (one pop too many), or
-  /// when the pop belongs to a push that was too deep.
+  /// Removes the innermost open range of this domain. Returns nothing if there is none (one pop too
+  /// many) or if the pop belongs to a range that was too deep.
   std::optional<open_range> pop(name_id domain) noexcept {
     if (too_deep_ > 0) {
       --too_deep_;
@@ -145,7 +146,7 @@ class range_stack {
     return nullptr;
   }
 
-  /// Made one by one: memory of ranges that are never opened is not touched.
+  /// Ranges are constructed one by one, so that the memory of unused ranges is not touched.
   union storage {
     storage() noexcept : none(0) {}
     char none;
@@ -158,18 +159,18 @@ class range_stack {
   storage first_;
 };
 
-// The start/end ranges of the process that are open: any thread may end them.
+// The open start/end ranges of the process: any thread may end them.
 
-/// Any thread. Fixed memory, touched as far as it is used: up to 32768 open ranges are remembered,
-/// further ones are counted. Range ids count up, so neighbors lie in different buckets and their
-/// locks are all but never contended.
+/// Can be used on any thread. Uses fixed memory, touched only as needed. Remembers up to 32768 open
+/// ranges and counts the rest. Range ids are consecutive, so neighbors are in different buckets,
+/// and their locks are rarely contended.
 class started_ranges {
  public:
   static constexpr std::size_t buckets = 1024;
   static constexpr std::size_t per_bucket = 32;
 
-  /// Keeps a place for add(). False when its bucket is full: the end of this range will not be
-  /// recognized.
+  /// Reserves a place for add(). Returns false if its bucket is full: the end of this range will
+  /// not be recognized.
   bool reserve(range_id id) noexcept {
     auto& b = bucket_of(id);
     std::lock_guard const lock(b.mutex);
@@ -181,7 +182,7 @@ class started_ranges {
     return true;
   }
 
-  /// Into the place kept by reserve(), once.
+  /// Stores the range in the place reserved by reserve(). Call once.
   void add(open_range const& range) noexcept {
     auto& b = bucket_of(range.range);
     std::lock_guard const lock(b.mutex);
@@ -201,7 +202,7 @@ class started_ranges {
     return std::nullopt;
   }
 
-  /// visit(open_range&) with the bucket's lock held: no calls back into this table.
+  /// Calls visit(open_range&) with the bucket's lock held. It must not call back into this table.
   template <class Visit>
   void for_each(Visit visit) {
     for (auto& b : buckets_) {
@@ -210,8 +211,8 @@ class started_ranges {
     }
   }
 
-  /// In a child made by fork(), before anybody is here: what was open is its parent's, and locks
-  /// may be held by threads that it does not have.
+  /// Call in a child made by fork(), before any other use. The open ranges belong to the parent,
+  /// and locks may be held by threads that the child does not have.
   void forget_parent() noexcept {
     for (auto& b : buckets_) {
       new (&b.mutex) std::mutex;
@@ -220,12 +221,12 @@ class started_ranges {
     forgotten_.store(0, std::memory_order_relaxed);
   }
 
-  /// How many ranges found no place so far.
+  /// Number of ranges that found no place so far.
   std::uint64_t forgotten() const noexcept { return forgotten_.load(std::memory_order_relaxed); }
 
  private:
   struct bucket {
-    std::mutex mutex;  // protects all below
+    std::mutex mutex;  // protects everything below
     std::size_t size = 0, reserved = 0;
     std::array<open_range, per_bucket> open;
   };

@@ -10,10 +10,10 @@
 namespace gpuprof::guest {
 namespace {
 
-constinit started_ranges open_start_end;  // no destructor runs either
+constinit started_ranges open_start_end;  // is not destroyed either
 
 bool recording() noexcept {
-  // Relaxed: an event on the edge of a capture may fall on either side of it.
+  // Relaxed: an event at the edge of a capture may count as inside or outside.
   return log_is_recording.load(std::memory_order_relaxed);
 }
 
@@ -44,7 +44,7 @@ thread_index opener_of(range_id id) noexcept {
 
 void write_pushed(thread_log& log, open_range& range) noexcept {
   if (log.caught_up_with != generation()) {
-    catch_up(log);  // writes this range too, the innermost of those not yet written
+    catch_up(log);  // also writes this range, which is the innermost unwritten one
   } else if (write_begin(log, range, range.time)) {
     range.written = generation();
   } else {
@@ -86,9 +86,9 @@ int push_range(thread_log& log, event_text const& text, range_id parent) noexcep
 
 namespace {
 
-/// Writes the end of a range that has been taken from the stack.
+/// Writes the end of a range that was removed from the stack.
 void end_at(thread_log& log, open_range const& range, std::uint64_t ticks, bool write) noexcept {
-  // Also after the recording has stopped: a begin in the file deserves its end.
+  // The end is written even after recording has stopped, because the begin is in the file.
   if (range.written == generation()) {
     write_owed_end(log, range.range, ticks);
   } else if (write) {
@@ -122,7 +122,7 @@ void end_ranges_of_gone_domains(thread_log& log) noexcept {
     auto const& range = log.ranges.at(i);
     if (raw(range.domain) == 0) continue;
     auto const gone_at = domains().gone_at(range.domain);
-    if (gone_at <= range.time) continue;  // opened since then, or it is there
+    if (gone_at <= range.time) continue;  // opened after that, or its domain still exists
     end_at(log, log.ranges.remove(i), gone_at, write);
   }
 }
@@ -156,7 +156,7 @@ range_id start_range(thread_log& log, event_text const& text) noexcept {
 
 namespace {
 
-/// A begin that found no place until now is written together with its end.
+/// If the begin could not be written before, it is written together with the end.
 bool write_started_end(thread_log& log, open_range const& range) noexcept {
   if (range.written == generation()) return write_end(log, range.range, read_ticks());
   if (!recording()) return true;
@@ -169,7 +169,8 @@ bool write_started_end(thread_log& log, open_range const& range) noexcept {
 void end_range(thread_log& log, range_id id) noexcept {
   auto const range = open_start_end.remove(id);
   if (!range) {
-    // Without a place in the table an end cannot be told from a wrong id; its begin was written.
+    // Without an entry in the table, the end of a range cannot be distinguished from a wrong id.
+    // Its begin was written.
     if (open_start_end.forgotten() > 0 && recording()) {
       write_end(log, id, read_ticks());
     } else {
@@ -225,8 +226,8 @@ void end_step(thread_log& log) noexcept {
   if (log.steps > 0) pop_range(log, log.names.intern(own_domain));
 }
 
-// What is innermost now may lie in the step that has just ended: a step in it would lie in that
-// step, and so on, one in another for as long as the program runs.
+// The innermost range may have been opened in the previous step and still be open. A step inside it
+// would be nested in that step, and each later step one level deeper.
 void begin_step(thread_log& log) noexcept {
   auto const is_first = log.steps++ == 0;
   if (is_first) log.around_steps = log.ranges.innermost();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens and closes ranges on the calling thread: the part of NVTX that knows nothing of its C API.
+// Opens and closes ranges on the calling thread. Independent of NVTX's C API.
 #pragma once
 
 #include "guest/nvtx/thread_log.hpp"
@@ -12,7 +12,7 @@
 
 namespace gpuprof::guest {
 
-/// What a range or a mark says about itself.
+/// The attributes of a range or mark.
 struct event_text {
   name_id name{};
   name_id domain{};  // 0: the default domain
@@ -23,10 +23,11 @@ struct event_text {
   double flops = 0, bytes = 0;
 };
 
-/// Told of every range whose end will be recognized, on the thread of the program, recording or
-/// not: for capture triggers and step schedules. Compare ids got beforehand from names().intern();
-/// handle no text, take no time. Called before a begin is written, so a recording started here
-/// holds this range; and after an end is written, so one stopped here holds it too.
+/// Notified of every range whose end can be recognized, on the thread of the program, also while
+/// not recording. Used for capture triggers and step schedules. Implementations must be fast, must
+/// not handle text, and compare ids that they got earlier from names().intern(). Called before a
+/// begin is written and after an end is written, so a recording that starts or stops in a call
+/// includes this range.
 class range_observer {
  public:
   virtual void on_push(name_id name, name_id domain) noexcept = 0;
@@ -38,47 +39,48 @@ class range_observer {
   ~range_observer() = default;
 };
 
-/// May be set and reset at any time; the observer must live as long as the process, since a call
-/// may still be on its way.
+/// May be set and reset at any time. The observer must live as long as the process, since a call
+/// may still be running.
 inline std::atomic<range_observer*> the_range_observer{nullptr};
 
-/// The level within the domain, 0 outermost, as nvtxRangePush promises.
+/// Returns the level within the domain (0 is outermost), as nvtxRangePush specifies.
 int push_range(thread_log& log, event_text const& text) noexcept;
-/// The same, with `parent` as its enclosing range.
+/// Does the same with `parent` as the enclosing range.
 int push_range(thread_log& log, event_text const& text, range_id parent) noexcept;
-/// The level of the range that ended, negative when there was none.
+/// Returns the level of the range that ended, or a negative value if there was none.
 int pop_range(thread_log& log, name_id domain) noexcept;
 
-/// Ends the ranges of this thread whose domain has been destroyed, as of then. Each push looks
-/// whether there is one.
+/// Ends the ranges of this thread whose domain has been destroyed, at the time of that. Each push
+/// checks for such domains.
 void end_ranges_of_gone_domains(thread_log& log) noexcept;
 
-/// Ends all that are open, innermost first, as when their thread ends: no pop can come any more.
+/// Ends all open ranges, innermost first, for example when the thread ends: no pop can come any
+/// more.
 void close_ranges(thread_log& log) noexcept;
 
 range_id start_range(thread_log& log, event_text const& text) noexcept;
-/// On any thread. Unknown ids are counted as unmatched.
+/// Can be called on any thread. Unknown ids are counted as unmatched.
 void end_range(thread_log& log, range_id range) noexcept;
 
 void mark(thread_log& log, event_text const& text) noexcept;
 
-/// Call once log_is_recording is set: the begins, with their true times, of start/end ranges opened
-/// before. Push/pop ranges write their own begins at their thread's next event.
+/// Call when log_is_recording has been set. Returns the begins of start/end ranges opened before,
+/// with their true times. Push/pop ranges are written at the next event of their thread.
 std::vector<range_begin> claim_started_ranges();
 
-/// In a child made by fork(), before its first log.
+/// Call in a child made by fork(), before its first log.
 void forget_started_ranges_of_parent() noexcept;
 
-/// Start/end ranges whose end will not be recognized, because too many are open.
+/// Number of start/end ranges whose end will not be recognized, because too many were open.
 std::uint64_t forgotten_ranges() noexcept;
 
 // The steps that a thread counts with gpuprof_step(), as push/pop ranges like those of NVTX.
 
-/// Ends the step of the thread, if it has begun one.
+/// Ends the current step of the thread, if there is one.
 void end_step(thread_log& log) noexcept;
 
-/// After end_step(). Steps lie side by side, never one in another, whatever ranges the program
-/// opens in one and closes in the next; those of a range that is open around all lie in that.
+/// Call after end_step(). Steps are never nested, even if the program opens a range in one step and
+/// closes it in a later one. If a range was open at the first step, the steps stay inside it.
 void begin_step(thread_log& log) noexcept;
 
 }  // namespace gpuprof::guest

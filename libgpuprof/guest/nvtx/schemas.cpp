@@ -65,7 +65,7 @@ type_layout layout_of_predefined(std::uint64_t type) noexcept {
     case NVTX_PAYLOAD_ENTRY_TYPE_TID_UINT64:
     case NVTX_PAYLOAD_ENTRY_TYPE_UNION_SELECTOR:
     case NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE:
-    case NVTX_PAYLOAD_ENTRY_TYPE_CSTRING:  // the pointer; strings inside the payload are arrays
+    case NVTX_PAYLOAD_ENTRY_TYPE_CSTRING:  // a pointer; strings inside the payload are arrays
     case NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF8:
     case NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF16:
     case NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF32:
@@ -80,7 +80,7 @@ type_layout layout_of_predefined(std::uint64_t type) noexcept {
   }
 }
 
-/// Size and alignment, as far as they do not depend on the data.
+/// Fills in size and alignment, if they do not depend on the data.
 void payload_schemas::complete(payload_schema& schema) const noexcept {
   if (schema.what == payload_schema::kind::enumeration) {
     if (schema.size == 0 || schema.size > 8) schema.size = 4;
@@ -120,7 +120,7 @@ std::uint64_t payload_schemas::add(payload_schema schema) noexcept {
     schemas_[index].store(new payload_schema(std::move(schema)), std::memory_order_release);
     size_.store(index + 1, std::memory_order_release);
     return id;
-  } catch (...) {  // no memory
+  } catch (...) {  // out of memory
     return 0;
   }
 }
@@ -133,7 +133,7 @@ payload_schema const* payload_schemas::find(name_id domain, std::uint64_t id) co
     return found != nullptr && found->id == id ? found : nullptr;
   }
   if (id < NVTX_PAYLOAD_SCHEMA_ID_STATIC_START) return nullptr;
-  for (auto i = size; i > 0; --i) {  // programs have few of these, the newest counts
+  for (auto i = size; i > 0; --i) {  // there are few; the newest takes precedence
     auto const* found = schemas_[i - 1].load(std::memory_order_acquire);
     if (found->id == id && found->domain == domain) return found;
   }

@@ -20,7 +20,7 @@ struct schema_entry {
   std::uint64_t type = 0;   // NVTX_PAYLOAD_ENTRY_TYPE_* or the id of a schema or enum
   std::string name;
   std::uint64_t detail = 0;  // length of an array or string, or index of the entry that holds it
-  std::uint64_t offset = 0;  // 0: from the alignment rules
+  std::uint64_t offset = 0;  // 0: use the alignment rules
 };
 
 struct enum_value {
@@ -33,7 +33,7 @@ struct payload_schema {
   enum class kind : std::uint8_t { structure, choice, enumeration };
 
   name_id domain{};
-  std::uint64_t id = 0;  // 0: give it one
+  std::uint64_t id = 0;  // 0: add() chooses one
   kind what = kind::structure;
   std::string name;
   std::vector<schema_entry> entries;
@@ -43,30 +43,30 @@ struct payload_schema {
   std::uint64_t align = 1;       // filled in by add()
 };
 
-/// Size and alignment of a predefined entry type; size 0 for one that is not known.
+/// Size and alignment of a predefined entry type. The size is 0 if the type is unknown.
 struct type_layout {
   std::uint32_t size = 0;
   std::uint32_t align = 1;
 };
 type_layout layout_of_predefined(std::uint64_t type) noexcept;
 
-/// Any thread. Reading takes no lock; schemas live as long as this. Bounded: 0 when there are too
-/// many.
+/// Can be used on any thread. Reading takes no lock. Schemas live as long as this object. The
+/// number is limited: add() returns 0 beyond it.
 class payload_schemas {
  public:
   static constexpr std::size_t max_schemas = 4096;
-  static constexpr std::size_t max_entries = 1024;  // of one schema; more are cut
+  static constexpr std::size_t max_entries = 1024;  // limit for one schema; the rest is cut
 
   payload_schemas() = default;
   ~payload_schemas() {
     for (auto& schema : schemas_) delete schema.load();
   }
 
-  /// The id under which it is found. An id the program chose wins over an earlier one of the same
+  /// Returns the id of the schema. An id chosen by the program replaces an earlier one of the same
   /// domain.
   std::uint64_t add(payload_schema schema) noexcept;
 
-  /// nullptr when not registered. Dynamic ids are good in any domain.
+  /// Returns nullptr if not registered. Dynamic ids are valid in any domain.
   payload_schema const* find(name_id domain, std::uint64_t id) const noexcept;
 
  private:

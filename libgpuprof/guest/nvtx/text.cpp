@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns the texts NVTX calls carry into name_ids.
+// Converts the texts of NVTX calls to name_ids.
 #include "guest/nvtx/text.hpp"
 
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns the texts NVTX calls carry into name_ids.
+// Converts the texts of NVTX calls to name_ids.
 #pragma once
 
 #include "guest/nvtx/name_registry.hpp"
@@ -13,14 +13,14 @@ namespace gpuprof::guest {
 /// Longer texts are cut.
 inline constexpr std::size_t max_nvtx_text = 4096;
 
-/// As much of a wide text as fits, in UTF-8; what is no character becomes U+FFFD.
+/// Converts as much of a wide text as fits to UTF-8. Invalid characters become U+FFFD.
 std::string_view to_utf8(wchar_t const* wide, std::span<char> into) noexcept;
 
-/// Null is the empty name.
+/// Null becomes the empty name.
 name_id intern_text(name_cache& cache, char const* text) noexcept;
 name_id intern_text(name_cache& cache, wchar_t const* text) noexcept;
 
-/// Appends one character; 0xfffd in place of what is none.
+/// Appends one character, or 0xfffd if it is invalid.
 std::size_t put_utf8(char32_t character, char* at) noexcept;  // at most 4 bytes
 
 }  // namespace gpuprof::guest

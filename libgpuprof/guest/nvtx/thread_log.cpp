@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a log for each thread that needs one, keeps them in a list, passes them on.
+// Makes a log for each thread that needs one, keeps them in a list, and reuses logs of ended
+// threads.
 #include "guest/nvtx/thread_log.hpp"
 
 #include "base/fork_guard.hpp"
@@ -45,12 +46,12 @@ std::atomic<std::size_t> max_ring_slots{0};
 std::atomic<thread_log*> newest_log{nullptr};
 std::atomic<std::uint64_t> refused_threads{0};
 std::atomic<void (*)() noexcept> configure_in_child{nullptr};
-// 1: the drain thread was asked to come and has not yet. A bare word, since std::atomic::wait has
-// no timeout.
+// 1: the drain thread was woken but has not run yet. A plain futex word, since std::atomic::wait
+// has no timeout.
 std::atomic<std::uint32_t> drain_wanted{0};
 static_assert(sizeof drain_wanted == 4);
-bool has_parents_ranges = false;  // for configure_thread_logs() alone
-// About as many as there are: a new thread looks at all logs only where it helps.
+bool has_parents_ranges = false;  // used only by configure_thread_logs()
+// Approximate number of ended logs, so that new threads search the list only if it can help.
 std::atomic<int> ended_logs{0};
 
 void leave_log(thread_log& log) noexcept {
@@ -74,17 +75,17 @@ pthread_key_t thread_end_key;
 
 /// All threads that ever had a log. Never destroyed.
 struct thread_directory {
-  std::mutex mutex;  // protects all below
+  std::mutex mutex;  // protects everything below
   std::deque<thread_identity> threads;
   std::uint32_t last_index = 0;
-  std::size_t of_parent = 0;  // so many of the first are not of this process
+  std::size_t of_parent = 0;  // the first entries that belong to the parent process
 };
 thread_directory& directory() {
   static auto* const instance = new thread_directory;
   return *instance;
 }
 
-// The most threads whose identity is kept for new_threads(); later ones still get an index.
+// Maximum number of threads listed for new_threads(). Later threads still get an index.
 constexpr std::size_t max_threads_listed = 1u << 20;
 
 thread_index enter_in_directory(std::uint32_t os_thread) {
@@ -103,8 +104,8 @@ bool is_configured() noexcept {
   return budget.load(std::memory_order_acquire) != nullptr;
 }
 
-/// Calls use(log) for logs whose thread has ended and whose entries have all been read, as their
-/// only user, until it says true; that one stays taken.
+/// Calls use(log) for logs whose thread has ended and whose entries have all been read, until it
+/// returns true. That log is then taken by the caller. No other thread uses a log during its call.
 template <class Use>
 thread_log* take_ended_log(Use use) noexcept {
   if (ended_logs.load(std::memory_order_relaxed) <= 0) return nullptr;
@@ -126,9 +127,8 @@ constexpr std::size_t whole_pages(std::size_t bytes) {
   return (bytes + page - 1) / page * page;
 }
 
-// One mapping holds a log and the first slots of its ring. Of that a thread touches the page of the
-// log itself, one of its ranges and one of its ring; where ranges are nested more than 50 deep, two
-// more.
+// One mapping holds a log and the first slots of its ring. A thread touches three pages of it: the
+// log itself, its ranges and its ring. Two more are touched if ranges are nested more than 50 deep.
 constexpr std::size_t header_bytes = whole_pages(sizeof(thread_log));
 constexpr std::size_t first_slots = page / sizeof(log_entry);
 constexpr std::size_t mapped_bytes = header_bytes + page;
@@ -143,7 +143,7 @@ thread_log* map_new_log() noexcept {
     limit->release(used_bytes);
     return nullptr;
   }
-  // Zero bytes are a valid log_entry, so the slots need no constructor that would touch them.
+  // Zero bytes are a valid log_entry, so the slots need no constructor, which would touch them.
   auto* const first = reinterpret_cast<log_entry*>(static_cast<std::byte*>(memory) + header_bytes);
   auto* const log = new (memory) thread_log({first, first_slots}, max_ring_slots.load(), *limit);
   log->next = newest_log.load(std::memory_order_relaxed);
@@ -196,7 +196,7 @@ thread_log* make_thread_log() noexcept {
   if (log == nullptr) log = map_new_log();
   try {
     if (log != nullptr) hand_to_this_thread(*log);
-  } catch (...) {  // no memory for the directory
+  } catch (...) {  // out of memory for the directory
     leave_log(*log);
     log = nullptr;
   }
@@ -215,8 +215,8 @@ thread_log* make_thread_log() noexcept {
 
 namespace {
 
-// The child has one thread, this one; all logs belong to its parent's story, and so do their
-// entries in the directory. Allocates nothing and frees nothing: nobody knows who else forks.
+// The child has only this thread. All logs and their entries in the directory belong to the parent.
+// This function does not allocate or free memory: any code may have called fork().
 void begin_child() noexcept {
   detail::current_log = nullptr;
   if (is_forked_child()) return;
@@ -234,7 +234,7 @@ void begin_child() noexcept {
 
 void prepare_once() {
   watch_process_life();
-  // Made before a child could find them half made.
+  // Made here, so that no child finds them half made.
   directory();
   names();
   labels();
@@ -320,7 +320,7 @@ long futex(int operation, std::uint32_t value, timespec const* timeout) noexcept
 }  // namespace
 
 void wake_drain() noexcept {
-  if (drain_wanted.load(std::memory_order_relaxed) != 0) return;  // asked already
+  if (drain_wanted.load(std::memory_order_relaxed) != 0) return;  // already woken
   if (drain_wanted.exchange(1, std::memory_order_release) == 0) {
     futex(FUTEX_WAKE_PRIVATE, 1, nullptr);
   }

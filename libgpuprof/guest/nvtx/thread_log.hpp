@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a thread of the program writes down about itself: opened and closed NVTX ranges, marks,
-// launches, calls that blocked.
+// The events that a thread of the program records: NVTX ranges, marks, launches, and driver calls.
 //
-// Each thread owns one thread_log. It alone writes; the drain thread alone reads. Writing takes no
-// lock, allocates nothing and handles no text. When the ring is full the entry is dropped and
-// counted; room for the ends of ranges whose begin was written is kept free.
+// Each thread owns one thread_log. Only that thread writes to it, and only the drain thread reads
+// it. Writing takes no lock, allocates nothing and handles no text. If the ring is full, the entry
+// is dropped and counted. Room is reserved for the ends of ranges whose begin was written.
 #pragma once
 
 #include "base/growing_ring.hpp"
@@ -23,16 +22,16 @@
 
 namespace gpuprof::guest {
 
-/// Counters a thread bumps itself and the drain thread reads now and then. Relaxed: single writer,
-/// only the value matters. They go on counting when a log passes to another thread.
+/// Counters that only their thread increments and the drain thread reads from time to time.
+/// Relaxed, because only the value matters. They keep counting when a log passes to another thread.
 struct thread_counters {
   std::atomic<std::uint64_t> dropped_launches{0};  // ring full; their kernels have records
-  std::atomic<std::uint64_t> dropped_records{0};   // ring full; launches that stood for a record
+  std::atomic<std::uint64_t> dropped_records{0};   // ring full; launches without a kernel record
   std::atomic<std::uint64_t> dropped_ranges{0};    // ring full
   std::atomic<std::uint64_t> too_deep_ranges{0};   // no place on the stack
   std::atomic<std::uint64_t> dropped_calls{0};     // ring full
   std::atomic<std::uint64_t> unmatched_pops{0};
-  std::atomic<std::uint64_t> memory_refusals{0};  // the ring could not grow for want of memory
+  std::atomic<std::uint64_t> memory_refusals{0};  // the ring could not grow: out of memory
 
   static void bump(std::atomic<std::uint64_t>& counter) noexcept {
     counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -44,87 +43,90 @@ struct thread_log {
              memory_budget& budget) noexcept
       : ring(first_slots, max_slots, budget), names(&budget), ranges(budget) {}
 
-  thread_index index{};          // changes when the log passes to another thread, its ring empty
-  std::uint32_t os_thread = 0;   // likewise
-  growing_ring<log_entry> ring;  // write through log_writer.hpp, which keeps room for ends
+  thread_index index{};          // changes when the log passes to another thread, with empty ring
+  std::uint32_t os_thread = 0;   // changes together with `index`
+  growing_ring<log_entry> ring;  // write only through log_writer.hpp, which keeps room for ends
   thread_counters counters;
   std::atomic<bool> thread_ended{false};
   thread_log* next = nullptr;  // list of all logs, newest first; set once
-  bool is_lean = false;        // has given its memory back; whoever has taken it over alone
-  // Owner thread only, as all that follows.
+  bool is_lean = false;        // its memory was released; used only by the thread that took the log
+  // Everything below is used by the owner thread only.
   std::uint64_t next_range = 1;
-  std::uint32_t caught_up_with = 0;  // the log generation all ranges of the stack are written in
-  std::uint32_t owed_ends = 0;       // ranges of the stack whose begin is written
-  std::uint64_t steps = 0;           // that have begun (gpuprof_step()), the last is open
-  range_id around_steps{};           // in which the last lies; 0: none
-  std::uint32_t domains_gone = 0;    // of nvtx_domains: the generation that the stack knows
+  std::uint32_t caught_up_with = 0;  // generation in which all ranges of the stack are written
+  std::uint32_t owed_ends = 0;       // number of ranges on the stack whose begin is written
+  std::uint64_t steps = 0;           // number of steps begun (gpuprof_step()); the last one is open
+  range_id around_steps{};           // range around the last step; 0: none
+  std::uint32_t domains_gone = 0;    // generation of nvtx_domains that the stack knows
   name_cache names;
-  range_stack ranges;  // last: most of its memory is never touched
+  range_stack ranges;  // last member: most of its memory is never touched
 
-  /// A process-wide unique id: thread index above, running number below. Owner thread only.
+  /// Returns an id that is unique in the process: thread index in the upper bits, a counter in the
+  /// lower ones. Called by the owner thread only.
   range_id make_range_id() noexcept {
     return static_cast<range_id>((static_cast<std::uint64_t>(raw(index)) << 40) | next_range++);
   }
 };
 
-/// Before the first log is made, on one thread at a time; only the first call of a process counts.
-/// Each ring grows to `slots` entries at most (rounded up to a power of two). What logs take is
-/// charged to `budget`, which must live as long as the process.
+/// Call before the first log is made, on one thread at a time. Only the first call in a process has
+/// an effect. Each ring grows to at most `slots` entries (rounded up to a power of two). Memory of
+/// logs is charged to `budget`, which must live as long as the process.
 void configure_thread_logs(memory_budget* budget, std::size_t slots);
 
-/// A child made by fork() begins without logs, and NVTX is attached there already. At its first
-/// NVTX call this is called, to configure them anew. Any thread, several at once.
+/// A child made by fork() starts without logs, but NVTX is already attached. `configure` is called
+/// at the child's first NVTX call, possibly by several threads at once.
 void when_child_needs_logs(void (*configure)() noexcept) noexcept;
 
 namespace detail {
-// Initial-exec: one instruction instead of a call to __tls_get_addr. Eight bytes of the static TLS
-// surplus, which also a late dlopen finds.
+// Initial-exec: takes one instruction instead of a call to __tls_get_addr. Uses eight bytes of the
+// static TLS surplus, which is also available to a late dlopen.
 extern constinit thread_local thread_log* current_log __attribute__((tls_model("initial-exec")));
 thread_log* make_thread_log() noexcept;
 }  // namespace detail
 
-/// This thread's log, made on first use. nullptr before configure_thread_logs(), when there is no
-/// memory left in the budget, in a forked child, or while the thread is going down: then the caller
-/// counts nothing and goes on.
+/// Returns this thread's log, which is made on first use. Returns nullptr before
+/// configure_thread_logs(), if the budget is used up, in a forked child, or while the thread ends.
+/// The caller then continues without counting anything.
 inline thread_log* this_thread_log() noexcept {
   auto* const log = detail::current_log;
   return log != nullptr ? log : detail::make_thread_log();
 }
 
-/// Newest first; follow `next`. Any thread; logs are never freed, but pass to a new thread once
-/// their own has ended and their ring is drained.
+/// Returns the newest log; `next` leads to older ones. Can be called on any thread. Logs are never
+/// freed. A log passes to a new thread after its own thread has ended and its ring is drained.
 thread_log* all_thread_logs() noexcept;
 
-/// The memory of logs whose thread has ended goes back, but for a page of each and all of a few,
-/// which the next threads will want. The thread that drains the rings.
+/// Releases the memory of logs whose thread has ended, except one page of each log, and everything
+/// of a few logs for the next threads. Called by the drain thread only.
 void release_ended_logs() noexcept;
 
 struct thread_identity {
   thread_index thread{};
   std::uint32_t os_thread = 0;
 };
-/// Threads that got a log since `cursor` (start with 0) was last here, oldest first. Any thread but
-/// not inside an NVTX or launch callback: takes a lock.
+/// Returns threads that got a log since the last call with this `cursor` (start with 0), oldest
+/// first. Takes a lock, so it must not be called inside an NVTX or launch callback.
 std::size_t new_threads(std::size_t& cursor, std::span<thread_identity> into) noexcept;
 
-/// How many threads got no log for want of memory. A thread whose ring may not grow counts what it
-/// could not write in its counters, as dropped.
+/// Returns how many threads got no log because memory was out. A thread whose ring cannot grow
+/// counts lost entries in its own counters, as dropped.
 std::uint64_t threads_without_log() noexcept;
-/// What threads lost of their own: launches, ranges, records that the program reported to them.
+/// Reports what threads lost: launches, ranges, kernel records and driver calls.
 void report_thread_logs(ledger& to);
 
-/// True while ranges, marks, launches and calls are to be written to the rings. The range stacks
-/// are kept in any case.
+/// True while ranges, marks, launches and calls must be written to the rings. The range stacks are
+/// always kept.
 inline std::atomic<bool> log_is_recording{false};
 
-/// Ranges still open are written once in each generation. Add one when what was written before and
-/// what comes next go to different files; never 0.
+/// Open ranges are written once in each generation. Increment it if what was written before and
+/// what comes next belong to different files. Never 0.
 inline std::atomic<std::uint32_t> log_generation{1};
 
-/// Asks the drain thread to come now: a ring is half full. Async-signal-safe, cheap, any thread.
+/// Wakes the drain thread because a ring is half full. Async-signal-safe, cheap, can be called on
+/// any thread.
 void wake_drain() noexcept;
 
-/// Sleeps until wake_drain() or until `timeout` has passed; true when woken. One waiter at a time.
+/// Sleeps until wake_drain() is called or `timeout` has passed. Returns true if woken. Only one
+/// thread may wait at a time.
 bool wait_for_wake(std::chrono::nanoseconds timeout) noexcept;
 
 }  // namespace gpuprof::guest

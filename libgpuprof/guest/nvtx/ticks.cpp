@@ -18,7 +18,7 @@ namespace {
 constinit tick_look first_look{};
 constinit tick_line line_of_process{};
 
-/// The processor's own word; always true on Arm, whose counter is so by definition.
+/// Returns what the processor reports. Always true on Arm, whose counter is steady by definition.
 bool processor_has_steady_ticks() noexcept {
 #if defined(__x86_64__)
   unsigned a = 0, b = 0, c = 0, d = 0;
@@ -46,15 +46,15 @@ bool kernel_has_steady_ticks() noexcept {
 }  // namespace
 
 bool kernel_trusts_ticks(std::string_view clocksource) noexcept {
-  // Linux keeps time by one of these only where it cannot use the counter. Clocks of hypervisors
-  // ("kvm-clock", "hyperv_clocksource_tsc_page", "xen") are made from it.
+  // Linux uses one of these clocks only if it cannot use the counter. Clocks of hypervisors
+  // ("kvm-clock", "hyperv_clocksource_tsc_page", "xen") are based on the counter.
   constexpr std::string_view slow_clocks[] = {"hpet", "acpi_pm", "pit", "jiffies",
                                               "refined-jiffies"};
   auto const name = clocksource.substr(0, clocksource.find('\n'));
   return std::ranges::find(slow_clocks, name) == std::end(slow_clocks);
 }
 
-/// The best of three: the one in which the least could come between the clocks.
+/// Reads the clocks three times and returns the result with the shortest time between the readings.
 tick_look look_at_ticks() noexcept {
   tick_look best;
   auto least = ~std::uint64_t{0};

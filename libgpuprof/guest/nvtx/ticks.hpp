@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clock of ring entries: the processor's own counter, turned into CLOCK_REALTIME when a ring is
+// The clock of ring entries: the processor's counter, converted to CLOCK_REALTIME when a ring is
 // drained.
 #pragma once
 
@@ -15,17 +15,17 @@
 
 namespace gpuprof::guest {
 
-/// True if the counter runs at one rate on all cores and in all power states. Set when logs are
-/// configured.
+/// True if the counter has the same constant rate on all cores and in all power states. Set when
+/// logs are configured.
 inline bool ticks_are_steady = false;
 
-/// False if the kernel has found by comparison that the counter of this machine is wrong, and keeps
-/// time by a slow clock instead. `clocksource`: what it keeps time by, as in
-/// /sys/devices/system/clocksource/clocksource0/current_clocksource; empty: not known.
+/// Returns false if the kernel has found that the counter of this machine is wrong and uses a slow
+/// clock instead. `clocksource`: content of
+/// /sys/devices/system/clocksource/clocksource0/current_clocksource; empty if not known.
 bool kernel_trusts_ticks(std::string_view clocksource) noexcept;
 
-/// About 10 ns where clock_gettime takes 23. Nanoseconds of CLOCK_MONOTONIC where the counter is no
-/// good.
+/// Takes about 10 ns (clock_gettime takes 23). Returns nanoseconds of CLOCK_MONOTONIC if the
+/// counter is not usable.
 inline std::uint64_t read_ticks() noexcept {
 #if defined(__x86_64__)
   if (ticks_are_steady) return __rdtsc();
@@ -39,23 +39,23 @@ inline std::uint64_t read_ticks() noexcept {
   return monotonic_ns();
 }
 
-/// The clocks, read at one moment.
+/// All clocks, read at nearly the same time.
 struct tick_look {
   std::uint64_t ticks = 0;
   std::uint64_t monotonic = 0;
   std::uint64_t realtime = 0;
-  std::uint64_t accuracy = 0;  // so many nanoseconds lie between the readings
+  std::uint64_t accuracy = 0;  // nanoseconds between the readings
 };
 tick_look look_at_ticks() noexcept;
 
-/// Turns ticks into CLOCK_REALTIME. The rate is taken from CLOCK_MONOTONIC, which NTP makes faster
-/// and slower like CLOCK_REALTIME, but which nobody sets. When CLOCK_REALTIME is set, the distance
-/// between the two changes from then on, and what was before keeps the time that it had.
+/// Converts ticks to CLOCK_REALTIME. The rate is that of CLOCK_MONOTONIC, which NTP adjusts like
+/// CLOCK_REALTIME but which is never set. If CLOCK_REALTIME is set, its distance to CLOCK_MONOTONIC
+/// changes from then on; earlier times keep the old distance.
 class tick_line {
  public:
-  /// Times before the first of so many latest steps of the clock are as if there had been no step.
+  /// Number of clock steps that are kept. Times before the oldest of them ignore earlier steps.
   static constexpr std::size_t max_steps = 15;
-  /// Smaller steps are not told from the inaccuracy of the clocks.
+  /// Smaller steps cannot be distinguished from the inaccuracy of the clocks.
   static constexpr std::uint64_t least_step_ns = 20'000;
 
   constexpr tick_line() noexcept = default;
@@ -63,14 +63,14 @@ class tick_line {
     pieces_[0] = {0, distance_of(first)};
   }
 
-  /// From time to time, in order.
+  /// Call from time to time, with looks in order of time.
   constexpr void add(tick_look const& now) noexcept {
     auto& latest = pieces_[size_ - 1];
     auto const distance = distance_of(now);
     auto const change = static_cast<std::uint64_t>(
         distance > latest.distance ? distance - latest.distance : latest.distance - distance);
     if (change > least_step_ns + now.accuracy)
-      begin_piece(last_.ticks, distance);  // set at some moment since the last look
+      begin_piece(last_.ticks, distance);  // the clock was set since the last look
     else if (now.accuracy < least_step_ns)
       latest.distance = distance;
     last_ = now;
@@ -79,7 +79,7 @@ class tick_line {
     if (now.ticks > first_.ticks && time > 0) ns_per_tick_ = time / ticks;
   }
 
-  /// Also for ticks a little before the first look or after the last.
+  /// Also works for ticks shortly before the first look or after the last.
   constexpr std::uint64_t to_time(std::uint64_t ticks) const noexcept {
     auto const since =
         static_cast<double>(static_cast<std::int64_t>(ticks - last_.ticks)) * ns_per_tick_;
@@ -112,11 +112,11 @@ class tick_line {
   std::size_t size_ = 1;
 };
 
-/// Before any tick is stored: finds out whether the counter is good, and takes the first look.
+/// Checks if the counter is usable and takes the first look. Call before any tick is stored.
 void begin_ticks() noexcept;
-/// In a child made by fork(), before its first log.
+/// Call in a child made by fork(), before its first log.
 void begin_ticks_in_child() noexcept;
-/// The line of the process, after one more look. The thread that drains the rings, alone.
+/// Takes one more look and returns the line of the process. Called by the drain thread only.
 tick_line const& look_at_tick_line() noexcept;
 
 }  // namespace gpuprof::guest

@@ -40,7 +40,7 @@ void capture_plan::range_left(std::uint64_t) {
 
 void capture_plan::api_start(std::uint64_t now) {
   begin(now);
-  finished_ = gave_up_ = false;  // the program knows best
+  finished_ = gave_up_ = false;  // the program decides
   start("gpuprof_start", now);
 }
 
@@ -60,7 +60,8 @@ void capture_plan::step(std::uint64_t now) {
   if (options_.schedule) follow_schedule(now);
 }
 
-// torch.profiler's schedule: skip_first steps once, then `repeat` cycles of wait, warmup, active.
+// Follows torch.profiler's schedule: skip_first steps once, then `repeat` cycles of wait, warmup,
+// active.
 void capture_plan::follow_schedule(std::uint64_t now) {
   if (gave_up_) return;
   auto const& s = *options_.schedule;
@@ -74,7 +75,7 @@ void capture_plan::follow_schedule(std::uint64_t now) {
   warming_up_ = !finished_ && inside >= s.wait && inside < quiet;
   auto const this_cycle = done / cycle + 1;
   auto const new_cycle = active && captured_cycle_ != this_cycle;
-  // The second: a cycle right after another.
+  // The second condition: one cycle directly follows another.
   if (wanted_ && (!active || (new_cycle && inside == quiet))) stop();
   if (!new_cycle || wanted_) return;
   captured_cycle_ = this_cycle;
@@ -88,7 +89,7 @@ void capture_plan::tick(std::uint64_t now) {
   }
 }
 
-// A duration that runs out ends a range's capture as the end of the range would have.
+// If a duration expires in a range's capture, the capture ends as at the end of the range.
 void capture_plan::time_is_up() {
   if (triggered_by_range() && options_.range_end.action != range_end_action::none) {
     end_of_range();

@@ -14,7 +14,7 @@
 namespace gpuprof::guest {
 namespace {
 
-constexpr std::size_t stack_bytes = 8 << 20;  // address space; as much as is used becomes memory
+constexpr std::size_t stack_bytes = 8 << 20;  // address space; only the used part takes memory
 
 }  // namespace
 
@@ -74,7 +74,7 @@ void name_matcher::answer_questions() noexcept {
       lock.unlock();
       answer = does_match_(name);
     } catch (...) {
-      // no memory: no answer
+      // out of memory: no answer
     }
     if (!lock.owns_lock()) lock.lock();
     answer_ = answer;
@@ -125,13 +125,14 @@ bool kernel_filter::selects_launch(char const* mangled) noexcept {
   return place >= skip_ && (count_ == 0 || place - skip_ < count_);
 }
 
-// By the whole name: where code is unloaded the next kernel's may lie at the same address, and
-// begin alike. Relaxed: a word carries its whole answer, and a lost one is found anew.
+// Looks up the whole name: after code was unloaded, the next kernel's name may be at the same
+// address and begin the same way. Relaxed: each word holds a complete answer, and a lost answer is
+// computed again.
 bool kernel_filter::remembered_name_matches(char const* mangled) noexcept {
   std::string_view const name{mangled, strnlen(mangled, name_matcher::max_name)};
   std::uint64_t const key = std::hash<std::string_view>{}(name);
   auto const first = (key >> 1) % (answers_.size() / places_each) * places_each;
-  auto* place = &answers_[first + (key >> 40) % places_each];  // gives way when all are taken
+  auto* place = &answers_[first + (key >> 40) % places_each];  // replaced if all are taken
   for (auto i = first; i < first + places_each; ++i) {
     auto const known = answers_[i].load(std::memory_order_relaxed);
     if (known != 0 && (known | 1) == (key | 1)) return (known & 1) != 0;
@@ -141,7 +142,7 @@ bool kernel_filter::remembered_name_matches(char const* mangled) noexcept {
     }
   }
   auto const yes = matcher_->ask(name);
-  if (!yes) return true;  // better a kernel too many
+  if (!yes) return true;  // in doubt, select the kernel
   place->store((key & ~std::uint64_t{1}) | (*yes ? 1 : 0), std::memory_order_relaxed);
   return *yes;
 }

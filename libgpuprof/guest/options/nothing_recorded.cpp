@@ -20,8 +20,8 @@ std::string in_quotes(std::string_view name) {
   return '"' + std::string(name) + '"';
 }
 
-/// Whether the profiler itself has asked for the id of the text, to wait for the range: as the
-/// name, the domain, or the parts of "domain:name".
+/// True if the profiler itself has interned this text to wait for the range: as the name, the
+/// domain, or a part of "domain:name".
 bool is_of_pattern(range_pattern const& wanted, std::string_view text) {
   if (text == wanted.name || text == wanted.domain) return true;
   auto const colon = wanted.name.find(':');
@@ -29,7 +29,8 @@ bool is_of_pattern(range_pattern const& wanted, std::string_view text) {
          (text == wanted.name.substr(0, colon) || text == wanted.name.substr(colon + 1));
 }
 
-/// Of ranges, domains and threads: NVTX does not say what a name is for until it is used.
+/// Returns names of ranges, domains and threads: NVTX does not say what a name is for until it is
+/// used.
 std::vector<std::string> names_of_program(name_registry const& names, range_pattern const& wanted) {
   std::vector<std::string> found;
   std::size_t cursor = 0;
@@ -39,7 +40,7 @@ std::vector<std::string> names_of_program(name_registry const& names, range_patt
   return found;
 }
 
-/// The nearest one first.
+/// Lists the nearest name first.
 std::string list_of(std::vector<std::string> found, std::string_view wanted) {
   auto const near = nearest_name(wanted, found);
   if (auto const at = std::find(found.begin(), found.end(), near); at != found.end())

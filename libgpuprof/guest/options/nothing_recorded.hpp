@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells a user whose process has recorded nothing why.
+// Explains to the user why a process has recorded nothing.
 #pragma once
 
 #include "guest/nvtx/name_registry.hpp"
@@ -12,12 +12,13 @@
 
 namespace gpuprof::guest {
 
-/// One line: what never came, and what of its kind did. `names`: what the program has named.
+/// Returns one line: what was waited for, and which similar names were used. `names`: all names
+/// that the program has used.
 std::string why_nothing_was_recorded(settings const&, capture_plan const&,
                                      name_registry const& names);
 
-/// One line for a run whose filters left out each of so many kernels; `kernels`: mangled, as far as
-/// they are known.
+/// Returns one line for a run whose filters excluded all of its kernels. `kernels`: their mangled
+/// names, as far as they are known.
 std::string why_no_kernel_was_selected(settings const&, std::uint64_t left_out,
                                        std::vector<std::string> const& kernels);
 

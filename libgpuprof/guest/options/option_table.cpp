@@ -64,7 +64,7 @@ bool read_range_end(settings& s, std::string_view text) {
     }
     if (!read_number(end.count, text.substr(colon + 1), 1u, 1'000'000'000u)) return false;
   } else if (end.action == range_end_action::repeat_shutdown) {
-    return false;  // without a number the program would never be shut down
+    return false;  // without a number, the shutdown would never come
   }
   s.range_end = end;
   return true;
@@ -98,7 +98,7 @@ bool is_metric_set(std::string_view word) {
          metric_set_names.end();
 }
 
-/// By its looks: whether a chip has it is found out once there is a chip.
+/// Checks only the form of the word. Whether a chip has the metric is checked later.
 bool may_be_a_metric(std::string_view word) {
   constexpr std::string_view letters =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
@@ -106,7 +106,7 @@ bool may_be_a_metric(std::string_view word) {
          word.find_first_not_of(letters) == std::string_view::npos;
 }
 
-/// Names or a set, without a mode, ask for the mode auto.
+/// If names or a set are given without a mode, the mode is auto.
 void settle_metrics(settings& s) {
   auto const& given = s.metrics_given;
   auto& words = s.metrics.words;
@@ -326,7 +326,7 @@ constexpr std::array table{
 };
 
 constexpr std::array<std::string_view, 6> others{
-    "GPUPROF_CUPTI_PATH",    // folder or file of the libcupti to use
+    "GPUPROF_CUPTI_PATH",    // path of the libcupti to use (folder or file)
     "GPUPROF_LIBRARY",       // libgpuprof.so for the command line
     "GPUPROF_PEAKS_DIR",     // where measured peaks are stored
     "GPUPROF_RUN_NOTES",     // set by `gpuprof profile` for run_notes.hpp

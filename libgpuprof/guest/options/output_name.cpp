@@ -14,14 +14,14 @@ namespace {
 constexpr std::string_view extension = ".gpuprof";
 constexpr int max_lost_names = 10;
 
-/// There, and something else than a file or a folder.
+/// True if it exists and is neither a file nor a folder.
 bool is_special_file(std::string const& path) {
   struct stat info {};
   return stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
 }
 
-/// Calls literal(text) and sequence(letter, variable) for the parts of a pattern; false at the
-/// first thing that is not a pattern.
+/// Calls literal(text) and sequence(letter, variable) for the parts of a pattern. Returns false at
+/// the first invalid part.
 template <class Literal, class Sequence>
 bool walk(std::string_view pattern, Literal literal, Sequence sequence) {
   while (!pattern.empty()) {
@@ -55,7 +55,8 @@ bool has_sequence(std::string_view pattern, std::string_view letters) {
   return found;
 }
 
-/// Before the extension: "a/report.gpuprof" and ".rank1" give "a/report.rank1.gpuprof".
+/// Inserts the suffix before the extension: "a/report.gpuprof" and ".rank1" give
+/// "a/report.rank1.gpuprof".
 std::string with_suffix(std::string name, std::string const& suffix) {
   auto const at = name.ends_with(extension) ? name.size() - extension.size() : name.size();
   return name.insert(at, suffix);
@@ -102,8 +103,8 @@ std::string free_name_of_process(std::string const& name, naming_facts const& fa
   return path;
 }
 
-/// Written by another process of the same `gpuprof profile` run, or about to be: who replaces an
-/// old file may be slow.
+/// True if another process of the same `gpuprof profile` run has written the file, or is about to:
+/// replacing an old file may take time.
 bool is_of_this_run(std::string const& path, naming_facts const& facts, int lost_names) {
   auto const started = whole_number<std::uint64_t>(facts.environment("GPUPROF_RUN_STARTED"));
   return started && (facts.changed(path) >= *started || lost_names > max_lost_names);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns the pattern of --output into the path of one process's capture.
+// Converts the pattern of --output to the path of one process's capture.
 #pragma once
 
 #include "base/result.hpp"
@@ -14,38 +14,39 @@
 
 namespace gpuprof::guest {
 
-/// What a name may depend on; functions, so that tests and the command line can put in their own.
+/// The facts on which a name may depend. They are functions so that tests and the command line can
+/// replace them.
 struct naming_facts {
   std::string host;
   std::uint32_t process = 0;
   variable_lookup environment;
   std::function<bool(std::string const& path)> exists;
-  /// Moment of the last change in ns of CLOCK_REALTIME; 0 when there is no such file.
+  /// Returns the time of the last change in ns of CLOCK_REALTIME, or 0 if there is no such file.
   std::function<std::uint64_t(std::string const& path)> changed;
-  /// A device, pipe or socket.
+  /// True for a device, pipe or socket.
   std::function<bool(std::string const& path)> special = [](std::string const&) { return false; };
 };
 naming_facts naming_facts_of_this_process();
 
-/// True when every % in it is one of %h %p %n %q{VARIABLE} %%, and it names a file: not "-", which
-/// is no place for a capture, and no folder.
+/// True if each % begins one of %h %p %n %q{VARIABLE} %% and the pattern names a file. "-" and
+/// folders are not accepted.
 bool is_output_pattern(std::string_view pattern) noexcept;
 
-/// Host, process, variables and rank put in, ".gpuprof" added; %n becomes `number`.
+/// Replaces host, process, variables and rank, and adds ".gpuprof". %n becomes `number`.
 std::string expand_output_name(std::string_view pattern, naming_facts const&,
                                std::string const& number);
 
 struct capture_path {
   std::string path;
-  bool replace = false;  // remove what is there; otherwise it is an error that something is
+  bool replace = false;  // remove an existing file; if false, an existing file is an error
 };
 
-/// The path this process should open. An error when the file is there and may not be replaced, or
-/// when it, or what was asked for before ".gpuprof" was added, is no place for a capture:
-/// /dev/null. Someone may take the name in between: then call this again, with the number of names
-/// lost in this way; after some of them %n alone is not relied on. Several processes of one
-/// `gpuprof profile` never replace each other's captures: the second one to want a name gets
-/// ".pid<N>" added to it, or ".pid<N>-2", since containers that share a folder count apart.
+/// Chooses the path that this process should open. Returns an error if the file exists and may not
+/// be replaced, or if the path (also without the added ".gpuprof") is not a regular file, such as
+/// /dev/null. If another process takes the name first, call this again with the number of names
+/// lost so far; after some losses, %n is combined with another suffix. Processes of one `gpuprof
+/// profile` never replace each other's captures: the second one that wants a name gets ".pid<N>"
+/// added, or ".pid<N>-2", because containers that share a folder have separate process ids.
 result<capture_path> choose_capture_path(settings const&, naming_facts const&, int lost_names = 0);
 
 }  // namespace gpuprof::guest

@@ -14,7 +14,8 @@ namespace {
 
 constexpr char capture_begun = 'c', no_capture = 'n';
 
-// Notes end with a zero byte: paths may have any other. One write() each: they do not mix.
+// Each note ends with a zero byte, since paths can contain any other. Each is written with one
+// write(), so notes do not mix.
 bool append(std::optional<std::string> const& file, char kind, std::string const& text) noexcept {
   if (!file || file->empty()) return false;
   try {

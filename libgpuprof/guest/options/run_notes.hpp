@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the processes of one `gpuprof profile` leave for it to read: which captures they have begun,
-// and why there is none.
+// Notes that the processes of one `gpuprof profile` write for it: which captures they have begun,
+// or why there is none.
 #pragma once
 
 #include <optional>
@@ -9,17 +9,18 @@
 
 namespace gpuprof::guest {
 
-/// Names the file. Set by `gpuprof profile`, which makes it and removes it.
+/// Holds the path of the file. Set by `gpuprof profile`, which creates the file and removes it.
 inline constexpr char const* run_notes_variable = "GPUPROF_RUN_NOTES";
 
-/// Any process, several at once. `file`: what the variable says; false: nobody is there to read it.
+/// Can be called by several processes at once. `file`: value of the variable. Returns false if
+/// there is no reader.
 bool note_capture(std::optional<std::string> const& file, std::string const& path) noexcept;
-/// `why`: empty when the user has been told.
+/// `why` is empty if the user has already been informed.
 bool note_no_capture(std::optional<std::string> const& file, std::string const& why) noexcept;
 
 struct run_notes {
-  std::vector<std::string> captures;     // paths, in the order in which they were begun
-  std::vector<std::string> no_captures;  // why; those that say the same once
+  std::vector<std::string> captures;     // paths, in the order in which the captures were begun
+  std::vector<std::string> no_captures;  // reasons; each text only once
 };
 run_notes read_run_notes(std::string const& file);
 

@@ -33,7 +33,7 @@ std::vector<std::string> known_names() {
 std::string unknown_variable(std::string_view name) {
   auto const names = known_names();
   auto line = "unknown environment variable " + std::string(name) + " is ignored";
-  // Misspelled after the prefix, which every name shares: compare what follows.
+  // All names share the prefix, so the misspelling is after it. Compares only the endings.
   std::vector<std::string> endings;
   for (auto const& known : names) endings.push_back(known.substr(prefix.size()));
   auto const nearest = nearest_name(name.substr(prefix.size()), endings);
@@ -44,7 +44,7 @@ std::string unknown_variable(std::string_view name) {
 void read_variable(parsed_settings& parsed, std::string_view name, std::string_view value) {
   for (auto const& o : options()) {
     if (environment_name(o) != name) continue;
-    if (value.empty()) return;  // set to nothing is the usual way to unset for one command
+    if (value.empty()) return;  // the usual way to unset a variable for one command
     if (auto const read = set_option(parsed.values, o, value, name); !read) {
       parsed.warnings.push_back(read.message() + defaults_hold(o));
     }
@@ -62,9 +62,9 @@ bool metrics_options::explains() const {
   return std::find(words.begin(), words.end(), "explain") != words.end();
 }
 
-// Two engines to set up (0.2 s each, the first in a process up to 0.6), seven passes (0.02 s each)
-// and seven readings (0.001 s each) of some dozens of kinds of kernels; the set roofline takes 0.25
-// for the first of the engines and what it reads.
+// Setting up two engines takes 0.2 s each (the first in a process up to 0.6 s). Seven passes take
+// 0.02 s each, and seven readings of some dozens of signatures 0.001 s each. The set roofline takes
+// 0.25 s for its engine and readings.
 std::uint64_t metrics_options::may_cost_once_ns() const {
   constexpr std::uint64_t usual = 250'000'000, to_explain = 1'500'000'000;
   return once_ns.value_or(explains() ? to_explain : usual);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the user asked for, as typed values.
+// The user's options as typed values.
 #pragma once
 
 #include "base/log.hpp"
@@ -15,13 +15,13 @@
 
 namespace gpuprof::guest {
 
-/// What is written down.
+/// The kinds of events that are recorded.
 struct trace_set {
   bool cuda = true;          // kernels, copies, memsets, graphs
   bool nvtx = true;          // ranges and marks
-  bool blocking = true;      // calls of the driver that wait, allocate, load
-  bool cuda_api = false;     // all calls of the runtime and driver API, those included
-  bool cuda_memory = false;  // device memory allocated and released
+  bool blocking = true;      // driver calls that wait, allocate or load
+  bool cuda_api = false;     // all calls of the runtime and driver API, including the blocking ones
+  bool cuda_memory = false;  // allocation and release of device memory
   bool sync = false;         // synchronization calls
   bool um = false;           // unified-memory counters
   friend bool operator==(trace_set const&, trace_set const&) = default;
@@ -31,19 +31,20 @@ enum class capture_range { none, cuda_profiler_api, nvtx };
 
 enum class range_end_action {
   none,            // the end of the range is ignored
-  stop,            // the capture ends, the program goes on
+  stop,            // the capture ends, the program continues
   stop_shutdown,   // the capture ends, then the program is asked to end (SIGTERM)
   repeat,          // each range is a capture
-  repeat_shutdown  // as repeat; after the last one the program is asked to end
+  repeat_shutdown  // like repeat, but after the last one the program is asked to end
 };
 
 struct capture_range_end {
   range_end_action action = range_end_action::stop;
-  std::uint32_t count = 0;  // captures to make when repeating; 0: no limit
+  std::uint32_t count = 0;  // number of captures if repeating; 0: no limit
   friend bool operator==(capture_range_end const&, capture_range_end const&) = default;
 };
 
-/// An NVTX range to look for. `name@domain`; `name` alone means the default domain, `name@*` any.
+/// An NVTX range to look for: `name@domain`. `name` without a domain means the default domain,
+/// `name@*` any domain.
 struct range_pattern {
   std::string name;
   std::string domain;  // empty: the default domain
@@ -51,9 +52,10 @@ struct range_pattern {
   friend bool operator==(range_pattern const&, range_pattern const&) = default;
 };
 
-/// PyTorch's profiler schedule, counted in steps. warmup steps are traced and thrown away.
+/// PyTorch's profiler schedule, counted in steps. Warmup steps are traced, but their records are
+/// discarded.
 struct step_schedule {
-  std::uint32_t wait = 0, warmup = 0, active = 1, repeat = 1, skip_first = 0;  // repeat 0: for ever
+  std::uint32_t wait = 0, warmup = 0, active = 1, repeat = 1, skip_first = 0;  // repeat 0: no limit
   friend bool operator==(step_schedule const&, step_schedule const&) = default;
 };
 
@@ -61,38 +63,38 @@ enum class graph_detail { graph, node };
 
 enum class metrics_mode { none, automatic, sampled, exact };
 
-/// Kernels that wait for other GPUs, as --metrics-skip takes them: NCCL's, NVSHMEM's, MSCCL++'s and
-/// DeepEP's, the all-reduces of vLLM, SGLang, TensorRT-LLM and FlashInfer (one-shot, two-shot,
-/// Lamport), PyTorch's symmetric memory, and whatever is named after a collective.
+/// Kernels that wait for other GPUs, in the syntax of --metrics-skip: those of NCCL, NVSHMEM,
+/// MSCCL++ and DeepEP, the all-reduces of vLLM, SGLang, TensorRT-LLM and FlashInfer (one-shot,
+/// two-shot, Lamport), PyTorch's symmetric memory, and any kernel named after a collective.
 inline constexpr std::string_view collectives_to_skip =
     "regex:nccl|nvshmem|mscclpp|deep_ep|cross_device_reduce|all_?reduce|all_?gather|"
     "reduce_?scatter|all_?to_?all|moea2a|multimem|symm(etric)?_?mem|userbuffers|lamport";
 std::vector<kernel_pattern> kernels_of_collectives();
 
-/// Which hardware counters are read, and at what price.
+/// The hardware counters to read, and their allowed cost.
 struct metrics_options {
   metrics_mode mode = metrics_mode::none;
   std::vector<std::string> words;        // sets and metrics as given; empty: the set roofline
-  double budget_percent = 1;             // of the run time
-  std::optional<std::uint64_t> once_ns;  // and once a process; nothing: as the metrics need
-  std::uint64_t interval_ns = 20'000;    // of sampling in time
+  double budget_percent = 1;             // limit in percent of the run time
+  std::optional<std::uint64_t> once_ns;  // one-time cost per process; empty: as the metrics need
+  std::uint64_t interval_ns = 20'000;    // sampling interval
   std::vector<kernel_pattern> skip = kernels_of_collectives();  // never counted
   friend bool operator==(metrics_options const&, metrics_options const&) = default;
 
-  /// Whoever asks for the set `explain` asks why kernels of this run are slow, however short it is.
+  /// True if the set `explain` was chosen. It explains slow kernels even if the run is short.
   bool explains() const;
   std::uint64_t may_cost_once_ns() const;
 };
 
-/// --metrics and --set as they were given, in whichever order: metrics_options's mode and words
-/// come from both.
+/// --metrics and --set as given, in any order. The mode and words of metrics_options come from
+/// both.
 struct given_metrics {
   std::optional<metrics_mode> mode;
-  std::vector<std::string> names;  // of --metrics
-  std::string set;                 // of --set
+  std::vector<std::string> names;  // given with --metrics
+  std::string set;                 // given with --set
 };
 
-/// What the user says of a run: "size=4096".
+/// A label that the user gives a run: "size=4096".
 struct run_label {
   std::string name, value;
   friend bool operator==(run_label const&, run_label const&) = default;
@@ -122,10 +124,11 @@ struct settings {
   std::uint32_t flush_interval_ms = 500;
   std::uint32_t flush_timeout_ms = 2000;
   std::uint32_t buffer_limit_mib = 256;
-  std::uint64_t max_size_bytes = 0;             // of the capture file; 0: no limit
-  std::optional<std::uint64_t> min_free_bytes;  // left on its disk; nothing: see disk_limits
-  std::optional<std::string> run_notes;         // no option: see run_notes.hpp
-  std::optional<process_rank> rank;             // no option: as the launcher of the job says
+  std::uint64_t max_size_bytes = 0;  // limit for the capture file; 0: no limit
+  // space to leave on its disk; empty: see disk_limits
+  std::optional<std::uint64_t> min_free_bytes;
+  std::optional<std::string> run_notes;  // not an option: see run_notes.hpp
+  std::optional<process_rank> rank;      // not an option: set by the job's launcher
 };
 
 struct parsed_settings {
@@ -133,12 +136,13 @@ struct parsed_settings {
   std::vector<std::string> warnings;  // one line each, for log_warning()
 };
 
-/// Reads every GPUPROF_* of `environ`. A bad value leaves the default and one warning; so does a
-/// name that is not ours. Throws only std::bad_alloc; any thread while nobody changes the
-/// environment.
+/// Reads every GPUPROF_* in `environ`. A bad value or an unknown name gives one warning; a bad
+/// value leaves the default. Throws only std::bad_alloc. Can be called on any thread while no other
+/// thread changes the environment.
 parsed_settings read_settings(char const* const* environ);
 
-/// Choices that make no sense together, one line each; empty when all is well.
+/// Returns one line for each combination of options that does not make sense; empty if there is
+/// none.
 std::vector<std::string> contradictions(settings const&);
 
 }  // namespace gpuprof::guest

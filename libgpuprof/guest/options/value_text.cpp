@@ -10,7 +10,7 @@ namespace {
 
 bool is_regex(std::string const& text) {
   try {
-    // The flag refuses back references, for which kernel_filter's matcher is not made.
+    // The flag rejects back references, which kernel_filter's matcher does not support.
     [[maybe_unused]] std::regex const compiled(
         text, std::regex::ECMAScript | std::regex_constants::__polynomial);
     return true;

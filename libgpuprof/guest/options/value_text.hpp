@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the kinds of values that options have from text. False: the text is not accepted, and `out`
-// is unchanged.
+// Reads the values of options from text. A function returns false if it does not accept the text;
+// `out` is then unchanged.
 #pragma once
 
 #include "base/time.hpp"
@@ -38,24 +38,26 @@ bool read_word(Value& out, std::string_view text,
   return true;
 }
 
-/// At least one part; parts may be empty.
+/// Returns at least one part. Parts may be empty.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
-/// 0 to 1e9, with or without a fraction.
+/// Accepts 0 to 1e9, with or without a fraction.
 bool read_seconds(duration_ns& out, std::string_view text);
-/// 1, 0, true, false, yes, no, on, off.
+/// Accepts 1, 0, true, false, yes, no, on, off.
 bool read_switch(bool& out, std::string_view text);
-/// With or without a percent sign.
+/// Accepts a number with or without a percent sign.
 bool read_percent(double& out, std::string_view text, double min, double max);
-/// ns, us or ms; a number alone is ns, as in Nsight Compute's option of this name.
+/// Accepts ns, us or ms. A number without unit is in ns, as in Nsight Compute's option of this
+/// name.
 bool read_interval(std::uint64_t& out, std::string_view text, double min_ns, double max_ns);
-/// Bytes with k, M, G or T (powers of 1000) or Ki, Mi, Gi, Ti (of 1024) and maybe a B: 500M, 2GiB.
+/// Accepts bytes with k, M, G or T (powers of 1000) or Ki, Mi, Gi, Ti (powers of 1024), optionally
+/// followed by B: 500M, 2GiB.
 bool read_bytes(std::uint64_t& out, std::string_view text);
-/// NAME, NAME@DOMAIN, NAME@*.
+/// Accepts NAME, NAME@DOMAIN, NAME@*.
 bool read_range_pattern(std::optional<range_pattern>& out, std::string_view text);
-/// NAME=VALUE, separated by ',' or ';'. Of several values of a name the last one counts.
+/// Accepts NAME=VALUE, separated by ',' or ';'. If a name has several values, the last one counts.
 bool read_labels(std::vector<run_label>& out, std::string_view text);
-/// Kernel names and regular expressions, separated by ';'.
+/// Accepts kernel names and regular expressions, separated by ';'.
 bool read_kernel_patterns(std::vector<kernel_pattern>& out, std::string_view text,
                           bool ignores_case);
 

@@ -19,11 +19,11 @@
 namespace gpuprof::guest::peaks {
 namespace {
 
-/// A GPU that is to be measured, and what is known of it before anything runs on it.
+/// The GPU to be measured, and its facts before anything runs on it.
 struct subject {
   driver_facts driver;
   device_facts facts;
-  std::optional<nvml> library;  // empty: there is no NVML
+  std::optional<nvml> library;  // empty if there is no NVML
   std::optional<nvml_device> device;
   nvml_facts more;
 
@@ -34,7 +34,8 @@ peaks_key subject::key() const {
   return make_key(driver, facts, more, kernels_hash());
 }
 
-/// Initializes the driver; opens no context. `ordinal` is CUDA's, under CUDA_VISIBLE_DEVICES.
+/// Initializes the driver without opening a context. `ordinal` is CUDA's, as seen with
+/// CUDA_VISIBLE_DEVICES.
 result<subject> find_subject(int ordinal) {
   auto const driver = load_cuda_driver();
   if (!driver) return error{driver.message()};
@@ -63,7 +64,7 @@ result<subject> find_subject(int ordinal) {
 constexpr std::uint64_t spans_bytes = 16u << 20;
 constexpr double sustained_seconds = 0.15;
 
-/// Where heat and power decide how fast the GPU stays.
+/// True for tests whose sustained speed is limited by heat and power.
 bool is_sustained_by_default(test_id test) noexcept {
   switch (test) {
     case test_id::fp64:
@@ -99,7 +100,8 @@ std::unique_ptr<experiment> make_experiment(test_id test, lab& in) {
                                                 : make_cache_experiment(test, in);
 }
 
-/// Until the clock has come up from idle and stays; without this the first tests would be slow.
+/// Runs until the clock has risen from idle and is stable. Otherwise the first tests would be too
+/// slow.
 void warm_up(lab& in) {
   auto const spinner = make_compute_experiment(test_id::fp32, in);
   if (spinner == nullptr) return;
@@ -115,17 +117,17 @@ void warm_up(lab& in) {
       steady = std::abs(now - before) < 0.005 * now ? steady + 1 : 0;
       before = now;
     }
-  } catch (no_figure const&) {  // its own test will say so
+  } catch (no_figure const&) {  // the test of this kernel will report it
   }
 }
 
 struct measured_test {
   test_id test;
   peak_result result;
-  std::unique_ptr<experiment> made;  // null: there is nothing more to do with it
+  std::unique_ptr<experiment> made;  // null if nothing more can be measured with it
 };
 
-/// The tests of one GPU, one after the other.
+/// Runs the tests of one GPU, one after the other.
 class measuring {
  public:
   explicit measuring(lab& in) : in_(in) {}
@@ -136,11 +138,11 @@ class measuring {
       if (in_.options.on_progress) in_.options.on_progress(info_of(tests[i]).name, i, tests.size());
       for (auto& one : measure(tests[i])) done.push_back(std::move(one));
     }
-    // Afterwards: the heat of these would lessen the short figures.
+    // Sustained figures come last, because their heat would lower the short figures.
     std::vector<peak_result> results;
     for (std::size_t i = 0; i < done.size(); ++i) {
       auto& [test, its_result, its_experiment] = done[i];
-      auto& result = its_result;  // a lambda cannot capture the names of parts
+      auto& result = its_result;  // a lambda cannot capture structured bindings
       auto& made = its_experiment;
       if (is_to_be_sustained(test, result, made.get())) {
         if (in_.options.on_progress)
@@ -157,7 +159,7 @@ class measuring {
   }
 
  private:
-  /// Failures stay with their test.
+  /// Runs `act`. A failure is stored in the result of this test only.
   template <class Act>
   void guarded(peak_result& result, Act const& act) {
     try {
@@ -250,7 +252,7 @@ class measuring {
   }
 
   lab& in_;
-  std::string lost_in_;  // the test after which the GPU was gone, and why
+  std::string lost_in_;  // the test after which the GPU stopped responding, and the error
 };
 
 std::vector<test_id> tests_of(measure_options const& options) {

@@ -8,12 +8,13 @@
 
 namespace gpuprof::guest::peaks {
 
-/// What identifies the results of this GPU, without measuring. Opens no CUDA context.
+/// Returns the key of this GPU's results, without measuring. Opens no CUDA context.
 result<peaks_key> key_of(int ordinal);
 
-/// `ordinal` is CUDA's, under CUDA_VISIBLE_DEVICES. Takes up to three seconds; uses the device's
-/// primary context and gives all back. Never changes clocks or limits. A test that fails is in the
-/// results as failed; an error means there is nothing at all. Any thread, one at a time for a GPU.
+/// `ordinal` is CUDA's, as seen with CUDA_VISIBLE_DEVICES. Takes up to three seconds. Uses the
+/// device's primary context and releases everything. Never changes clocks or limits. A test that
+/// fails is marked as failed in the results; an error means that nothing was measured. Can be
+/// called on any thread, but only one at a time for a GPU.
 result<gpu_peaks> measure(int ordinal, measure_options const& options);
 
 }  // namespace gpuprof::guest::peaks

@@ -18,23 +18,24 @@ namespace {
 constexpr unsigned busy_percent = 10;
 constexpr std::chrono::milliseconds pause{25};
 constexpr std::size_t quiet_readings = 5;  // 100 ms
-constexpr std::size_t max_readings = 48;   // 1.2 s: NVML averages over a second at most
+constexpr std::size_t max_readings = 48;   // 1.2 s: NVML averages over one second at most
 constexpr std::size_t max_named = 3;
 
-/// The greatest of the last 100 ms.
+/// Returns the maximum of the last 100 ms.
 unsigned recent_percent(std::vector<unsigned> const& gpu_percent) {
   auto const last = static_cast<std::ptrdiff_t>(std::min(gpu_percent.size(), quiet_readings));
   auto const greatest = std::max_element(gpu_percent.end() - last, gpu_percent.end());
   return greatest == gpu_percent.end() ? 0 : *greatest;
 }
 
-/// Empty when the process is not visible, as those outside a container are not.
+/// Returns an empty string if the process is not visible, for example because it is outside of this
+/// container.
 std::string command_of(unsigned pid) {
   std::string name;
   std::ifstream file("/proc/" + std::to_string(pid) + "/comm");
   std::getline(file, name);
   for (char& c : name) {
-    if (static_cast<unsigned char>(c) < ' ') c = '?';  // a process names itself as it likes
+    if (static_cast<unsigned char>(c) < ' ') c = '?';  // a process can choose any name
   }
   return name;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says whether anyone else uses the GPU, before something is measured on it.
+// Finds out if another process uses the GPU, before something is measured on it.
 #pragma once
 
 #include "base/result.hpp"
@@ -16,45 +16,46 @@ namespace gpuprof::guest::peaks {
 
 struct neighbor {
   unsigned pid = 0;
-  std::string command;             // empty: not visible from here
+  std::string command;             // empty if not visible from this process
   std::uint64_t memory_bytes = 0;  // 0: not known
 };
 
-/// What NVML told while we left the GPU alone.
+/// NVML's readings while this process did not use the GPU.
 struct load_readings {
-  std::vector<unsigned> gpu_percent;  // one every 25 ms, the oldest first
-  std::vector<neighbor> others;       // processes that have the GPU open, without this one
-  bool is_own = false;                // this process has it open too
+  std::vector<unsigned> gpu_percent;  // one every 25 ms, oldest first
+  std::vector<neighbor> others;       // other processes that have opened the GPU
+  bool is_own = false;                // this process has also opened it
 };
 
 struct gpu_load {
-  unsigned gpu_percent = 0;      // the greatest of the last readings
-  std::vector<neighbor> others;  // whose it may be; empty: nobody who is visible from here
-  bool is_own = false;           // this process alone has the GPU open
+  unsigned gpu_percent = 0;      // maximum of the last readings
+  std::vector<neighbor> others;  // processes that may cause it; empty if none is visible from here
+  bool is_own = false;           // only this process has opened the GPU
 };
 
-/// Empty when the GPU was below 10 % for the last 100 ms. Pure.
+/// Returns nothing if the GPU was below 10 % for the last 100 ms. Pure.
 std::optional<gpu_load> load_in(load_readings const& readings);
 
-/// One line: who, how much, what it would do to the figures, how to measure all the same.
+/// Returns one line: the processes, their load, the effect on the figures, and how to measure
+/// anyway.
 std::string text_of(gpu_load const& load, std::string_view gpu_name);
 
-/// Empty when the GPU is free. Takes 100 ms; up to 1.2 s when it is not, because NVML goes on for a
-/// second to show the load of a process that has ended. An error: nobody can tell, and why. Call it
-/// before any work of our own.
+/// Returns nothing if the GPU is free. Takes 100 ms, or up to 1.2 s if it is busy, because NVML
+/// shows the load of an ended process for another second. Returns an error with the reason if the
+/// load cannot be read. Call it before this process uses the GPU.
 result<std::optional<gpu_load>> who_loads(nvml const& library, std::string const& uuid);
 
-// What to know about figures of a GPU that is shared on purpose, through MPS or as a MIG slice.
+// Remarks about figures of a GPU that is shared on purpose, by MPS or as a MIG slice.
 
-/// Empty when no MPS daemon has its control pipe in this folder. `thread_percentage` is what
-/// CUDA_MPS_ACTIVE_THREAD_PERCENTAGE says, or empty.
+/// Returns nothing if no MPS daemon has its control pipe in this folder. `thread_percentage` is the
+/// value of CUDA_MPS_ACTIVE_THREAD_PERCENTAGE, or empty.
 std::optional<std::string> mps_remark(std::string const& pipe_folder,
                                       std::string const& thread_percentage);
 
-/// Empty for a whole GPU.
+/// Returns nothing for a whole GPU.
 std::optional<std::string> mig_remark(device_facts const& device);
 
-/// Both, for this process: one line each.
+/// Returns both remarks for this process, one line each.
 std::vector<std::string> sharing_remarks(device_facts const& device);
 
 }  // namespace gpuprof::guest::peaks

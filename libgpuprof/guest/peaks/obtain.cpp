@@ -16,7 +16,7 @@ peak_effort effort_of(measure_options const& asked) noexcept {
   return asked.sustain_all ? peak_effort::sustained : peak_effort::standard;
 }
 
-/// Either what answers the question, or nothing.
+/// Returns the stored peaks if they answer the request, else nothing.
 result<std::optional<obtained>> stored_answer(gpu_access const& gpus, int device,
                                               obtain_options const& asked) {
   auto const key = gpus.key_of(device);
@@ -31,7 +31,7 @@ result<std::optional<obtained>> stored_answer(gpu_access const& gpus, int device
   return std::optional(std::move(found));
 }
 
-/// A peer copy has a result for each other GPU beside the one of the test: "p2p_to_1".
+/// The peer copy test also has one result for each other GPU: "p2p_to_1".
 bool is_of(peak_result const& r, test_id test) noexcept {
   return r.test == info_of(test).name || (test == test_id::p2p && r.test.starts_with("p2p_"));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dlsym in front of the C library's: clients of CUPTI that open libcupti themselves (Proton, XLA)
-// ask it for the functions that are shared. Every other question jumps on to the C library's with
-// its caller's return address in place, which tells it whose RTLD_NEXT is meant.
+// A dlsym that is found before the C library's. Clients of CUPTI that open libcupti themselves
+// (Proton, XLA) get the shared functions from it. All other calls jump to the C library's dlsym
+// with the caller's return address unchanged, because RTLD_NEXT depends on it.
 #include "base/real_dlsym.hpp"
 #include "guest/preload/stubs.hpp"
 
@@ -10,7 +10,7 @@
 namespace gpuprof::guest {
 namespace {
 
-// A question is no use of CUPTI: nothing is loaded or begun for it.
+// A lookup is not yet a use of CUPTI: nothing is loaded or started for it.
 void* stub_or_real(void* handle, char const* name) {
   auto* const real = real_dlsym()(handle, name);
   if (real == nullptr) return nullptr;
@@ -23,12 +23,13 @@ void* stub_or_real(void* handle, char const* name) {
 }  // namespace
 }  // namespace gpuprof::guest
 
-/// Where dlsym(…, name) is to go on. Runs before constructors, also those of sanitizers.
+/// Returns the address at which dlsym(…, name) must continue. Runs before constructors, also before
+/// those of sanitizers.
 extern "C"
     __attribute__((visibility("hidden"), used, no_sanitize("address", "thread", "undefined")))
     gpuprof::dlsym_function
     gpuprof_where_dlsym_goes(void* handle, char const* name) {
-  // These are answered by whose question it is; what we export is found there by itself.
+  // These handles depend on the caller. The C library finds our exported functions itself.
   if (handle == RTLD_DEFAULT || handle == RTLD_NEXT) return gpuprof::real_dlsym();
   constexpr char prefix[] = {'c', 'u', 'p', 't', 'i'};
   auto const* at = name;

@@ -26,8 +26,9 @@
   GPUPROF_NEWER_STATEFUL(GPUPROF_LOCAL_STUB)      \
   GPUPROF_HERE(gpuprof_behind_stubs)
 
-// One statement: the macro stands before its uses. A stub keeps registers and stack as they are,
-// so that it needs no types, and the caller's return address, which tells whose call it is.
+// A single asm statement, because the macro must come before its uses. A stub preserves registers
+// and stack, so it needs no types. It also preserves the caller's return address, which identifies
+// the caller.
 #if defined(__x86_64__)
 asm(R"(
   .macro gpuprof_stub name
@@ -164,7 +165,7 @@ extern char gpuprof_own_dlsym[] __attribute__((visibility("hidden")));  // dlsym
 namespace gpuprof::guest {
 namespace {
 
-/// Null: libgpuprof.so is of another build.
+/// Returns null if libgpuprof.so is from another build.
 GPUPROF_EARLY preload_interface const* interface() noexcept {
   auto const* const there = libgpuprof_for_preload();
   return there != nullptr && there->version == preload_interface_version ? there : nullptr;
@@ -178,8 +179,8 @@ GPUPROF_EARLY bool is_same(char const* a, char const* b) noexcept {
   return *a == *b;
 }
 
-/// What is linked against libcupti finds the functions above only if they stand in front of it, and
-/// what opens it comes through our dlsym only if that stands in front of the C library's.
+/// Programs linked with libcupti find the functions above only if this library comes before
+/// libcupti. Programs that open libcupti use our dlsym only if it comes before the C library's.
 __attribute__((constructor)) void say_that_we_are_here() noexcept {
   auto const saved_errno = errno;
   auto const* const in_front = real_dlsym()(RTLD_DEFAULT, "dlsym");

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// A function for each of CUPTI's, which jumps to where libgpuprof.so says that the call goes.
+// Provides a stub for each CUPTI function, which jumps to the address that libgpuprof.so returns.
 #pragma once
 
 namespace gpuprof::guest {
 
-/// One of CUPTI's functions. Written and read with built-ins: it is used before constructors, also
-/// those of sanitizers, have run. The assembly in stubs.cpp lays it out.
+/// The stub of a CUPTI function. Accessed with built-ins, because it is used before constructors
+/// have run, also those of sanitizers. The assembly in stubs.cpp defines the layout.
 struct cupti_stub {
-  void* target;  // known since a call; null: ask
+  void* target;  // set by the first call; null: not known yet
   char const* name;
-  void* code;   // the function that jumps
-  void* found;  // what the program has found under this name in a library that it opened
+  void* code;   // the stub's code
+  void* found;  // address that the program has found for this name in a library that it opened
 };
 
-/// Null: none of CUPTI's.
+/// Returns null if it is not a CUPTI function.
 cupti_stub* stub_of(char const* name) noexcept;
 
-/// Calls of CUPTI are ours to direct.
+/// Returns true if libgpuprof.so redirects calls of CUPTI.
 bool calls_are_shared() noexcept;
 
 }  // namespace gpuprof::guest

@@ -35,7 +35,7 @@ namespace {
 constexpr std::uint64_t ask_disk_every_ns = 2 * ns_per_second;
 constexpr std::uint64_t usual_min_free = std::uint64_t{1} << 30;
 constexpr std::uint64_t usual_min_free_percent = 1;
-// For the records that are still under way when the capture ends, as a part of the limit.
+// Part of the limit that is reserved for records that arrive after the capture ends.
 constexpr std::uint64_t part_for_the_end = 16;
 constexpr std::uint64_t max_for_the_end = 8 << 20;
 
@@ -129,8 +129,9 @@ peaks_key key_of(driver_facts const& driver, device_facts const& d, nvml const* 
   return peaks::make_key(driver, d, device ? device->facts() : nvml_facts{}, peaks::kernels_hash());
 }
 
-/// Only what was measured. A store that cannot be read is one line at level info. Reads files and
-/// asks NVML, milliseconds for each GPU; runs nothing on them. `library` is null without NVML.
+/// Returns only tests that were measured. If the store cannot be read, prints one line at level
+/// info. Reads files and asks NVML, which takes milliseconds for each GPU; runs nothing on the
+/// GPUs. `library` is null without NVML.
 std::vector<peak_record> stored_peaks(driver_facts const& driver, nvml const* library) noexcept {
   try {
     std::vector<peak_record> rows;
@@ -153,10 +154,10 @@ std::vector<peak_record> stored_peaks(driver_facts const& driver, nvml const* li
   return {};
 }
 
-// The file takes one; the program needs the others more.
+// The file needs one descriptor. If this few are free, the program needs them more.
 constexpr unsigned few_for_a_file = 4;
 
-/// Variables that say which of many processes this is.
+/// True for variables that identify this process among many.
 bool is_of_interest(std::string_view variable) noexcept {
   static constexpr std::string_view others[] = {"LOCAL_RANK", "SLURM_JOB_ID",
                                                 "CUDA_VISIBLE_DEVICES"};
@@ -175,7 +176,7 @@ std::string text_of(recorded_calls calls) {
   }
 }
 
-/// Read from a file of /proc, where there is a descriptor for that.
+/// Reads a file in /proc, unless descriptors are scarce.
 std::string name_by_the_system(std::uint32_t os_thread) {
   return descriptors_are_scarce() ? std::string() : os_thread_name(os_thread);
 }
@@ -240,7 +241,8 @@ result<std::unique_ptr<capture::writer>> create_capture(settings const& options,
                                                           ? capture::create_mode::overwrite
                                                           : capture::create_mode::fail_if_exists);
     if (made) return made;
-    // Whether another took the name cannot be told: it may have gone again, to be replaced.
+    // It cannot be determined if another process took the name: its file may already have been
+    // removed again.
     if (lost_names == max_attempts) {
       return error{"nothing is captured: " + made.message() +
                    ". The program is not affected. Choose another place with -o."};
@@ -263,7 +265,7 @@ std::string capture_output::why_not_usable() const {
   return why_not_usable_;
 }
 
-/// The first state stays, with its line.
+/// Keeps the first state and its line.
 void capture_output::set_unusable(file_state state, std::string const& line) {
   if (this->state() != file_state::usable) return;
   {
@@ -273,7 +275,7 @@ void capture_output::set_unusable(file_state state, std::string const& line) {
   state_.store(state, std::memory_order_release);
 }
 
-/// What fails for want of memory is tried again when it is called again.
+/// A step that fails because memory is out is repeated by the next call.
 capture::writer* capture_output::open() {
   if (file_ == nullptr && !create()) return nullptr;
   {
@@ -336,7 +338,7 @@ void capture_output::write_names() {
                        [this](name_id id, std::string_view text) { file_->add_name(id, text); });
 }
 
-// The name a program gave to NVTX goes before the one the system knows.
+// A name given with NVTX has precedence over the system's name.
 void capture_output::write_threads() {
   thread_identity fresh[64];
   while (auto const count = new_threads(threads_seen_, fresh)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The capture file of this process, with what it says about the process, its threads and its GPUs.
+// The capture file of this process, including facts about the process, its threads and its GPUs.
 #pragma once
 
 #include "base/ledger.hpp"
@@ -25,19 +25,20 @@
 
 namespace gpuprof::guest {
 
-// Decides when a capture has to end so that its file does not fill the disk.
+// Decides when a capture must end so that its file does not fill the disk.
 
-/// Pure: no clock, no file.
+/// Pure: uses no clock or file.
 class disk_limits {
  public:
   explicit disk_limits(settings const& options) noexcept
       : max_size_(options.max_size_bytes), min_free_(options.min_free_bytes) {}
 
-  /// The disk is to be asked now: every two seconds, and at the first call.
+  /// True if the disk must be checked now: at the first call, then every two seconds.
   bool is_due(std::uint64_t monotonic_ns) noexcept;
 
-  /// The reason to end, such as "its file has 93.8 MB of the 100 MB of --max-size"; empty: none.
-  /// Room is left for the records that come after the end. `is_full`: some had no room already.
+  /// Returns the reason to end the capture, such as "its file has 93.8 MB of the 100 MB of
+  /// --max-size", or an empty string. Leaves room for the records that follow. `is_full`: some
+  /// records already did not fit.
   std::string why_too_large(std::uint64_t file_bytes, bool is_full) const;
   std::string why_too_full(capture::disk_space const& disk) const;
 
@@ -49,11 +50,11 @@ class disk_limits {
   std::uint64_t next_ = 0;
 };
 
-/// The environment as it was when the profiler was made, on a thread of the program: the program
-/// may change it at any time, and reading it on a thread of our own beside that is a race.
+/// The environment when the profiler was made, copied on a thread of the program. The program may
+/// change it at any time, so reading it on a profiler thread would be a race.
 class environment_copy {
  public:
-  /// To be made on a thread of the program.
+  /// Construct on a thread of the program.
   environment_copy();
 
   struct entry {
@@ -66,57 +67,59 @@ class environment_copy {
   std::vector<entry> variables_;
 };
 
-/// The GPUs, what is stored of their peaks, and the libraries.
+/// The GPUs, their stored peaks, and the libraries.
 struct gpu_rows {
   std::vector<fact_record> facts;
   std::vector<device_record> devices;
   std::vector<peak_record> peaks;
 };
-/// Any thread, when cuInit has long returned. Asking NVML takes tens of milliseconds, on hosts of
-/// many GPUs more. Without NVML and peaks where the process has few descriptors left.
+/// Can be called on any thread after cuInit has returned. NVML takes tens of milliseconds, or more
+/// if there are many GPUs. If the process has few descriptors left, skips NVML and peaks.
 gpu_rows read_gpus(cupti_tracer const& tracer);
 
-/// Creates the file under the first name that is free, again when others take it first. The reason
-/// is a whole line for the user.
+/// Creates the file under the first free name, and tries the next one if another process takes it
+/// first. The error is a whole line for the user.
 result<std::unique_ptr<capture::writer>> create_capture(settings const&, naming_facts const&);
 
 enum class file_state {
-  usable,        // or not made yet
-  failed,        // it could not be made, or written
-  limit_reached  // it is as large as it may be, or its disk is nearly full
+  usable,        // or not created yet
+  failed,        // it could not be created or written
+  limit_reached  // it has its maximum size, or its disk is nearly full
 };
 
-/// choose(), path() and state() on any thread, the rest on the drain thread alone.
+/// choose(), path() and state() can be called on any thread, the rest only on the drain thread.
 class capture_output {
  public:
-  /// On a thread of the program.
+  /// Call on a thread of the program.
   explicit capture_output(settings const& options) : options_(options), limits_(options) {}
 
-  /// Overrides the settings' name of the file. Without effect once it is open.
+  /// Overrides the file name of the settings. Has no effect once the file is open.
   void choose(std::string const& pattern);
-  /// Path of the file; empty while there is none.
+  /// Returns the path of the file, or an empty string while there is none.
   std::string path() const;
 
-  /// Null, after a clear line, when there can be no file.
+  /// Returns null after printing an error if the file cannot be created.
   capture::writer* open();
   capture::writer* file() noexcept { return file_.get(); }
-  /// Nothing more is recorded unless it is usable. A line has said why.
+  /// If the state is not `usable`, nothing more is recorded, and a line with the reason was
+  /// printed.
   file_state state() const noexcept { return state_.load(std::memory_order_acquire); }
-  /// That line; empty while the file is usable.
+  /// Returns the printed line, or an empty string while the file is usable.
   std::string why_not_usable() const;
-  /// The free space is to be looked at now: file()->space(), on a thread that may wait.
+  /// True if the free space must be checked now: by file()->space(), on a thread that may wait.
   bool wants_space() noexcept;
   void judge(capture::disk_space const& disk);
 
-  /// Names given out since the last call. Before rows that use them.
+  /// Writes the names assigned since the last call. Call it before writing rows that use them.
   void write_names();
-  /// There is a file, and it does not say yet which GPUs there are.
+  /// True if the file exists but does not describe the GPUs yet.
   bool wants_gpus() const noexcept { return file_ != nullptr && !gpus_described_; }
-  /// The GPUs are described, the rest of it by their own rows.
+  /// Writes facts about the GPUs and marks them as described. Their other properties are separate
+  /// rows.
   void add(std::span<fact_record const> about_gpus);
-  /// New threads and labels, names, counters; then all of it to disk.
+  /// Writes new threads, labels, names and counters, then writes everything to disk.
   void flush(named_counters const& counters);
-  /// The mark of a complete file.
+  /// Marks the file as complete and closes it.
   void close() noexcept;
 
  private:
@@ -139,7 +142,7 @@ class capture_output {
   std::vector<thread_identity> threads_;
   std::map<std::uint32_t, name_id> thread_labels_;  // by the system's thread id
 
-  mutable std::mutex mutex_;  // protects the rest
+  mutable std::mutex mutex_;  // protects everything below
   std::string path_, chosen_, why_not_usable_;
 };
 

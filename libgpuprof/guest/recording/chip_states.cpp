@@ -37,8 +37,8 @@ std::vector<device_id> chip_state_times::due(std::uint64_t monotonic_ns) {
   return used_;
 }
 
-/// NVML keeps files open. They are the program's when it has few left; opened again they need so
-/// much room that this is not the case at once.
+/// NVML keeps files open. It is closed if the program has few descriptors left. To reopen it, so
+/// many must be free that it need not be closed again at once.
 void chip_states::open_or_close() {
   if (is_opened_ && descriptors_are_scarce()) {
     known_.clear();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the GPUs of the program do, by NVML, ten times a second: clocks, power, heat, and what
-// limits them.
+// Reads the state of the program's GPUs from NVML ten times a second: clocks, power, temperature
+// and limiters.
 #pragma once
 
 #include "guest/driver/nvml.hpp"
@@ -14,13 +14,14 @@
 
 namespace gpuprof::guest {
 
-/// The GPUs on which contexts have work, and when they are to be asked. Drain thread.
+/// Chooses the GPUs to read (those whose contexts have work) and the time. Used by the drain thread
+/// only.
 class chip_state_times final : public record_sink {
  public:
   using record_sink::add;
   void add(context_record const& context) override;
 
-  /// The GPUs to ask now; none where the last time was less than a tenth of a second ago.
+  /// Returns the GPUs to read now; none if the last time was less than a tenth of a second ago.
   std::vector<device_id> due(std::uint64_t monotonic_ns);
 
  private:
@@ -28,11 +29,11 @@ class chip_state_times final : public record_sink {
   std::uint64_t next_ = 0;
 };
 
-/// Asks them. One thread at a time.
+/// Reads the GPUs' state. Used by one thread at a time.
 class chip_states {
  public:
-  /// 1 to 15 us a GPU; the first time tens of ms, for NVML is opened and stays so while the
-  /// process has descriptors left. Nothing of GPUs that NVML does not know.
+  /// Takes 1 to 15 us per GPU. The first call takes tens of ms because it opens NVML, which stays
+  /// open while the process has enough descriptors. Skips GPUs that NVML does not know.
   std::vector<chip_state_record> read(std::vector<device_id> const& devices);
 
  private:

@@ -21,7 +21,7 @@
 namespace gpuprof::guest {
 namespace {
 
-// Of a context that is being destroyed.
+// For a context that is being destroyed.
 constexpr std::uint64_t max_wait_ns = 2'000'000'000;
 constexpr std::uint64_t after_failure_ns = 100'000'000;
 
@@ -144,7 +144,7 @@ void counter_worker::wake() noexcept {
   changed_.notify_all();
 }
 
-/// A context is being destroyed.
+/// Called when a context is being destroyed.
 void counter_worker::release_gpus() noexcept {
   if (!engines_.holds_gpus() || process_is_exiting()) return;
   engines_.want_gpus_released();
@@ -168,20 +168,20 @@ bool counter_worker::finish(ending what, std::uint32_t timeout_ms) {
   changed_.notify_all();
   auto const done = changed_.wait_for(lock, std::chrono::milliseconds(timeout_ms),
                                       [&] { return finish_done_ >= mine; });
-  // Soon the driver is torn down: whatever it does now, it does no more after that.
+  // The driver will soon be torn down. After abandon(), the thread makes no further CUPTI calls.
   if (!done && what == ending::process) engines_.abandon();
   return done;
 }
 
-/// How long the thread may sleep then.
+/// Returns how long the thread may sleep after this turn.
 std::uint64_t counter_worker::turn(bool closing, ending what) {
   counter_results found;
   auto const intern = [](std::string const& text) { return names().intern(text); };
   auto const sleep_ns = engines_.turn(closing, found, intern);
-  // After what was counted around the last launches has been taken.
+  // Called after the counters of the last launches have been taken.
   if (closing && what != ending::capture) engines_.release_all(found);
-  // For programs that end on another thread than the main one: ours comes last again after more and
-  // more turns.
+  // If the program ends on a thread other than the main thread, our exit handler must be the last
+  // one registered. So it is registered again after 1, 2, 4, ... turns.
   if (std::has_single_bit(++turns_)) std::atexit(end_at_exit_);
   auto const is_last = closing || sleep_ns == counter_engines::never;
   for (auto const& line : engines_.take_warnings(is_last)) log_warning(line);
@@ -226,7 +226,8 @@ void counter_worker::main() noexcept {
       finish_done_ = wanted;
     }
     changed_.notify_all();
-    // As the drain thread: one that ended now would run thread destructors beside exit handlers.
+    // Like the drain thread, this one must not end now: it would run thread destructors in parallel
+    // with exit handlers.
     while (what == ending::process) ::pause();
   }
 }

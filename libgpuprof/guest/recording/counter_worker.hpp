@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread on which the engines of the hardware counters take their turns.
+// The thread that runs the engines of the hardware counters.
 #pragma once
 
 #include "guest/collect/cupti_tracer.hpp"
@@ -21,41 +21,42 @@
 
 namespace gpuprof::guest {
 
-/// One per process, never destroyed. Not on the drain thread: the first switching on takes a third
-/// of a second, in which rings would run over.
+/// One per process, never destroyed. Not part of the drain thread, because the first start of an
+/// engine takes a third of a second, in which rings would overflow.
 class counter_worker final : public record_sink {
  public:
-  /// Null when the settings ask for no counters. `tracer` and `code` must live as long as the
-  /// process. `capture_path`: any thread; empty while there is none. `end_at_exit` becomes an
-  /// exit handler, several times over: it has to finish() this.
+  /// Returns null if the settings ask for no counters. `tracer` and `code` must live as long as the
+  /// process. `capture_path` can be called on any thread and is empty while there is no file.
+  /// `end_at_exit` is registered as an exit handler several times; it must call finish().
   static std::unique_ptr<counter_worker> make(settings const& options, cupti_tracer& tracer,
                                               code_inventory const& code,
                                               std::function<std::string()> capture_path,
                                               void (*end_at_exit)());
 
-  // Whoever switches captures.
+  // Called by the thread that switches captures.
   void resume() noexcept;
   void pause() noexcept;
 
-  /// Any thread: what has come so far.
+  /// Returns the results so far. Can be called on any thread.
   counter_results take();
   enum class ending {
-    capture,  // what is in the counters is taken
-    leaving,  // and they are released: CUPTI is going to be left
-    process   // as leaving; the thread sleeps from then on, and nothing is counted again
+    capture,  // the results in the counters are taken
+    leaving,  // also releases the engines, because CUPTI will be left
+    process   // like `leaving`, but the thread then sleeps forever and nothing more is counted
   };
-  /// After pause(). False when `timeout_ms` passed first.
+  /// Call after pause(). Returns false if `timeout_ms` passed first.
   bool finish(ending what, std::uint32_t timeout_ms);
-  /// Nothing is counted since the last capture ended.
+  /// True if nothing has been counted since the last capture ended.
   bool is_idle() const noexcept { return !thread_started_.load() || engines_.is_idle(); }
-  /// Callbacks were off until now.
+  /// Call when callbacks have just been enabled.
   void callbacks_begin() noexcept { engines_.passage().callbacks_begin(); }
-  /// What is to stand around the program's launches.
+  /// Returns the gate around the program's launches.
   launch_gate& gate() noexcept { return engines_.passage(); }
-  /// CUPTI has shut itself down: it is not called any more.
+  /// Call when CUPTI has shut itself down. It is not called any more.
   void abandon() noexcept { engines_.abandon(); }
   using record_sink::add;
-  /// How long kernels ran says which are worth reading. The thread that reads kernel records.
+  /// The run time of kernels decides which are worth reading. Called by the thread that reads
+  /// kernel records.
   void add(std::span<kernel_record const> kernels) override {
     for (auto const& kernel : kernels) {
       auto const is_part = raw(kernel.graph) != 0;
@@ -63,9 +64,9 @@ class counter_worker final : public record_sink {
                              is_part);
     }
   }
-  /// Launches are being read: what is loaded now may be what CUPTI has rewritten.
+  /// True while launches are read: a module that is loaded now may be one that CUPTI has rewritten.
   bool reads_launches() const noexcept { return engines_.reads_launches(); }
-  /// A launch never came back: CUPTI must not be left.
+  /// True if a launch never returned: CUPTI must not be left then.
   bool is_stuck() const noexcept { return engines_.launch_counts().abandoned.load() != 0; }
 
   counter_engines const& engines() const noexcept { return engines_; }
@@ -86,11 +87,11 @@ class counter_worker final : public record_sink {
   void (*const end_at_exit_)();
   main_thread_end main_thread_end_;
   counter_engines engines_;
-  std::uint64_t turns_ = 0;  // the thread alone
+  std::uint64_t turns_ = 0;  // used only by the counter thread
   std::atomic<bool> thread_started_{false};
   std::atomic<bool> process_ends_{false};
 
-  std::mutex mutex_;  // protects the rest; never held while CUPTI is called
+  std::mutex mutex_;  // protects everything below; never held while CUPTI is called
   std::condition_variable changed_;
   counter_results results_;
   std::uint64_t finish_wanted_ = 0, finish_done_ = 0;

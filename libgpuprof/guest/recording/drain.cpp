@@ -19,18 +19,18 @@
 namespace gpuprof::guest {
 namespace {
 
-// At the end of the process: after this long without a record none is expected any more. A program
-// that exits with kernels in flight does not want to wait for them.
+// At the end of the process, no more records are expected after this long without one. A program
+// that exits with running kernels should not wait for them.
 constexpr std::uint64_t patience_at_exit = ns_per_second / 4;
 constexpr std::uint64_t patience_for_late_records = ns_per_second / 10;
 constexpr std::size_t buffers_at_once = 16;
 constexpr std::size_t buffers_ready = 4;
-// While something is done beside: CUPTI that is being flushed fills them faster than the GPU does.
+// Used while the side thread works: a flush of CUPTI fills buffers faster than the GPU does.
 constexpr std::chrono::milliseconds look_for_buffers_every{1};
-// Work that began just before a flush may not have ended, and has no record then.
+// Work that began just before a flush may not have ended, so it has no record yet.
 constexpr std::uint64_t max_expected_kernel = ns_per_second / 50;
-// A call that has launched may be kept from returning for so long, by a thousand other threads: its
-// note comes at its end, its kernel's record may be here before.
+// A launching call can take this long to return if there are a thousand other threads. Its note is
+// written at its end, and the kernel's record can arrive before.
 constexpr std::uint64_t max_return = 10 * ns_per_second;
 constexpr timestamp_ns nothing_follows{~std::uint64_t{0}};
 constexpr std::uint64_t release_every = ns_per_second;
@@ -40,7 +40,7 @@ std::unique_ptr<live_metrics> achieved_if_counted(
   auto const mode = options.metrics.mode;
   if (mode == metrics_mode::none) return nullptr;
   live_metrics::capacity limits;
-  if (mode == metrics_mode::exact) limits.samples.work = 0;  // nothing is sampled in time
+  if (mode == metrics_mode::exact) limits.samples.work = 0;  // no PM sampling
   return std::make_unique<live_metrics>(text, limits);
 }
 
@@ -59,7 +59,7 @@ drain::drain(settings const& options, memory_budget& budget, kernel_filter const
   if (achieved_ != nullptr) live_.also(*achieved_);
 }
 
-/// Asked by the drain thread alone, and copied by the asker.
+/// Called by the drain thread only. The caller must copy the result.
 std::string_view drain::text_of(name_id id) {
   return asked_text_ = names().text(id);
 }
@@ -85,13 +85,14 @@ named_counters drain::counters() const {
 
 void drain::make_assembler() {
   if (assembler_ != nullptr) return;
-  // The first capture makes much that a process makes once: a child must not find it half made.
+  // The first capture initializes many things that exist once per process. A forked child must not
+  // find them half made.
   fork_guard const whole;
   std::vector<record_sink*> to;
   if (auto* const file = output_.open()) to.push_back(file_ ? &*file_ : &file_.emplace(*file));
   to.push_back(&live_);
   to.push_back(&asking_);
-  records_ = record_sinks(std::move(to));  // not also(): for want of memory this may come again
+  records_ = record_sinks(std::move(to));  // not also(): this may run again if memory runs out
   assembler_ = std::make_unique<trace_assembler>(
       records_, names(),
       filter_.has_names() ? trace_assembler::kernel_predicate(
@@ -99,14 +100,14 @@ void drain::make_assembler() {
                           : nullptr);
 }
 
-/// One after the other, so that what cannot be done for want of memory is tried again.
+/// Takes events one by one, so that an event that fails because memory is out is tried again.
 void drain::take_windows() {
   for (;;) {
     window_event const* event = nullptr;
     {
       std::lock_guard const lock(mutex_);
       if (events_.empty()) return;
-      event = &events_.front();  // stays where it is: only this thread takes any out
+      event = &events_.front();  // stays in place: only this thread removes events
     }
     if (event->opened) make_assembler();
     if (assembler_ != nullptr) take(*event);
@@ -135,11 +136,11 @@ void drain::find_main_thread() {
       if (std::cmp_equal(thread.os_thread, getpid())) live_.main_thread_is(thread.thread);
 }
 
-/// False when there is nothing more to take.
+/// Returns false if there is nothing more to take.
 bool drain::take_some_buffers() {
   auto* const tracer = tracer_.load(std::memory_order_acquire);
   if (tracer == nullptr) {
-    while (take_own_calls()) {  // of no records
+    while (take_own_calls()) {  // there are no records to match them with
     }
     output_.write_names();
     drain_all_logs(*assembler_);
@@ -161,8 +162,8 @@ bool drain::take_some_buffers() {
           [known](std::string_view mangled) { return known->has(mangled); });
     assembler_->name_calls([this](std::uint32_t id) { return decoder_->name_of_driver_call(id); });
   }
-  // Buffers first, then rings: so the launch of every record in these buffers is known, but for
-  // calls that have not returned yet.
+  // Reads buffers first, then rings. So the launch of every record in these buffers is known,
+  // except for calls that have not returned yet.
   std::array<filled_buffer, buffers_at_once> room;
   std::size_t count = 0;
   while (count < buffers_at_once) {
@@ -185,7 +186,7 @@ bool drain::take_some_buffers() {
       output_.write_names();
     });
     tracer->pool().release(f.buffer, f.used);
-    drain_all_logs(*assembler_);  // decoding takes milliseconds, rings hold tens of them
+    drain_all_logs(*assembler_);  // decoding takes milliseconds; rings hold tens of milliseconds
   }
   assembler_->hand_over();
   if (assembler_->progress() != progress_seen_) {
@@ -205,14 +206,14 @@ void drain::tell_of_lost_grids() {
               "names and times are recorded as before.");
 }
 
-/// On another thread, for as long as it lasts: here all that comes meanwhile is taken. CUPTI may
-/// hand over more than there is room for at once, and may make us wait for others.
+/// Runs `act` on the side thread. Meanwhile this thread takes all that arrives, because CUPTI may
+/// deliver more than fits at once and may wait for other threads.
 void drain::do_beside(std::function<void()> act) {
-  if (assembler_ == nullptr) return act();  // nothing comes
+  if (assembler_ == nullptr) return act();  // nothing can arrive
   std::exception_ptr failure;
   side_.begin(std::move(act));
   while (!side_.wait_for_end(look_for_buffers_every)) {
-    if (failure) continue;  // it refers to what the caller has: no leaving before it is over
+    if (failure) continue;  // `act` refers to the caller's objects: must not return before it ends
     try {
       take_windows();
       assembler_->windows_are_known();
@@ -225,8 +226,8 @@ void drain::do_beside(std::function<void()> act) {
   if (failure) std::rethrow_exception(failure);
 }
 
-// Everything CUPTI hands over now is decoded now: its name pointers are good until CUPTI is left,
-// or their code is unloaded.
+// Everything that CUPTI delivers is decoded immediately: its name pointers are valid only until
+// CUPTI is left or their code is unloaded.
 void drain::fetch(bool forced) {
   take_windows();
   if (assembler_ == nullptr) return;
@@ -244,7 +245,7 @@ void drain::fetch(bool forced) {
       forced ? nothing_follows : assembler_->complete_until({began - max_expected_kernel});
 }
 
-/// What threads that have ended took, and what nobody has wanted for a while.
+/// Releases memory of threads that have ended, and buffers that were not used for a while.
 void drain::release_memory() {
   auto const moment = monotonic_ns();
   if (moment - released_at_ < release_every) return;
@@ -276,7 +277,7 @@ void drain::last_round() noexcept {
   if (assembler_ == nullptr) return;
   finish_counters(counter_worker::ending::capture);
   attempt([this] {
-    take_some_buffers();  // once more for records that waited for their launch
+    take_some_buffers();  // again, for records that waited for their launch
     assembler_->settle_pending();
     assembler_->hand_over();
   });
@@ -290,8 +291,9 @@ void drain::finish_counters(counter_worker::ending what) noexcept {
   attempt([&] { do_beside([&] { worker->finish(what, options_.flush_timeout_ms); }); });
 }
 
-/// CUPTI hands back every buffer whose records all have their times. Those of a graph's kernels may
-/// be in several, and the last ones have none yet: handed back by force they never get any.
+/// CUPTI returns a buffer when all its records have their times. The records of a graph's kernels
+/// can be in several buffers, and the last ones may have no times yet. If these were returned by
+/// force, they would never get times.
 bool drain::graphs_may_owe() const noexcept {
   auto* const tracer = tracer_.load(std::memory_order_acquire);
   return tracer != nullptr && assembler_->counts().graph_launches != 0 && tracer->pool().out() != 0;
@@ -304,7 +306,7 @@ bool drain::at_rest(std::uint64_t patience_ns) const noexcept {
   if (waited > patience_ns) return true;
   if (assembler_->outstanding() != written_off_) return false;
   if (!quiet_) return false;
-  // Some copy calls (host to host) never have a record: those are not waited for long.
+  // Some copy calls (host to host) never have a record, so they are not waited for long.
   auto const may_owe = assembler_->copies_outstanding() != 0 || graphs_may_owe();
   return !may_owe || waited > patience_for_late_records;
 }
@@ -329,7 +331,7 @@ void drain::take_code() {
   for (auto const& row : rows) records_.add(row);
 }
 
-/// Put off while the program has few descriptors left, as long as it can be.
+/// Postponed as long as possible while the program has few descriptors left.
 void drain::describe_gpus(bool is_last) {
   auto* const tracer = tracer_.load(std::memory_order_acquire);
   if (tracer == nullptr || decoder_ == nullptr || decoder_->records() == 0) return;
@@ -341,7 +343,7 @@ void drain::describe_gpus(bool is_last) {
   for (auto const& peak : rows.peaks) records_.add(peak);
 }
 
-/// NVML, what the GPUs in use do at the moment.
+/// Asks NVML for the current state of the GPUs in use.
 void drain::ask_gpus() {
   if (!assembler_->window_open()) return;
   auto const due = asking_.due(monotonic_ns());
@@ -351,7 +353,7 @@ void drain::ask_gpus() {
   for (auto const& row : rows) records_.add(row);
 }
 
-/// Where the file lies on another machine the answer may take long.
+/// If the file is on another machine, the answer may take long.
 void drain::look_at_disk() {
   if (!assembler_->window_open() || !output_.wants_space()) return;
   std::optional<capture::disk_space> space;
@@ -375,8 +377,8 @@ void drain::judge_counters() {
   achieved_->judge(complete_until_);
 }
 
-// Gives running kernels a moment to end, and takes what comes; stops when nothing has come for a
-// while, or when the next capture begins: then there is no rest to wait for.
+// Gives running kernels time to end and takes their records. Stops if nothing has arrived for a
+// while, or if the next capture begins.
 void drain::wait_for_the_gpu(std::uint64_t patience_ns) {
   auto* const tracer = tracer_.load(std::memory_order_acquire);
   auto const deadline = monotonic_ns() + options_.flush_timeout_ms * ns_per_ms;
@@ -402,8 +404,8 @@ bool drain::serve_requests() noexcept {
     output_.close();
     attempt([this] { say_what_was_written(); });
   } else if (assembler_ != nullptr && !assembler_->window_open()) {
-    // gpuprof_stop(): all the capture saw, but with time left to write it before the caller gives
-    // up.
+    // gpuprof_stop(): write everything of the capture, but leave time to write it before the
+    // caller's timeout.
     attempt([this] { wait_for_the_gpu(options_.flush_timeout_ms * ns_per_ms / 2); });
     attempt([this] { round(true); });
   } else {

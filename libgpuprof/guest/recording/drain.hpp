@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The profiler's one thread: empties rings and buffers, assembles the trace, writes it down.
+// The drain thread: empties rings and buffers, assembles the trace and writes it to the file.
 #pragma once
 
 #include "guest/collect/activity_decoder.hpp"
@@ -33,7 +33,7 @@
 
 namespace gpuprof::guest {
 
-/// A window opened or closed, in the order in which it happened.
+/// The opening or closing of a window. Events are in the order in which they happened.
 struct window_event {
   bool opened = false;
   std::uint32_t index = 0;
@@ -41,26 +41,27 @@ struct window_event {
   std::string trigger;
 };
 
-/// What the profiler cost on the program's own threads.
+/// The profiler's cost on the program's own threads.
 struct app_costs {
   std::atomic<std::uint64_t> start_ns{0};
   std::atomic<std::uint64_t> leave_ns{0};
-  // For which another client of CUPTI had records on; since when it has them now, 0: it has none.
+  // Time in which another client of CUPTI had records enabled, and the start of the current such
+  // time (0: none).
   std::atomic<std::uint64_t> other_client_ns{0};
   std::atomic<std::uint64_t> other_client_since_ns{0};
 
   void report(ledger& to) const;
 };
 
-/// Requests of other threads: write what was seen so far, or finish.
+/// Requests of other threads: to write everything seen so far, or to finish.
 class drain_requests {
  public:
   struct wanted {
     bool flush = false, finish = false;
-    std::uint64_t number = 0;  // of the last flush that was asked for
+    std::uint64_t number = 0;  // number of the last flush requested
   };
 
-  // Any thread but the drain thread. False if the time was over first.
+  // Called by other threads. Return false if the timeout passed first.
   template <class Wake>
   bool flush_and_wait(std::chrono::milliseconds timeout, Wake wake) {
     std::unique_lock lock(mutex_);
@@ -74,7 +75,7 @@ class drain_requests {
     return wait(lock, timeout, wake, [&] { return finish_done_; });
   }
 
-  // The drain thread.
+  // Called by the drain thread.
   wanted open() {
     std::lock_guard const lock(mutex_);
     return {flush_wanted_ != flush_done_, finish_wanted_, flush_wanted_};
@@ -98,73 +99,75 @@ class drain_requests {
     return served_.wait_for(lock, timeout, is_done);
   }
 
-  std::mutex mutex_;  // protects all below
+  std::mutex mutex_;  // protects everything below
   std::condition_variable served_;
   std::uint64_t flush_wanted_ = 0, flush_done_ = 0;
   bool finish_wanted_ = false, finish_done_ = false;
 };
 
-/// Never destroyed. All but run() may be called on any thread.
+/// Never destroyed. All functions except run() can be called on any thread.
 class drain {
  public:
   drain(settings const& options, memory_budget& budget, kernel_filter const& filter,
         app_costs const& costs);
 
-  /// From then on the tracer's buffers are read. The tracer must live as long as the process.
+  /// From now on, the tracer's buffers are read. The tracer must live as long as the process.
   void use_tracer(cupti_tracer& tracer) noexcept {
     tracer_.store(&tracer, std::memory_order_release);
   }
-  /// From then on what its counters read is written, too.
+  /// From now on, the readings of its counters are written too.
   void use_counters(counter_worker& worker) noexcept {
     counting_.store(&worker, std::memory_order_release);
   }
-  /// From then on what it knows of the kernels that ran is written, too. It must live as long as
-  /// the process.
+  /// From now on, what it knows about kernels that ran is written too. It must live as long as the
+  /// process.
   void use_code(code_inventory const& inventory) noexcept {
     code_.store(&inventory, std::memory_order_release);
   }
-  /// From then on it is told how many kernels launched work that has no record. It must live as
-  /// long as the process.
+  /// From now on, counts kernels that launched work without a record. `known` must live as long as
+  /// the process.
   void use_launching(launching_kernels const& known) noexcept {
     launching_.store(&known, std::memory_order_release);
   }
-  /// Overrides the settings' name of the capture file. Without effect once a capture has begun.
+  /// Overrides the capture file name of the settings. Has no effect once a capture has begun.
   void choose_output(std::string const& pattern) { output_.choose(pattern); }
   void post(window_event event);
 
-  /// Everything seen so far is on disk when this returns true; false when `timeout_ms` passed
-  /// first.
+  /// Returns true when everything seen so far is on disk, or false if `timeout_ms` passed first.
   bool flush_and_wait(std::uint32_t timeout_ms);
-  /// Writes the last of it and closes the file; no more rounds follow. False when `timeout_ms`
+  /// Writes the rest and closes the file; no more rounds follow. Returns false if `timeout_ms`
   /// passed first.
   bool finish_and_wait(std::uint32_t timeout_ms);
 
-  /// One round on the drain thread. `flush`: have CUPTI hand over what is complete, and write to
-  /// disk.
+  /// Does one round on the drain thread. `flush`: CUPTI must deliver what is complete, and it is
+  /// written to disk.
   void round(bool flush);
-  /// Takes the very last of it: CUPTI hands over all it has, and what has no record by now is never
-  /// going to have one.
+  /// Takes everything that is left: CUPTI delivers all records. What has no record now will never
+  /// have one.
   void last_round() noexcept;
-  /// Drain thread: no window is open, and every launch of the last one has its record or none has
-  /// come for `patience_ns`.
+  /// Called by the drain thread. True if no window is open, and every launch of the last one has
+  /// its record or none has arrived for `patience_ns`.
   bool graphs_may_owe() const noexcept;
   bool at_rest(std::uint64_t patience_ns) const noexcept;
-  /// Drain thread: answers flush_and_wait() and finish_and_wait(). True when the thread should end.
+  /// Called by the drain thread. Answers flush_and_wait() and finish_and_wait(). Returns true if
+  /// the thread must end.
   bool serve_requests() noexcept;
-  /// Drain thread: a step of it has failed, most likely for want of memory. Counted, and said once.
+  /// Called by the drain thread when a step has failed, most likely because memory is out. Counts
+  /// it and prints one error.
   void lose(char const* why) noexcept;
 
   live_totals const& totals() const noexcept { return totals_; }
   live_totals& totals() noexcept { return totals_; }
-  /// Null where no counters are read.
+  /// Returns null if no counters are read.
   live_metrics* achieved() const noexcept { return achieved_.get(); }
-  /// Path of the capture file; empty while there is none.
+  /// Returns the path of the capture file, or an empty string while there is none.
   std::string path() const { return output_.path(); }
-  /// Any thread. Unless it is usable nothing more can be recorded, but the totals can.
+  /// Can be called on any thread. If the file is not usable, nothing more is written, but the
+  /// totals still count.
   file_state state_of_file() const noexcept { return output_.state(); }
-  /// The line that has said why it is not usable; empty while it is.
+  /// Returns the printed reason why the file is not usable, or an empty string.
   std::string why_no_file() const { return output_.why_not_usable(); }
-  /// Losses and costs as they go into the file; for the summary and the C API.
+  /// Returns losses and costs as written to the file, for the summary and the C API.
   named_counters counters() const;
 
  private:
@@ -210,37 +213,37 @@ class drain {
   std::atomic<counter_worker*> counting_{nullptr};
   std::atomic<code_inventory const*> code_{nullptr};
   std::atomic<launching_kernels const*> launching_{nullptr};
-  std::string asked_text_;  // before those two, which ask for it
+  std::string asked_text_;  // declared before `totals_` and `achieved_`, which use it
   live_totals totals_;
   std::unique_ptr<live_metrics> const achieved_;
 
   capture_output output_;
   side_thread side_;
 
-  // Drain thread only.
-  live_sink live_;                 // the totals, and the figures where counters are read
-  std::optional<file_sink> file_;  // none where no file could be made
-  chip_state_times asking_;        // when GPUs are to be asked
-  chip_states gpus_;               // on the thread beside
-  record_sinks records_;           // to all of these
+  // Used by the drain thread only.
+  live_sink live_;                 // the totals, and the live metrics if counters are read
+  std::optional<file_sink> file_;  // empty if no file could be created
+  chip_state_times asking_;        // when to read the GPUs' state
+  chip_states gpus_;               // used by the side thread
+  record_sinks records_;           // forwards to all of the above
   std::unique_ptr<trace_assembler> assembler_;
   std::unique_ptr<activity_decoder> decoder_;
-  std::size_t threads_seen_ = 0;  // where to go on among new threads
+  std::size_t threads_seen_ = 0;  // cursor of new_threads()
   kernel_code_rows code_rows_;
   std::uint64_t released_at_ = 0;    // monotonic
   std::uint64_t closed_at_ = 0;      // monotonic; when the last window closed
-  std::uint64_t last_progress_ = 0;  // monotonic; when a record of a window last came
+  std::uint64_t last_progress_ = 0;  // monotonic; when a record of a window last arrived
   std::uint64_t progress_seen_ = 0;
-  std::uint64_t written_off_ = 0;   // launches whose records are not waited for any more
+  std::uint64_t written_off_ = 0;   // launches whose records are no longer waited for
   timestamp_ns complete_until_;     // as of the last flush, see trace_assembler
   std::uint64_t records_lost_ = 0;  // as of the last flush
   std::atomic<std::uint64_t> failed_steps_{0};
-  bool quiet_ = false;  // since the last window closed, a whole flush has brought nothing of it
+  bool quiet_ = false;  // a whole flush since the last window closed has brought no record of it
 
   drain_requests requests_;
 
   mutable std::mutex
-      mutex_;  // protects the rest; never held while CUPTI is called or the file is written
+      mutex_;  // protects everything below; never held while CUPTI is called or the file is written
   std::deque<window_event> events_;
   named_counters counters_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The drain counts what was seen, what was lost and what it cost.
+// Counts what the drain saw, what was lost and what it cost.
 #include "base/log.hpp"
 #include "base/process.hpp"
 #include "base/readable.hpp"
@@ -14,7 +14,7 @@
 #include <vector>
 
 namespace gpuprof::guest {
-/// Of GPU work: what is known while the program runs of what reports look at.
+/// Returns losses of GPU work, as far as the live metrics depend on it.
 std::uint64_t drain::records_lost() const {
   auto const& seen = assembler_->counts();
   auto lost = seen.launches_given_up + seen.kernels_without_time;
@@ -95,7 +95,7 @@ void drain::say_what_was_written() {
     log_warning(why_no_kernel_was_selected(options_, seen.kernels_filtered, kernels));
   }
   if (auto* const tracer = tracer_.load(std::memory_order_acquire)) say_which_graphs(*tracer);
-  // roofline wants kernels, and stats anything.
+  // the roofline needs kernels, stats any event
   auto const is_counted =
       options_.metrics.mode != metrics_mode::none && seen.kernels + seen.graphs != 0;
   log_info(line + "; next: gpuprof " + (is_counted ? "roofline " : "stats ") + output_.path());

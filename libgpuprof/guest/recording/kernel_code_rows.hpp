@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rows of a capture say what the kernels that ran can compute with, each once.
+// Selects the rows about kernel code for a capture: each kernel that ran, once.
 #pragma once
 
 #include "guest/metrics/inventory/code_inventory.hpp"
@@ -12,11 +12,11 @@
 
 namespace gpuprof::guest {
 
-/// One thread.
+/// For one thread.
 class kernel_code_rows {
  public:
-  /// Rows that are new or other than before. `ran`: names of the kernels that ran, some of them
-  /// several times or none (0); it only grows.
+  /// Returns rows that are new or have changed. `ran`: names of the kernels that ran, possibly with
+  /// duplicates and 0; it only grows.
   std::vector<kernel_code_record> fresh(code_inventory const& inventory,
                                         std::span<name_id const> ran,
                                         std::function<std::string(name_id)> const& text);
@@ -24,7 +24,7 @@ class kernel_code_rows {
  private:
   std::map<name_id, kernel_code> told_;
   std::uint64_t version_ = 0;
-  std::size_t looked_at_ = 0;  // of those that ran
+  std::size_t looked_at_ = 0;  // number of names of `ran` already examined
 };
 
 }  // namespace gpuprof::guest

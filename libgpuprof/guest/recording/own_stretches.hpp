@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells which calls on threads of the program the profiler made there.
+// Recognizes calls on program threads that were made by the profiler.
 #pragma once
 
 #include "base/own_calls.hpp"
@@ -13,7 +13,7 @@
 
 namespace gpuprof::guest {
 
-/// One thread. The latest stretches of each thread are kept, of threads those that made the latest
+/// For one thread. Keeps the latest stretches of each thread, and the threads with the latest
 /// stretches.
 class own_stretches {
  public:
@@ -27,8 +27,8 @@ class own_stretches {
     if (threads_.size() > max_threads) forget_half();
   }
 
-  /// The stretches of a thread follow each other, so only one can hold a call: the first that ends
-  /// after the call began.
+  /// The stretches of a thread do not overlap, so only one can contain a call: the first one that
+  /// ends after the call began.
   bool hold(api_record const& call) const {
     if (threads_.empty()) return false;
     auto const found = threads_.find(call.os_thread);
@@ -44,13 +44,13 @@ class own_stretches {
   }
 
   std::size_t threads() const noexcept { return threads_.size(); }
-  /// How many stretches have been looked at.
+  /// Returns how many stretches were examined.
   std::uint64_t steps() const noexcept { return steps_; }
 
  private:
   static constexpr std::ptrdiff_t kept = 1024;
 
-  /// Threads that have ended are among those whose latest stretch is old.
+  /// Removes threads whose latest stretch is old. Ended threads are among them.
   void forget_half() {
     std::vector<timestamp_ns> latest;
     latest.reserve(threads_.size());

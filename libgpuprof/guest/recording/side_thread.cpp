@@ -35,13 +35,13 @@ bool side_thread::wait_for_end(std::chrono::nanoseconds timeout) {
   return true;
 }
 
-/// Never returns: a thread that ended while the process goes down would run the thread destructors
-/// of every library in it beside the exit handlers.
+/// Never returns: if the thread ended while the process exits, it would run the thread destructors
+/// of all libraries in parallel with the exit handlers.
 void side_thread::main() noexcept {
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [this] { return static_cast<bool>(act_); });
-    auto const& act = act_;  // stays as it is until it has run
+    auto const& act = act_;  // does not change until it has run
     std::exception_ptr thrown;
     lock.unlock();
     try {

@@ -8,10 +8,11 @@
 namespace gpuprof::guest {
 namespace {
 
-constexpr std::size_t together = 256;  // kernels: one lock of the totals for all of them
-// A launch may run for longer, but one whose record is lost must not hold up the others for good.
+constexpr std::size_t together = 256;  // kernels per batch: the totals are locked once for each
+// A launch may run longer, but a launch whose record is lost must not hold up the others forever.
 constexpr duration_ns max_wait{10'000'000'000};
-// Records whose launch is not known are looked at again and again: more are what nobody saw launch.
+// Records without a known launch are looked up repeatedly. If there are more than this, their
+// launches were not seen.
 constexpr std::size_t max_waiting = 10'000;
 
 bool waits_for_record(launch const& l) noexcept {
@@ -55,7 +56,7 @@ std::uint64_t trace_assembler::outstanding() const noexcept {
   return kernels_missing() + graphs_missing();
 }
 
-/// Of those that had to make room in the table nothing more is known here: their records come
+/// Nothing more is known of launches that were removed from the full table: their records arrive
 /// without a launch.
 std::uint64_t trace_assembler::kernels_missing() const noexcept {
   return counts_.launches - counts_.launches_matched - launches_.kernels_forgotten();
@@ -163,16 +164,16 @@ bool trace_assembler::tells_more(gpuprof::guest::launch const& l, shape_id shape
   return l.arguments != 0 || (is_another && !is_of_cupti(shape));
 }
 
-/// The GPU itself launches what is inside of conditional nodes of a graph. CUPTI 13.0 gives these
-/// records no correlation id, so only their time tells whether they belong to a window.
+/// The GPU itself launches the contents of conditional graph nodes. CUPTI 13.0 gives these records
+/// no correlation id, so only their time shows if they belong to a window.
 template <class Record>
 bool trace_assembler::may_belong(Record const& record) {
   if (raw(record.correlation) != 0) return windows_.may_hold(record.start, record.correlation);
   return windows_.contain(record.start);
 }
 
-/// Fills in thread, range and launch time, and of kernels the shape by the launch. False when
-/// the record must wait, or is not wanted.
+/// Fills in thread, range and launch time, and for kernels also the shape of the launch. Returns
+/// false if the record must wait or is not wanted.
 template <class Record>
 bool trace_assembler::attribute(Record& record, bool first_look, std::vector<Record>& pending) {
   auto* const l = launches_.find(record.correlation, record.start);
@@ -223,8 +224,8 @@ void trace_assembler::graph(graph_record const& record) {
 void trace_assembler::finish_kernel(kernel_record record, bool first_look) {
   auto const kept = attribute(record, first_look, pending_kernels_);
   if (record.start.value == 0) {
-    // Of a kernel launched after the capture, which still runs when its program ends, nothing is
-    // lost.
+    // A kernel that was launched after the capture and still runs when its program ends is not a
+    // loss.
     if (record.launched.value != 0) ++counts_.kernels_without_time;
     return;
   }
@@ -346,7 +347,7 @@ void trace_assembler::report(ledger& to) const {
   to.add("note.batched_copies", counts_.batched_copies);
   to.add("note.records_outside_captures", counts_.outside);
   to.add("note.launches_not_waited_for", counts_.launches_given_up);
-  auto const open = window_open();  // launches still under way are no loss
+  auto const open = window_open();  // launches that still run are not lost
   to.add("lost.kernels", open ? 0 : kernels_missing());
   to.add("lost.graph_launches", open ? 0 : graphs_missing());
   to.add("lost.work_of_launching_kernels", counts_.launching_kernels);

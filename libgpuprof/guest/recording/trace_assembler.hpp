@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins what the GPU did with who asked for it, and hands on the finished records.
+// Matches GPU work with its launches and passes the finished records on.
 #pragma once
 
 #include "base/ledger.hpp"
@@ -23,33 +23,32 @@
 
 namespace gpuprof::guest {
 
-/// What a capture saw and missed. All counted over all windows so far.
+/// What the captures saw and missed, summed over all windows so far.
 struct trace_counts {
-  std::uint64_t launches = 0;          // kernel launches seen in windows, that must yield a record
-  std::uint64_t launches_matched = 0;  // of these: a kernel record came
+  std::uint64_t launches = 0;          // kernel launches seen in windows, which must have a record
+  std::uint64_t launches_matched = 0;  // of these, launches with a kernel record
   std::uint64_t graph_launches = 0;
   std::uint64_t graph_launches_matched = 0;
   std::uint64_t copy_calls = 0;  // memcpy and memset calls; some kinds of them yield no record
   std::uint64_t copy_calls_matched = 0;
   std::uint64_t kernels = 0;               // records written
-  std::uint64_t kernels_unattributed = 0;  // of these: launched by nobody we saw
-  std::uint64_t kernels_without_time =
-      0;                                // launched in windows, their records say not when they ran
-  std::uint64_t kernels_filtered = 0;   // outside the user's kernel filters
-  std::uint64_t outside = 0;            // records of work outside all windows
-  std::uint64_t launches_given_up = 0;  // without a record for so long that it is not waited for
-  std::uint64_t launching_kernels = 0;  // written, and able to launch work from the GPU
-  std::uint64_t batched_copies = 0;     // beside one for each record
+  std::uint64_t kernels_unattributed = 0;  // of these, kernels without a known launch
+  std::uint64_t kernels_without_time = 0;  // launched in windows, but their records have no times
+  std::uint64_t kernels_filtered = 0;      // excluded by the user's kernel filters
+  std::uint64_t outside = 0;               // records of work outside all windows
+  std::uint64_t launches_given_up = 0;     // launches whose record is no longer waited for
+  std::uint64_t launching_kernels = 0;     // kernels written that can launch work from the GPU
+  std::uint64_t batched_copies = 0;        // copies in batches, except the first of each record
   std::uint64_t copies = 0, sets = 0, graphs = 0, ranges = 0, marks = 0, calls = 0;
 };
 
-/// The drain thread only.
+/// Used by the drain thread only.
 class trace_assembler final : public activity_sink {
  public:
   using kernel_predicate = std::function<bool(std::string_view mangled)>;
 
-  /// `to` gets the finished records. `wants`: the name filter for kernels that no single launch
-  /// stands for (graph nodes); empty: all.
+  /// `to` receives the finished records. `wants` is the name filter for kernels in graphs, which
+  /// have no launch of their own; empty: all.
   trace_assembler(record_sink& to, name_registry const& names, kernel_predicate wants);
 
   void open_window(window_record const&);
@@ -57,13 +56,13 @@ class trace_assembler final : public activity_sink {
   bool window_open() const noexcept { return windows_.is_open(); }
   void clock_is_at(timestamp_ns now) noexcept { windows_.clock_is_at(now); }
 
-  /// Every window in which what was read from the rings so far was done has been opened here.
+  /// Call when every window that covers the events read from the rings so far has been opened here.
   void windows_are_known() noexcept {
     windows_.are_known();
     new_calls_.clear();
   }
 
-  // From the threads' rings.
+  // Read from the threads' rings.
   void launch(launch_note const&);
   void call(driver_call_note const&);
   void begin(range_begin const&);
@@ -73,7 +72,7 @@ class trace_assembler final : public activity_sink {
   /// Launches whose records may come.
   launch_table& launches() noexcept { return launches_; }
 
-  // From CUPTI's buffers.
+  // Read from CUPTI's buffers.
   void shape(kernel_shape const&) override;
   void kernel(kernel_record const&) override;
   void graph(graph_record const&) override;
@@ -84,43 +83,45 @@ class trace_assembler final : public activity_sink {
   void memory(memory_record const&) override;
   void unified_memory(unified_memory_record const&) override;
 
-  /// Records whose launch had not been read from its ring yet get another chance. Work that ended
-  /// before that moment stays without, later work waits on: its launching call may not have
-  /// returned yet, on a machine that is busy.
+  /// Tries again to find launches for records whose launch had not been read from its ring. Work
+  /// that ended before `ended_before` stays without a launch. Later work waits longer: on a busy
+  /// machine, its launching call may not have returned yet.
   void settle_pending(timestamp_ns ended_before = {~std::uint64_t{0}});
-  /// Finished kernels are handed on some at a time; this hands over the last of them. Call it
-  /// before anything is looked at that they went to.
+  /// Finished kernels are passed on in batches. This passes on the rest. Call it before using
+  /// anything that receives them.
   void hand_over();
 
-  /// How to get the shape of a launch of which more is known than its record tells: that of the
-  /// record with this kernel and these arguments, 0: as it is. shape() has heard of it. Without it
-  /// launches are what their records say.
+  /// Sets how to get the shape of a launch if more is known of it than its record says. The
+  /// function returns the shape of the given record with this kernel and these arguments (0:
+  /// unchanged), and has passed it to shape(). Without it, launches keep the shapes of their
+  /// records.
   using shape_of_launch =
       std::function<shape_id(shape_id, name_id kernel, std::uint32_t arguments)>;
   void tell_launches_apart(shape_of_launch how) { shape_of_launch_ = std::move(how); }
-  /// How CUPTI calls a function of the driver; without it calls have no name.
+  /// Sets how to get CUPTI's name of a driver function. Without it, calls have no name.
   using name_of_call = std::function<name_id(std::uint32_t id)>;
   void name_calls(name_of_call how) { name_of_call_ = std::move(how); }
-  /// Which kernels can launch work from the GPU, of which CUPTI has no record; without it none.
+  /// Sets how to find kernels that can launch work from the GPU, of which CUPTI has no record.
+  /// Without it, none are found.
   void find_launching_kernels(kernel_predicate how) { launches_work_ = std::move(how); }
-  /// On this stretch of a thread of the program the profiler makes calls.
+  /// The profiler makes calls of its own in this stretch of a program thread.
   void own_calls_made(own_calls_note const& where) { own_stretches_.add(where); }
-  /// Before each launch around which it counts, CUPTI runs a kernel WaitNs of its own, under the
-  /// launch's correlation: from now on such records are passed over.
+  /// Before each launch that it counts, CUPTI runs its own kernel WaitNs with the launch's
+  /// correlation id. After this call, its records are skipped.
   void counters_are_read() noexcept { counters_are_read_ = true; }
-  /// Of all shapes so far, by shape id.
+  /// Returns the names of all shapes so far, indexed by shape id.
   std::span<name_id const> kernel_names() const noexcept { return {shape_names_.data(), shapes_}; }
-  /// Launches that still owe a record: of kernels, of graphs, of either. Nobody knows how many a
-  /// graph owes: it owes none any more once one has come.
+  /// Return the number of launches without a record: of kernels, of graphs, of both. The number of
+  /// records of a graph is unknown, so a graph counts until its first record.
   std::uint64_t kernels_missing() const noexcept;
   std::uint64_t graphs_missing() const noexcept;
   std::uint64_t outstanding() const noexcept;
-  /// Up to this moment, at most `flushed`, when CUPTI was last asked for what has ended: all work
-  /// that began by then has been handed on, and all that was launched. A kernel in flight holds
-  /// back the records of others, and so this moment; but not for longer than some seconds.
+  /// Returns a moment up to which all work that was launched or began has been passed on. It is at
+  /// most `flushed`, the time when CUPTI was last flushed. A running kernel holds back the records
+  /// of others and so this moment, but only for some seconds.
   timestamp_ns complete_until(timestamp_ns flushed) noexcept;
-  /// Grows with every record of work in a window. What a program does after its captures says
-  /// nothing about whether their last records are in.
+  /// Increases with every record of work in a window. Records of later work do not count: they do
+  /// not show that the last records of a capture have arrived.
   std::uint64_t progress() const noexcept { return progress_; }
   std::uint64_t copies_outstanding() const noexcept {
     return counts_.copy_calls - counts_.copy_calls_matched;
@@ -155,20 +156,20 @@ class trace_assembler final : public activity_sink {
   std::uint64_t progress_ = 0;
   capture_windows windows_;
   window_record last_window_;
-  std::vector<api_record> new_calls_;  // whose window may not have been opened here yet
+  std::vector<api_record> new_calls_;  // calls whose window may not have been opened here yet
   std::vector<name_id> shape_names_;   // by shape id
-  std::size_t shapes_ = 0;             // of which it has heard
+  std::size_t shapes_ = 0;             // number of shapes seen
   std::vector<bool> shape_is_cuptis_;  // by shape id
   bool counters_are_read_ = false;
   shape_of_launch shape_of_launch_;
   name_of_call name_of_call_;
-  std::vector<std::uint8_t> shape_wanted_;   // by shape id: 0 not asked yet, 1 yes, 2 no
-  std::unordered_set<context_id> contexts_;  // described
+  std::vector<std::uint8_t> shape_wanted_;   // by shape id: 0 not checked yet, 1 yes, 2 no
+  std::unordered_set<context_id> contexts_;  // contexts already described
   std::optional<context_id> last_context_;
   unrecorded_launches unrecorded_;
   kernel_predicate launches_work_;
   std::vector<bool> shape_launches_;     // by shape id
-  std::vector<kernel_record> finished_;  // not handed over yet
+  std::vector<kernel_record> finished_;  // not passed on yet
   std::vector<kernel_record> pending_kernels_;
   std::vector<copy_record> pending_copies_;
   std::vector<memset_record> pending_sets_;

@@ -7,7 +7,7 @@ namespace gpuprof::guest {
 namespace {
 
 constexpr duration_ns max_record_wait{10'000'000'000};
-constexpr std::size_t max_patterns = 1 << 15;  // more kinds than are ever read in a capture
+constexpr std::size_t max_patterns = 1 << 15;  // more signatures than are ever read in a capture
 
 }  // namespace
 
@@ -28,11 +28,11 @@ std::vector<kernel_record> unrecorded_launches::take() {
   std::erase_if(waiting_, [&](launch_note const& launch) {
     auto const pattern = patterns_.find(launch.alike);
     if (pattern == patterns_.end() || !pattern->second)
-      return launch.time + max_record_wait < newest_;  // it stays without a record, and is counted
+      return launch.time + max_record_wait < newest_;  // it gets no record, and is counted as lost
     auto& record = made.emplace_back(*pattern->second);
     record.time_of = launch.alike;
     record.correlation = launch.correlation;
-    // Not known where the clock was set back between the two.
+    // The duration is unknown if the clock was set back in between.
     if (launch.ran_from < launch.ran_to)
       record.duration = std::min(record.duration, launch.ran_to - launch.ran_from);
     record.start = {launch.ran_to.value - static_cast<std::uint64_t>(record.duration.value)};

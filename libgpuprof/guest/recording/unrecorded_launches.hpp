@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches for which kernel records were off get a record all the same: that of one of their kind,
-// as long as that one ran. What the launching thread saw, launch and wait included, would be too
-// long.
+// Makes records for launches during which kernel records were off. Each is a copy of the record of
+// a launch with the same signature, with its duration. The time that the launching thread measured
+// would be too long: it includes launch and wait.
 #pragma once
 
 #include "guest/nvtx/log_decoder.hpp"
@@ -13,22 +13,22 @@
 
 namespace gpuprof::guest {
 
-/// One thread. A pattern is a launch whose record is kept for good; there is one of each kind of
-/// launch that is ever read so.
+/// For one thread. A pattern is a launch whose record is kept permanently. There is one for each
+/// signature whose launches are read without kernel records.
 class unrecorded_launches {
  public:
-  /// The record of this launch is going to come.
+  /// The record of this launch will come.
   void keep(correlation_id pattern) {
     auto const [known, is_new] = patterns_.try_emplace(pattern);
     if (!is_new && !known->second) return;
-    known->second.reset();  // the number has come again
+    known->second.reset();  // the correlation id is used again
     ++awaited_;
   }
   bool awaits_patterns() const noexcept { return awaited_ != 0; }
   void see(kernel_record const& kernel);
   void add(launch_note const& launch);
-  /// Records of those whose pattern has come, up to when the launching thread saw them end. Stream
-  /// and launch are not filled in anew.
+  /// Returns records of launches whose pattern has come. They end when the launching thread saw
+  /// them end. Stream and launch are copied from the pattern.
   std::vector<kernel_record> take();
   bool empty() const noexcept { return waiting_.empty(); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What --stats prints when the program ends.
+// Prints the summary of --stats when the program ends.
 #pragma once
 
 #include "guest/live/live_totals.hpp"
@@ -7,7 +7,7 @@
 
 namespace gpuprof::guest {
 
-/// On stderr, line by line.
+/// Prints to stderr, line by line.
 void print_exit_summary(live_snapshot const& totals, named_counters const& counters);
 
 }  // namespace gpuprof::guest

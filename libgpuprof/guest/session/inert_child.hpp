@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The line that an inert child of fork() prints, without memory of the heap and without locks.
+// The line that an inert child of fork() prints. Uses no heap memory and no locks.
 #pragma once
 
 #include <array>

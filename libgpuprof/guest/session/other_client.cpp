@@ -30,7 +30,7 @@ void other_client::resume_counters() noexcept {
   auto* const counters = counters_.load();
   if (counters == nullptr || records()) return;
   counters->resume();
-  if (records() || !is_capturing_()) counters->pause();  // it has come, or the capture has ended
+  if (records() || !is_capturing_()) counters->pause();  // either has changed meanwhile
 }
 
 void other_client::other_client_begins(std::string const& who) noexcept {
@@ -46,7 +46,7 @@ void other_client::other_client_begins(std::string const& who) noexcept {
   try {
     std::lock_guard const lock(mutex_);
     who_ = who;
-  } catch (...) {  // no memory: it has no name
+  } catch (...) {  // out of memory: the client has no name
   }
   say_once();
 }

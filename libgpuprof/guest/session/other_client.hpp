@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a capture does while the program's own client of CUPTI (torch.profiler) records: counters
-// pause, since readings hold and rewrite launches, which that client would take for the program's
-// doing.
+// Pauses counters while another CUPTI client of the program (torch.profiler) records. Readings
+// delay and rewrite launches, and that client would attribute this to the program.
 #pragma once
 
 #include "guest/collect/cupti_tracer.hpp"
@@ -16,18 +15,19 @@ namespace gpuprof::guest {
 class counter_worker;
 struct app_costs;
 
-/// One per process, never destroyed. Any thread.
+/// One per process, never destroyed. Can be used on any thread.
 class other_client final : public other_client_observer {
  public:
   other_client(app_costs& costs, std::function<bool()> is_capturing)
       : costs_(costs), is_capturing_(std::move(is_capturing)) {}
 
-  /// Once. `counters` null: none are read. Both must live as long as the process.
+  /// Call once. `counters` is null if no counters are read. Both must live as long as the process.
   void watch(cupti_tracer& tracer, counter_worker* counters) noexcept;
 
-  /// The capture wants counters: they resume unless, or until, the client records.
+  /// Call when the capture wants counters. They resume when the client does not record.
   void resume_counters() noexcept;
-  /// One line in a process, once the client records and a capture runs, whichever came first.
+  /// Prints one line per process when the client records and a capture runs, in whichever order
+  /// they began.
   void say_once() noexcept;
 
  private:
@@ -39,8 +39,8 @@ class other_client final : public other_client_observer {
   std::function<bool()> const is_capturing_;
   std::atomic<cupti_tracer*> tracer_{nullptr};
   std::atomic<counter_worker*> counters_{nullptr};
-  std::mutex mutex_;  // protects the next
-  std::string who_;   // the file that has asked CUPTI for records
+  std::mutex mutex_;  // protects `who_`
+  std::string who_;   // the file that asked CUPTI for records
 };
 
 }  // namespace gpuprof::guest

@@ -26,16 +26,14 @@
 namespace gpuprof::guest {
 namespace {
 
-/// A relative name of an output means the folder the program is in now, not the one it may change
-/// to.
+/// A relative output name refers to the current folder, even if the program changes it later.
 std::string in_current_folder(std::string pattern) {
   if (pattern.empty() || pattern[0] == '/' || pattern[0] == '%') return pattern;
   char folder[PATH_MAX];
   return getcwd(folder, sizeof folder) != nullptr ? std::string(folder) + '/' + pattern : pattern;
 }
 
-/// GPUPROF_* of the environment; what is wrong with them is logged, a line each. Sets the log
-/// level.
+/// Reads GPUPROF_* from the environment and logs a line for each problem. Sets the log level.
 settings settings_of_this_process() {
   auto parsed = read_settings(environ);
   parsed.values.output = in_current_folder(std::move(parsed.values.output));
@@ -45,7 +43,7 @@ settings settings_of_this_process() {
   return std::move(parsed.values);
 }
 
-// 16 MiB: 170,000 empty ranges without a pause. The fastest launch loop fills 1 MiB in 60 ms.
+// 16 MiB hold 170,000 empty ranges. The fastest launch loop fills 1 MiB in 60 ms.
 constexpr std::size_t max_ring_slots = 1 << 19;
 
 constexpr char const* process_ends = "the process is ending: nothing more is captured";
@@ -60,7 +58,8 @@ std::unique_ptr<kernel_filter> filter_for(settings& options) {
   return std::move(*kernel_filter::make(options));
 }
 
-/// In a child that is a process like any other: the profiler of its parent is none of this one.
+/// Called in a child that is profiled like any other process: it must not use its parent's
+/// profiler.
 void forget_profiler_of_parent() noexcept {
   if (is_forked_child()) return;
   the_range_observer.store(nullptr);
@@ -77,7 +76,7 @@ void watch_children_once() noexcept {
 
 }  // namespace
 
-// A child finds it made or not begun, and makes one of its own in either case.
+// A forked child finds the profiler either complete or not begun, and makes its own in both cases.
 process_profiler& process_profiler::get() {
   if (auto* const made = existing()) return *made;
   watch_children_once();
@@ -85,7 +84,7 @@ process_profiler& process_profiler::get() {
   static std::mutex making;
   std::lock_guard const alone(making);
   if (auto* const made = existing()) return *made;
-  names();  // the parts of the profiler take them for made
+  names();  // must exist before the parts of the profiler use it
   auto* const made = new process_profiler;
   the_profiler.store(made, std::memory_order_release);
   return *made;
@@ -124,7 +123,7 @@ void process_profiler::change_plan(Event&& event) {
     has_new_deadline = plan_.next_deadline() != deadline;
   }
   follow_plan();
-  if (has_new_deadline) wake_drain();  // which keeps it
+  if (has_new_deadline) wake_drain();  // the drain thread keeps the deadline
 }
 
 template <class Event>
@@ -155,7 +154,8 @@ void process_profiler::end_with_process() {
 
 void process_profiler::cuda_initialized() {
   keep_children_inert();
-  // Exit handlers run last one first: ours has to come before the driver's.
+  // Exit handlers run in reverse order of registration, so ours must be registered again to run
+  // before the driver's.
   if (begun_.load() && !cuda_up_.load()) end_with_process();
   cuda_up_.store(true, std::memory_order_release);
   begin();
@@ -173,7 +173,7 @@ void process_profiler::nvtx_used_in_child() noexcept {
   try {
     auto& profiler = get();
     if (profiler.wants_nvtx()) profiler.nvtx_used();
-  } catch (...) {  // no memory: tried again at the next call
+  } catch (...) {  // out of memory: tried again at the next call
   }
 }
 
@@ -233,7 +233,7 @@ api_outcome process_profiler::write_all() {
 
 void process_profiler::step() {
   auto* const log = settings_.trace.nvtx ? this_thread_log() : nullptr;
-  // A capture that ends here holds the step before, one that begins here the next.
+  // A capture that ends here includes the previous step; one that begins here includes the next.
   if (log != nullptr) end_step(*log);
   if (settings_.schedule) count_step();
   if (log != nullptr) begin_step(*log);
@@ -263,7 +263,7 @@ void process_profiler::on_push(name_id name, name_id domain) noexcept {
 }
 
 void process_profiler::on_pop(name_id name, name_id domain) noexcept {
-  // gpuprof_step() counts its own.
+  // gpuprof_step() counts its own steps itself.
   if (step_range_ && domain != own_domain_ && step_range_->matches(name, domain)) count_step();
   if (!capture_range_ || !capture_range_->matches(name, domain)) return;
   if (capture_range_depth_.fetch_sub(1) == 1) {
@@ -275,7 +275,7 @@ bool process_profiler::is_selected(char const* kernel) noexcept {
   return filter_->selects_launch(kernel);
 }
 
-// The records of a context must be fetched while it lives.
+// The records of a context must be fetched while it exists.
 void process_profiler::context_ending() noexcept {
   no_cancellation const here;
   whole_environment const exact;
@@ -290,16 +290,16 @@ void process_profiler::cupti_failed(CUptiResult code, char const* message) noexc
   log_error("kernel tracing ends here: CUPTI has shut itself down (", std::to_string(code), ", ",
             message != nullptr ? message : "no reason given",
             "). What was traced so far is kept; the program goes on.");
-  // CUPTI calls this wherever it notices, perhaps while we act: only say so, and never call CUPTI
-  // again.
+  // CUPTI calls this at any point, perhaps while a capture is being switched. So this only sets
+  // flags, and CUPTI is never called again.
   given_up_.store(true, std::memory_order_release);
   callbacks_.leave_at_next_call(false);
   if (auto* const tracer = tracer_.get()) tracer->abandon();
   if (counters_ != nullptr) counters_->abandon();
 }
 
-/// Before the libraries that they use are torn down. What else the program does is still traced:
-/// the main thread may have ended alone.
+/// Ends counters before the libraries that they use are torn down. Tracing continues, because
+/// possibly only the main thread has ended.
 void process_profiler::end_counters() noexcept {
   if (is_forked_child() || getpid() != owner_ || shut_down_.load()) return;
   no_cancellation const here;
@@ -308,7 +308,7 @@ void process_profiler::end_counters() noexcept {
   (void)counters_->finish(counter_worker::ending::process, settings_.flush_timeout_ms);
 }
 
-/// `gpuprof profile` says it for all of its processes, where none of them has recorded anything.
+/// `gpuprof profile` prints the reason for all its processes if none of them has recorded anything.
 void process_profiler::say_why_nothing_was_recorded() {
   std::lock_guard const lock(plan_mutex_);
   auto const why = why_nothing_was_recorded(settings_, plan_, names());
@@ -317,8 +317,8 @@ void process_profiler::say_why_nothing_was_recorded() {
 }
 
 void process_profiler::shut_down() noexcept {
-  // The process id too: a child made by a bare system call has run no fork handler, and has no
-  // drain thread.
+  // Also compares the process id: a child made by a bare system call has run no fork handler and
+  // has no drain thread.
   if (is_forked_child() || getpid() != owner_ || shut_down_.exchange(true)) return;
   no_cancellation const here;
   whole_environment const exact;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The profiler of this process: reacts to what the program does, and switches captures on and off.
-// The only object that knows all others.
+// The profiler of this process: reacts to events of the program and switches captures on and off.
+// It is the only object that knows all others.
 #pragma once
 
 #include "base/memory_budget.hpp"
@@ -27,23 +27,24 @@
 
 namespace gpuprof::guest {
 
-/// Any thread. Made on first use, never destroyed: callbacks may come as long as the process lives.
+/// Can be used on any thread. Made on first use and never destroyed, because callbacks may come as
+/// long as the process lives.
 class process_profiler final : public cuda_event_observer,
                                public range_observer,
                                public code_observer {
  public:
   static process_profiler& get();
-  /// The profiler if anything has called get() before; never makes one.
+  /// Returns the profiler if get() was called before, else null. Never makes one.
   static process_profiler* existing() noexcept;
 
   /// CUDA is being initialized (InitializeInjection).
   void cuda_initialized();
-  /// The program has made its first NVTX call; thread logs are ready when this returns.
+  /// Called at the program's first NVTX call. Thread logs are ready when this returns.
   void nvtx_used();
 
   // The C API.
-  /// `output`: name of the capture file, for the first capture of the process; empty: as the
-  /// settings say.
+  /// `output` is the name of the capture file, for the first capture of the process. If empty, the
+  /// settings decide.
   api_outcome start(std::string const& output);
   api_outcome stop();
   api_outcome flush();
@@ -52,28 +53,28 @@ class process_profiler final : public cuda_event_observer,
     is_watched_.store(true);
     return drain_.totals().snapshot();
   }
-  /// Null where no counters are read.
+  /// Returns null if no counters are read.
   live_metrics* achieved() noexcept {
     is_watched_.store(true);
     return drain_.achieved();
   }
   named_counters counters() const { return drain_.counters(); }
   std::string capture_path() const { return drain_.path(); }
-  /// A capture is running or has run in this process.
+  /// True if a capture is running or has run in this process.
   bool has_captured() const noexcept { return captured_.load(); }
-  /// Something is being or has been captured, and the process is not going down.
+  /// True if something is being or has been captured, and the process is not exiting.
   bool active() const noexcept { return begun_.load() && !shut_down_.load(); }
-  /// NVTX calls are of use: ranges are recorded, or start captures, or count steps.
+  /// True if NVTX calls are needed: ranges are recorded, start captures or count steps.
   bool wants_nvtx() const noexcept { return settings_.trace.nvtx || capture_range_ || step_range_; }
   bool capturing() const noexcept { return open_window_.load(std::memory_order_relaxed) != 0; }
 
-  /// Ends all captures and writes the file; at most flush_timeout_ms.
+  /// Ends all captures and writes the file. Takes at most flush_timeout_ms plus one second.
   void shut_down() noexcept;
 
  private:
   process_profiler();
   void end_counters() noexcept;
-  /// In a child made by fork(), where NVTX is attached already.
+  /// Called in a child made by fork(), where NVTX is already attached.
   static void nvtx_used_in_child() noexcept;
   void say_why_nothing_was_recorded();
 
@@ -96,10 +97,10 @@ class process_profiler final : public cuda_event_observer,
   void on_start(name_id name, name_id domain) noexcept override { on_push(name, domain); }
   void on_end(name_id name, name_id domain) noexcept override { on_pop(name, domain); }
 
-  /// Hands an event to the plan and acts on what it then wants.
+  /// Passes an event to the plan and then follows the plan.
   template <class Event>
   void tell_plan(Event&& event) noexcept;
-  /// The same, for a caller that may throw and has prepared its thread.
+  /// Does the same. The caller allows exceptions and has prepared its thread.
   template <class Event>
   void change_plan(Event&& event);
   api_outcome write_all();
@@ -109,7 +110,7 @@ class process_profiler final : public cuda_event_observer,
   void begin();
   void end_with_process();
 
-  // In profiler_switching.cpp; leave_cupti too.
+  // Defined in profiler_switching.cpp, like leave_cupti().
   bool begin_to_act() noexcept;
   void follow_plan() noexcept;
   void take_one_step(bool& more);
@@ -119,7 +120,7 @@ class process_profiler final : public cuda_event_observer,
   bool make_tracer();
   void say_tracing_is_off(std::string const& why);
 
-  // In profiler_thread.cpp; all but the first on the drain thread.
+  // Defined in profiler_thread.cpp. All but the first run on the drain thread.
   void start_drain_thread();
   void drain_main() noexcept;
   void start_what_waited_for_cuda();
@@ -128,7 +129,7 @@ class process_profiler final : public cuda_event_observer,
   std::uint64_t until_deadline(std::uint64_t max_ns);
   void switch_nothing_after_exit();
 
-  /// How long the last records of a capture are waited for.
+  /// Maximum time to wait for the last records of a capture.
   std::uint64_t patience_ns() const noexcept {
     return std::uint64_t{settings_.flush_timeout_ms} * 1'000'000;
   }
@@ -142,25 +143,25 @@ class process_profiler final : public cuda_event_observer,
   code_inventory code_;
   launching_kernels launching_;
   std::optional<range_trigger> capture_range_, step_range_;
-  name_id const own_domain_;  // 0 without a step_range_
+  name_id const own_domain_;  // 0 if there is no step_range_
   std::atomic<int> capture_range_depth_{0};
 
-  std::mutex plan_mutex_;  // protects plan_; held for its arithmetic only
+  std::mutex plan_mutex_;  // protects plan_; held only for its computations
   capture_plan plan_;
 
-  // Whoever holds `acting_` alone touches those below, up to the empty line, and calls the tracer;
-  // others leave a note and go on.
+  // Only the thread that holds `acting_` may use the members below, up to the empty line, and call
+  // the tracer. Other threads set `look_again_` and continue.
   std::atomic_flag acting_ = ATOMIC_FLAG_INIT;
   std::atomic<bool> look_again_{false};
   std::unique_ptr<cupti_tracer> tracer_;
-  std::unique_ptr<counter_worker> counters_;  // null: none are asked for
-  bool no_tracer_ = false;                    // there is no CUPTI to be had: asked once
+  std::unique_ptr<counter_worker> counters_;  // null if no counters are requested
+  bool no_tracer_ = false;                    // CUPTI could not be loaded; not tried again
   bool tracing_ = false;
   bool leaving_ = false;
-  std::string reason_tracing_is_off_;  // as last told to the user
+  std::string reason_tracing_is_off_;  // the last reason printed
   std::uint64_t idle_since_ = 0;
 
-  bool asked_to_end_ = false;  // drain thread only
+  bool asked_to_end_ = false;  // used by the drain thread only
   std::atomic<unsigned> times_switched_{0};
 
   std::atomic<std::uint32_t> open_window_{0};  // index of the window being recorded; 0: none
@@ -169,11 +170,11 @@ class process_profiler final : public cuda_event_observer,
   std::atomic<bool> cuda_up_{false};
   std::atomic<bool> captured_{false};
   std::atomic<bool> given_up_{false};          // CUPTI has shut itself down for good
-  std::atomic<bool> asked_by_program_{false};  // gpuprof_start() was called
-  std::atomic<bool> is_watched_{false};        // the program asks for what is known while it runs
+  std::atomic<bool> asked_by_program_{false};  // the program called gpuprof_start()
+  std::atomic<bool> is_watched_{false};        // the program reads live totals or metrics
   std::atomic<bool> begun_{false};
   std::atomic<bool> thread_started_{false};
-  std::atomic<int> thread_error_{0};  // of the system, when no drain thread could be started
+  std::atomic<int> thread_error_{0};  // the system's error if the drain thread could not be started
   std::atomic<bool> shut_down_{false};
 };
 

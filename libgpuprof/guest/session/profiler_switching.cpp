@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How process_profiler switches tracing and capture windows as the plan wants them, and leaves
-// CUPTI. Whoever holds `acting_`, on any thread.
+// The part of process_profiler that switches tracing and capture windows according to the plan, and
+// leaves CUPTI. Runs on any thread that holds `acting_`.
 #include "base/log.hpp"
 #include "base/no_cancellation.hpp"
 #include "base/own_arithmetic.hpp"
@@ -35,8 +35,9 @@ trace_options trace_options_of(settings const& asked) {
 
 }  // namespace
 
-// Somebody may be acting: wait for him a little, since a capture that starts here should hold what
-// comes next. False when he has done it, or when it is left to the drain thread.
+// Waits up to 100 ms if another thread is switching, because a capture that starts here should
+// contain what follows. Returns false if that thread has already made the switch, or if it is left
+// to the drain thread.
 bool process_profiler::begin_to_act() noexcept {
   for (int i = 0; i < 200 && look_again_.load(std::memory_order_acquire); ++i) {
     if (!acting_.test_and_set(std::memory_order_acquire)) return true;
@@ -60,7 +61,7 @@ void process_profiler::follow_plan() noexcept {
     }
     acting_.clear(std::memory_order_release);
   }
-  if (look_again_.load()) wake_drain();  // it is left to the drain thread
+  if (look_again_.load()) wake_drain();  // the drain thread will do it
 }
 
 void process_profiler::take_one_step(bool& more) {
@@ -122,7 +123,7 @@ bool process_profiler::make_tracer() {
 }
 
 void process_profiler::say_tracing_is_off(std::string const& why) {
-  if (why == reason_tracing_is_off_) return;  // each step of a schedule tries again
+  if (why == reason_tracing_is_off_) return;  // schedules try again at each step
   reason_tracing_is_off_ = why;
   log_warning("kernel tracing is off: " + why +
               ". The program is not affected; NVTX ranges are still recorded.");
@@ -130,8 +131,8 @@ void process_profiler::say_tracing_is_off(std::string const& why) {
 
 void process_profiler::switch_tracing_on() {
   if (!settings_.trace.cuda || given_up_.load(std::memory_order_acquire)) return;
-  // A program that calls NVTX and never cuInit stays untouched; in one that calls gpuprof_start()
-  // CUDA may have been up before us.
+  // A program that calls NVTX but never cuInit is not touched. If it calls gpuprof_start(), CUDA
+  // may have been initialized before the profiler.
   if (!cuda_up_.load() && !(asked_by_program_.load() && cuda_is_up())) return;
   auto const before = monotonic_ns();
   if (!make_tracer()) return;
@@ -143,7 +144,7 @@ void process_profiler::switch_tracing_on() {
     switch_nothing_after_exit();
     reason_tracing_is_off_.clear();
     if (counters_ != nullptr) counters_->callbacks_begin();
-    // A capture that began before CUDA was up.
+    // The capture began before CUDA was initialized.
     if (open_window_.load() != 0) other_client_.resume_counters();
   } else {
     say_tracing_is_off(ok.message());
@@ -166,7 +167,7 @@ void process_profiler::close_window() {
   if (counters_ != nullptr) counters_->pause();
   log_is_recording.store(false, std::memory_order_release);
   drain_.post({false, open_window_.exchange(0), now(), {}});
-  if (counters_ != nullptr) counters_->pause();  // resumed meanwhile, where another client ended
+  if (counters_ != nullptr) counters_->pause();  // another client's end may have resumed it
 }
 
 void process_profiler::leave_cupti() noexcept {
@@ -176,10 +177,10 @@ void process_profiler::leave_cupti() noexcept {
   if (leaving_) {
     own_calls const marked;
     auto const before = monotonic_ns();
-    if (tracer_->leave()) {  // else a flush is under way: at a later call
+    if (tracer_->leave()) {  // fails during a flush: then tried again at a later call
       callbacks_.leave_at_next_call(false);
       leaving_ = false;
-      kernels_by_pointer().code_unloads();  // its names go with it
+      kernels_by_pointer().code_unloads();  // its name pointers become invalid
     }
     costs_.leave_ns.fetch_add(monotonic_ns() - before, std::memory_order_relaxed);
   }

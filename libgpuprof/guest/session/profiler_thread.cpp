@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What process_profiler does on a thread of its own: rounds of the drain, and what is to be done
-// when a capture has ended.
+// The part of process_profiler that runs on the drain thread: rounds of the drain, and the work
+// after a capture has ended.
 #include "base/log.hpp"
 #include "base/process.hpp"
 #include "base/quiet_thread.hpp"
@@ -19,10 +19,10 @@
 namespace gpuprof::guest {
 namespace {
 
-constexpr std::uint64_t linger_ns = 500'000'000;  // tracing stays on this long between two captures
+constexpr std::uint64_t linger_ns = 500'000'000;  // how long tracing stays on between captures
 constexpr std::uint64_t round_ns = 10'000'000;
-// While nothing runs and nothing is left to do somebody wakes the thread, or a deadline of the plan
-// does. It looks for itself all the same, less and less often.
+// If nothing runs and no work is left, another thread or a deadline of the plan wakes the drain
+// thread. It also wakes by itself, at increasing intervals.
 constexpr std::uint64_t first_idle_ns = 1'000'000'000, max_idle_ns = 64'000'000'000;
 constexpr std::uint64_t max_unrest_ns = 5'000'000'000;
 
@@ -36,7 +36,7 @@ void process_profiler::start_drain_thread() {
     return nullptr;
   };
   if (auto const code = start_quiet_thread(thread, "gpuprof", 0, run, this); code != 0) {
-    thread_started_.store(false);  // so that the end of the process waits for nobody
+    thread_started_.store(false);  // so that the end of the process does not wait for the thread
     thread_error_.store(code);
     log_error(line_without_thread(code));
     return;
@@ -46,7 +46,7 @@ void process_profiler::start_drain_thread() {
 
 void process_profiler::drain_main() noexcept {
   auto const longest = std::uint64_t{std::max(settings_.flush_interval_ms, 1u)} * 1'000'000;
-  // Short at first: a program that crashes early leaves something behind too.
+  // Short at first, so that a program that crashes early also leaves a capture.
   auto flush_every = std::min(longest, 2 * round_ns);
   auto next_flush = monotonic_ns() + flush_every;
   auto settled = false;
@@ -61,9 +61,9 @@ void process_profiler::drain_main() noexcept {
       auto const woken = wait_for_wake(std::chrono::nanoseconds(wait_ns));
       idle_ns = woken || !settled ? first_idle_ns : std::min(2 * idle_ns, max_idle_ns);
       if (drain_.serve_requests()) {
-        // The process is going down. A thread that ended now would run the thread destructors of
-        // every library in it, CUPTI's too, beside the exit handlers of the main thread: it sleeps
-        // instead.
+        // The process is exiting. If the thread ended now, it would run the thread destructors of
+        // all libraries, including CUPTI's, in parallel with the exit handlers of the main thread.
+        // So it sleeps.
         for (;;) pause();
       }
       auto const moment = monotonic_ns();
@@ -84,7 +84,7 @@ void process_profiler::drain_main() noexcept {
       }
       drain_.round(flush);
       end_without_file();
-      if (look_again_.load()) follow_plan();  // left by somebody who could not act at once
+      if (look_again_.load()) follow_plan();  // set by a thread that could not switch at once
       if (open_window_.load() != 0) start_what_waited_for_cuda();
       settled = rest_if_nothing_runs();
     } catch (std::exception const& e) {
@@ -97,7 +97,7 @@ void process_profiler::drain_main() noexcept {
   }
 }
 
-/// Tracing costs the program time: it ends where nothing takes what it yields.
+/// Ends tracing if its results are not used, because it costs the program time.
 void process_profiler::end_without_file() {
   auto const file = drain_.state_of_file();
   if (file == file_state::usable) return;
@@ -110,11 +110,12 @@ void process_profiler::end_without_file() {
     if (plan_.gave_up()) return;
   }
   tell_plan([&](capture_plan& plan) {
-    if (!is_of_use()) plan.give_up();  // asked again: the program may have just begun to watch
+    // checked again: the program may have begun to read live data
+    if (!is_of_use()) plan.give_up();
   });
 }
 
-/// No longer than until the plan wants something to happen.
+/// Returns the time until the plan's next deadline, at most `max_ns`.
 std::uint64_t process_profiler::until_deadline(std::uint64_t max_ns) {
   std::lock_guard const lock(plan_mutex_);
   auto const deadline = plan_.next_deadline(), moment = monotonic_ns();
@@ -122,9 +123,9 @@ std::uint64_t process_profiler::until_deadline(std::uint64_t max_ns) {
   return deadline <= moment ? ns_per_ms : std::min(max_ns, deadline - moment);
 }
 
-// Within milliseconds of cuInit's return.
+// Called within milliseconds after cuInit returns.
 void process_profiler::start_what_waited_for_cuda() {
-  if (!settings_.trace.um) return;  // nothing else waits
+  if (!settings_.trace.um) return;  // nothing else waits for CUDA
   if (acting_.test_and_set(std::memory_order_acquire)) return;
   std::vector<std::string> warnings;
   if (tracing_ && tracer_->waits_for_cuda()) tracer_->start_the_rest(warnings);
@@ -132,9 +133,9 @@ void process_profiler::start_what_waited_for_cuda() {
   for (auto const& warning : warnings) log_warning(warning);
 }
 
-/// Exit handlers run last one first: one that is made when CUDA has long begun runs before the
-/// driver is torn down, which must not happen while a thread switches CUPTI's records off. Made
-/// anew now and then, since the driver's own may come later.
+/// Exit handlers run in reverse order of registration. A handler registered long after CUDA's start
+/// runs before the driver is torn down. It prevents that a thread disables CUPTI's records during
+/// that. It is registered again from time to time, because the driver may register its own later.
 void process_profiler::switch_nothing_after_exit() {
   if (!std::has_single_bit(++times_switched_)) return;
   std::atexit([] {
@@ -144,9 +145,9 @@ void process_profiler::switch_nothing_after_exit() {
   });
 }
 
-// After a capture: when its last records are in, CUPTI's tracing is switched off, and when no other
-// capture can start by itself, CUPTI is left at the end of the program's next CUDA call. True when
-// nothing of this is left to do until the program does something.
+// After a capture: when its last records have arrived, switches CUPTI's tracing off. If no other
+// capture can start by itself, CUPTI is left at the end of the program's next CUDA call. Returns
+// true if nothing of this is left to do until the program does something.
 bool process_profiler::rest_if_nothing_runs() {
   if (open_window_.load() != 0 || !drain_.at_rest(patience_ns())) return false;
   bool armed = false, warming_up = false, wanted = false, shutdown = false;
@@ -163,7 +164,7 @@ bool process_profiler::rest_if_nothing_runs() {
   if (tracing_ && open_window_.load() == 0) {
     if (idle_since_ == 0) idle_since_ = monotonic_ns();
     auto const idle = monotonic_ns() - idle_since_;
-    // While a launch is being read its end must be heard of.
+    // While a launch is being read, its end must be reported by CUPTI.
     auto const resting = counters_ == nullptr || counters_->is_idle() || idle > max_unrest_ns;
     if ((!armed || idle > linger_ns) && resting) {
       drain_.last_round();
@@ -176,7 +177,7 @@ bool process_profiler::rest_if_nothing_runs() {
   }
   auto const stuck = counters_ != nullptr && counters_->is_stuck();
   if (!tracing_ && !armed && tracer_ != nullptr && tracer_->attached() && !leaving_ && !stuck) {
-    // With counters on, or a range open, CUPTI must not be left: tried again at the next rest.
+    // With active counters or an open range, CUPTI must not be left. This is tried again later.
     auto const given_back =
         counters_ == nullptr ||
         (counters_->finish(counter_worker::ending::leaving, settings_.flush_timeout_ms) &&
@@ -191,7 +192,7 @@ bool process_profiler::rest_if_nothing_runs() {
   auto const settled = !tracing_ && is_left && !look_again_.load();
   acting_.clear(std::memory_order_release);
   if (shutdown && !std::exchange(asked_to_end_, true)) {
-    drain_.last_round();  // a SIGTERM may end the process at once: the file comes first
+    drain_.last_round();  // a SIGTERM may end the process at once, so the file is written first
     kill(getpid(), SIGTERM);
   }
   return settled;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recognizes the NVTX range that a capture or a step waits for.
+// Recognizes the NVTX range that starts a capture or ends a step.
 #pragma once
 
 #include "guest/nvtx/name_registry.hpp"
@@ -9,11 +9,11 @@
 
 namespace gpuprof::guest {
 
-/// By ids of names, so that comparing costs the program nothing to speak of.
+/// Compares name ids, which takes almost no time.
 struct range_trigger {
   name_id name{}, domain{};
   bool any_domain = false;
-  name_id shown_name{}, shown_domain{};  // of "domain:name", as reports show it; 0: it is not
+  name_id shown_name{}, shown_domain{};  // of "domain:name", as in reports; 0 for other names
 
   bool matches(name_id n, name_id d) const noexcept {
     return (n == name && (any_domain || d == domain)) ||
@@ -21,7 +21,7 @@ struct range_trigger {
   }
 };
 
-/// Empty without a pattern. Interns its names.
+/// Returns nothing without a pattern. Interns the names of the pattern.
 std::optional<range_trigger> trigger_for(std::optional<range_pattern> const& pattern);
 
 }  // namespace gpuprof::guest

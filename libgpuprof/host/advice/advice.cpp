@@ -25,7 +25,7 @@ bool is_asked_for(rule const& one, advice_options const& options) {
          !names(options.skipped, one.name);
 }
 
-/// Takes up to `wanted` from the buckets of a finding; returns what was there.
+/// Takes up to `wanted` from the buckets of a finding. Returns the amount that was available.
 double taken_for(finding const& one, double wanted, bucket_times& left) {
   double taken = 0;
   auto const take = [&](time_bucket bucket) {
@@ -43,7 +43,8 @@ bool has_finding_of(std::vector<finding> const& findings, std::string_view rule)
                      [&](auto const& one) { return one.rule == rule; });
 }
 
-/// Where the GPU waits for launches, each is later by what this profiler adds: no mend saves that.
+/// Time that this profiler itself adds to launches while the GPU waits for them. No fix can save
+/// it.
 double own_in_launches(run_facts const& facts) {
   double ns = 0;
   for (auto const& gap : facts.gaps)
@@ -52,9 +53,9 @@ double own_in_launches(run_facts const& facts) {
   return ns;
 }
 
-/// Nobody can save more of a bucket than was spent in it: the findings with the highest gain come
-/// first, later ones take what is left. So do all that remove waits with what steps take beyond GPU
-/// and launching thread.
+/// Limits gains to the time spent in each bucket: findings with the highest gain are served first,
+/// later ones get what is left. Gains from removed waits together are also limited to
+/// `step_bound::excess()`.
 void share_buckets(std::vector<finding>& findings, run_facts const& facts) {
   bucket_times left;
   for (auto const& device : facts.devices) left += device.ledger;
@@ -80,14 +81,15 @@ void share_buckets(std::vector<finding>& findings, run_facts const& facts) {
       if (turn_of(one) == turn) share(one);
 }
 
-/// Rules look at the steady state.
+/// Removes warm-up, because rules look at the steady state only.
 run_facts without_warm_up(run_facts facts) {
   std::erase_if(facts.copies, [](auto const& copy) { return copy.in_warm_up; });
   std::erase_if(facts.gaps, [](auto const& gap) { return gap.in_warm_up; });
   return facts;
 }
 
-/// What has happened fewer times than the rule asks for is chance. 0: the rule does not count.
+/// Drops findings with fewer instances than the rule requires: they may be chance. `instances` 0
+/// means that the rule does not count.
 void look(rule const& one, run_facts const& facts, std::vector<finding>& all) {
   std::vector<finding> found;
   one.look(facts, found);
@@ -104,7 +106,7 @@ void sort_by_gain(std::vector<finding>& findings) {
   });
 }
 
-/// Nothing is said of a rule that can never be asked on these GPUs.
+/// Skips a rule if these GPUs can never deliver its data.
 void note_missing(rule const& one, data_set missing, run_facts const& facts, run_advice& given) {
   if (missing.without(facts.impossible).has(missing)) given.missing.push_back({&one, missing});
 }
@@ -203,10 +205,10 @@ key key_of(finding const& one) {
   return {one.rule, "", one.what, one.call, one.range};
 }
 
-/// What is being merged into one place.
+/// A finding while parts are merged into it.
 struct merged {
   finding all;
-  double worst_ns = 0;  // the gain of the part whose words it has
+  double worst_ns = 0;  // gain of the part that gave the words
   std::set<std::string> kernels;
   std::set<std::pair<std::string, std::string>> geometries;  // of each kernel
 
@@ -239,7 +241,7 @@ std::string counted(std::size_t count, std::string const& what) {
   return std::to_string(count) + " " + what;
 }
 
-/// "3 kernels", "5 launch geometries"; empty: it is one.
+/// Returns "3 kernels", "5 launch geometries", or an empty text if the finding has only one.
 std::string parts_of(finding const& all) {
   if (all.kernels > 1) return counted(all.kernels, "kernels");
   return all.geometries > 1 ? counted(all.geometries, "launch geometries") : std::string();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the rules over a run, keeps what is worth saying, says what holds the program.
+// Runs the rules over a run, keeps the findings with enough gain and names the bottleneck.
 #pragma once
 
 #include "host/advice/facts.hpp"
@@ -17,17 +17,17 @@ struct advice_options {
   double min_gain = 0.01;            // of the window
 };
 
-/// What a program waits for, from the ledger of its GPUs.
+/// Finds what a program waits for, using the time ledger of its GPUs.
 struct bottleneck {
   time_bucket bucket{};        // with the most time
-  double share = 0;            // of the windows of all GPUs
+  double share = 0;            // of the windows of all GPUs together
   bool launches_hold = false;  // the launching thread is slower than the GPU
   std::string sentence;        // "The GPU is busy 93 % of the time: kernels hold the program."
 };
 
 bottleneck bottleneck_of(run_facts const& facts);
 
-/// A rule whose data is not in the capture.
+/// A rule that was not run because the capture lacks its data.
 struct not_looked_at {
   rule const* of;
   data_set missing;
@@ -43,31 +43,31 @@ struct run_advice {
 
 run_advice give_advice(run_facts const& facts, advice_options const& options);
 
-/// "--set explain", "--trace cuda-api": what makes a capture hold this.
+/// The options that record the missing data: "--set explain", "--trace cuda-api".
 std::string how_to_record(data_set missing);
 
-// From what rules found on each launch geometry of kernels to what is said of each kernel.
+// Turns what rules found on each launch geometry into findings on each kernel.
 
-/// A shorter kernel saves time only where the program waits for it: not where it waits for
-/// launches, and not where other kernels run meanwhile. This says whether it waits for launches.
+/// Returns true if the program waits for its launches. A shorter kernel saves time only if the
+/// program waits for it: not if it waits for launches, and not while other kernels run.
 ///
-/// The launching thread needs longer than the GPUs; where its time is not known: the GPUs wait for
-/// launches in more than a tenth of the window.
+/// That is the case if the launching thread needs longer than the GPUs or, if its time is not
+/// known, if the GPUs wait for launches in more than a tenth of the window.
 bool launches_hold(run_facts const& facts);
 
-/// For findings on kernels. Low gains count only launches that ran alone and whose successor was
-/// already queued. Where launches hold the program and most launches of a kernel had no queued
-/// successor, high gains do so too, and the finding says it.
+/// Adjusts the gains of findings on kernels. Low gains count only launches that ran alone and whose
+/// successor was already queued. High gains do the same, and the finding says so, if launches hold
+/// the program and most launches of the kernel had no queued successor.
 void take_hidden_gains(std::vector<finding>& findings, run_facts const& facts);
 
-/// Makes one finding where a rule found the same on many launch geometries or GPUs. Findings of one
-/// rule on one kernel name, or of one family, become one: gains and instances are added up, words
-/// and evidence are those of the part with the highest gain. So do findings without a kernel that
-/// differ in nothing but their GPU. Keeps the order of the first ones.
+/// Merges findings of one rule on one kernel name, or of one family, across launch geometries and
+/// GPUs: gains and instances are added up, words and evidence come from the part with the highest
+/// gain. Also merges findings without a kernel that differ only in their GPU. Keeps the order of
+/// first appearance.
 std::vector<finding> merge_findings(std::vector<finding> findings);
 
-/// Shares what each kernel can save among its findings, takes off what launches hide, merges
-/// geometries. Findings without a kernel stay as they are.
+/// Divides what each kernel can save among its findings, subtracts what launches hide and merges
+/// geometries. Does not change findings without a kernel.
 std::vector<finding> settle_kernel_findings(std::vector<finding> findings, run_facts const& facts);
 
 }  // namespace gpuprof::host::advice

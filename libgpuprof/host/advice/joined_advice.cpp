@@ -11,7 +11,7 @@
 namespace gpuprof::host::advice {
 namespace {
 
-/// "copies of 4 bytes" and "copies of 8 bytes" are the same on two ranks.
+/// Removes digits, so that "copies of 4 bytes" and "copies of 8 bytes" match between two ranks.
 std::string without_figures(std::string_view what) {
   std::string words;
   for (auto const c : what)
@@ -19,7 +19,7 @@ std::string without_figures(std::string_view what) {
   return words;
 }
 
-/// The number tells apart what one rank says twice, as of two GPUs.
+/// The number distinguishes findings that one rank reports twice, for example for two GPUs.
 using finding_key =
     std::tuple<std::string, std::string, std::string, std::string, std::string, std::size_t>;
 

@@ -9,14 +9,15 @@
 namespace gpuprof::host::advice {
 namespace {
 
-/// So much of a cap explained silences symptoms and remainder.
+/// If causes explain this share of a cap, symptoms and the remainder are dropped.
 constexpr double explained_share = 0.1;
 
 bool yields(kernel_claim claim) noexcept {
   return claim == kernel_claim::symptom || claim == kernel_claim::remainder;
 }
 
-/// What is left of one kernel's time, of its distance to what can be reached, and to the roof.
+/// The part of one kernel's time, of its distance to the reachable share and of its distance to the
+/// roof that is still unclaimed.
 struct budget {
   double time, distance, to_roof, cap;
   bool is_explained() const noexcept { return cap - distance >= explained_share * cap; }
@@ -32,7 +33,7 @@ struct budget {
   }
 };
 
-/// Nobody is sure of more than what good kernels reach.
+/// The low gain never exceeds the distance to what good kernels reach.
 void take_gain(finding& one, budget& left) noexcept {
   auto const sure = one.claim == kernel_claim::other_work ? left.time : left.distance;
   one.gain.high_ns = std::min(one.gain.high_ns, left.allowed(one.claim));
@@ -40,7 +41,7 @@ void take_gain(finding& one, budget& left) noexcept {
   left.take(one.gain.high_ns);
 }
 
-/// Sets gains; those that are to be dropped keep none.
+/// Sets the gains. Findings that will be dropped get a gain of 0.
 void share_one(std::span<finding*> on_kernel, kernel_facts const& kernel) {
   std::stable_sort(on_kernel.begin(), on_kernel.end(), [](finding const* a, finding const* b) {
     return std::tuple(a->claim, a->gain.high_ns) > std::tuple(b->claim, b->gain.high_ns);

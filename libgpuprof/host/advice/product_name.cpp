@@ -18,7 +18,7 @@ bool has(std::string_view name, std::initializer_list<std::string_view> words) n
                      [&](auto word) { return name.find(word) != nowhere; });
 }
 
-/// With neither a letter nor a digit around it: "s8" is not in "s884gemm".
+/// Finds a word that has no letter or digit next to it: "s8" is not in "s884gemm".
 bool has_token(std::string_view name, std::initializer_list<std::string_view> tokens) noexcept {
   for (auto const token : tokens)
     for (auto at = name.find(token); at != nowhere; at = name.find(token, at + 1)) {
@@ -37,7 +37,7 @@ bool is_convolution(std::string_view name) noexcept {
   return has(name, {"_fprop_", "_dgrad_", "_wgrad_"});
 }
 
-/// The least number right behind any of these words; 0: none is there.
+/// The smallest number that directly follows any of these words. 0: none does.
 std::uint32_t least_number_behind(std::string_view name,
                                   std::initializer_list<std::string_view> words) noexcept {
   std::uint32_t least = 0;
@@ -60,7 +60,7 @@ std::uint32_t bytes_of_elements(std::string_view name) noexcept {
   if (has(name, {"bf16", "fp16", "h884", "h1688", "h16816", "tf32"}) ||
       has_token(name, {"f16", "half", "f16f16"}))
     return has(name, {"tf32"}) ? 4 : 2;
-  // CUTLASS leaves the type out where the operands are FP32, computed as TF32.
+  // CUTLASS omits the type for FP32 operands that are computed as TF32.
   if (has(name, {"tensorop_s1688gemm", "tensorop_s1688fprop"})) return 4;
   return 0;
 }

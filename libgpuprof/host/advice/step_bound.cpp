@@ -34,7 +34,7 @@ step_bound bound_of(run_facts const& facts) {
     bound.period_ns = in_steps;
     bound.busy_ns = steps.busy_ns;
   }
-  // Steps that cover little of the window say nothing of the rest of it.
+  // Steps that cover little of the window say nothing about the rest of it.
   if (is_one_step && !steps.period_ns.empty()) return bound;
   bound.host_ns = gpus * steps.launching_thread_ns;
   bound.items = static_cast<double>(steps.items);
@@ -45,7 +45,7 @@ namespace {
 
 constexpr double slow = 1.2;  // times the median
 
-/// Without the first; 0: there are no others.
+/// The median without the first step. 0: only one step or none.
 double median_of(std::vector<double> const& steps) {
   if (steps.size() < 2) return 0;
   std::vector<double> steady(steps.begin() + 1, steps.end());

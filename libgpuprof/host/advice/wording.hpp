@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figures, times and shares as the sentences of findings show them.
+// Formats numbers, times and shares for the sentences of findings.
 #pragma once
 
 #include "model/records.hpp"
@@ -10,7 +10,7 @@
 namespace gpuprof::host::advice {
 
 std::string as_figure(double value);  // three digits: "0.234", "132", "1.01"
-std::string as_rate(double per_second, std::string const& unit);  // "1.51 TB/s" of "B/s"
+std::string as_rate(double per_second, std::string const& unit);  // "1.51 TB/s" for the unit "B/s"
 /// "132", "16 x 8", "16 x 8 x 4".
 std::string as_text(extent3 extent);
 

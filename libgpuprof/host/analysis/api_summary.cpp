@@ -10,7 +10,7 @@ std::string_view without_version_suffix(std::string_view function) noexcept {
   auto const at = function.rfind("_v");
   if (at == std::string_view::npos || at == 0) return function;
   auto const digits = function.substr(at + 2);
-  // cuMemcpyHtoD_v2 is the function's own name; CUPTI's suffixes have four digits or more.
+  // cuMemcpyHtoD_v2 is the function's real name; CUPTI's version suffixes have four digits or more.
   auto const is_version =
       digits.size() >= 4 &&
       std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -18,7 +18,7 @@ std::string_view without_version_suffix(std::string_view function) noexcept {
 }
 
 std::vector<api_row> api_calls::rows(text_of_name const& text) {
-  std::map<std::string, samples> by_text;  // functions that differ in their version are one
+  std::map<std::string, samples> by_text;  // functions that differ only in their version are one
   for (auto const& [id, series] : by_name_)
     by_text[std::string(without_version_suffix(text(static_cast<name_id>(id))))].add_all(series);
   std::vector<api_row> rows;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long the program spent in each CUDA API function, and names for calls that a capture does not
-// hold.
+// Sums how long the program spent in each CUDA API function, and names calls that are not in a
+// capture.
 #pragma once
 
 #include "host/analysis/kernel_labels.hpp"
@@ -14,7 +14,8 @@
 
 namespace gpuprof::host {
 
-/// "cudaMemcpyAsync" of "cudaMemcpyAsync_v3020": CUPTI appends the version a function came with.
+/// Returns "cudaMemcpyAsync" for "cudaMemcpyAsync_v3020": CUPTI appends the version that introduced
+/// the function.
 std::string_view without_version_suffix(std::string_view function) noexcept;
 
 struct api_row {
@@ -27,15 +28,15 @@ class api_calls {
   void add(api_record const& call) { by_name_[raw(call.name)].add(nanoseconds(call.duration)); }
   bool empty() const noexcept { return by_name_.empty(); }
 
-  /// Longest total first.
+  /// Returns rows with the longest total first.
   std::vector<api_row> rows(text_of_name const& text);
 
  private:
   std::unordered_map<std::uint32_t, samples> by_name_;
 };
 
-// Names for calls that a capture does not hold. The work on the GPU tells when and on which thread
-// such a call was made, but not which function it was.
+// Names for calls that are not in the capture. The GPU work shows when and on which thread such a
+// call was made, but not which function it was.
 
 template <class Work>
 constexpr std::string_view unrecorded_call(Work const& work) noexcept {

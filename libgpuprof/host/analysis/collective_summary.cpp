@@ -8,7 +8,7 @@
 namespace gpuprof::host {
 namespace {
 
-/// What follows "key": in a flat JSON object.
+/// Returns the text that follows "key": in a flat JSON object.
 std::string_view value_of(std::string_view json, std::string_view key) {
   auto const quoted = "\"" + std::string(key) + "\":";
   auto const at = json.find(quoted);
@@ -28,7 +28,7 @@ std::uint64_t number_of(std::string_view json, std::string_view key) {
 
 constexpr std::string_view communicator = "NCCL communicator ID";
 
-/// "allreduce" of "ncclAllReduce", "reducescatterbase" of "_reduce_scatter_base".
+/// Returns "allreduce" for "ncclAllReduce", "reducescatterbase" for "_reduce_scatter_base".
 std::string bare_name(std::string_view name) {
   std::string letters;
   for (char const c : name)
@@ -36,7 +36,7 @@ std::string bare_name(std::string_view name) {
   return letters.starts_with("nccl") ? letters.substr(4) : letters;
 }
 
-/// 0 for a type that is not known.
+/// Returns 0 for an unknown type.
 std::uint64_t bytes_of_type(std::string_view type) {
   constexpr std::pair<std::string_view, std::uint64_t> sizes[] = {
       {"ComplexDouble", 16}, {"ComplexFloat", 8}, {"Double", 8}, {"Long", 8},
@@ -48,7 +48,8 @@ std::uint64_t bytes_of_type(std::string_view type) {
   return 0;
 }
 
-/// How much of a message goes over the link of a rank of `n`, as nccl-tests computes it.
+/// Returns the share of a message that crosses the link of one of `n` ranks, as nccl-tests computes
+/// it.
 std::optional<double> bus_share(std::string_view collective, std::uint32_t n) {
   auto const is = [&](std::string_view word) {
     return collective.find(word) != std::string_view::npos;
@@ -79,7 +80,7 @@ collective_arguments collective_arguments_in(std::string_view name, std::string_
   auto const elements =
       std::max(number_of(payload, "In msg nelems"), number_of(payload, "Out msg nelems"));
   found.bytes = elements < most_elements ? elements * bytes_of_type(found.type) : 0;
-  // NCCL says what one rank has of it.
+  // NCCL reports the size of one rank's part.
   if (found.bytes == 0 && !is_shared_out) found.bytes = number_of(payload, "Message size [bytes]");
   return found;
 }

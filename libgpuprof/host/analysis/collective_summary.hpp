@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast collectives of NCCL move their messages: one line for each collective, size and group.
+// Computes how fast NCCL collectives move their messages: one row for each collective, size and
+// group.
 #pragma once
 
 #include "host/analysis/kernel_labels.hpp"
@@ -15,27 +16,27 @@
 
 namespace gpuprof::host {
 
-/// The domain of NCCL's own ranges, and of marks that an import makes of the arguments of a kernel.
+/// The domain of NCCL's own ranges, and of the marks with kernel arguments that an import writes.
 inline constexpr std::string_view nccl_domain = "NCCL";
 
 struct collective_arguments {
   std::string name, type, group;
-  std::uint64_t bytes = 0;       // as nccl-tests counts a message; 0: not known
+  std::uint64_t bytes = 0;       // message size as nccl-tests counts it; 0: not known
   std::uint32_t group_size = 0;  // 0: not known
   friend auto operator<=>(collective_arguments const&, collective_arguments const&) = default;
 };
 
-/// `payload`: JSON with the names that NCCL or torch.profiler gives to the arguments.
+/// `payload` is JSON with the argument names of NCCL or torch.profiler.
 collective_arguments collective_arguments_in(std::string_view name, std::string_view payload);
 
 struct collective_rate_row {
   collective_arguments arguments;
   statistics time;
-  /// Bytes in a second, for the median time: of the message, and over a link of each rank.
+  /// Bytes per second at the median time: of the message, and over the link of each rank.
   std::optional<double> message_rate, bus_rate;
 };
 
-/// Feed all marks and ranges first, then all kernels.
+/// The caller must add all marks and ranges first, then all kernels.
 class collective_times {
  public:
   explicit collective_times(text_of_name text) : text_(std::move(text)) {}
@@ -44,7 +45,7 @@ class collective_times {
   void add(range_begin const& range);
   void add(kernel_record const& kernel);
 
-  /// Longest total first.
+  /// Returns rows with the longest total first.
   std::vector<collective_rate_row> rows();
 
  private:

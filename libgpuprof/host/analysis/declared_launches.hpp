@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The FLOP of a launch as the program declares them: by ranges in which one kernel alone runs.
+// Computes the FLOP of a launch from ranges that declare FLOP and contain only one kernel.
 #pragma once
 
 #include "host/analysis/range_tree.hpp"
@@ -12,28 +12,29 @@
 
 namespace gpuprof::host {
 
-/// A range that declares FLOP says nothing of each of several kernels inside. It does of one, and
-/// of many launches of that: what is declared, divided by them. Where a launch was lost that is
-/// too much, never too little.
+/// A range that declares FLOP with several kernels inside says nothing about each of them. With one
+/// kernel, launched any number of times, a launch gets the declared FLOP divided by the launches.
+/// If a launch was lost, the result is too high, never too low.
 class declared_launches {
  public:
-  /// As a kernel: a graph, in which any may run.
+  /// Pass this as `kernel` for a graph, which may run any kernels.
   static constexpr std::uint64_t several = ~std::uint64_t{0};
 
-  /// `flops`: of the ranges that declare some. The tree outlives it.
+  /// `flops` holds the ranges that declare FLOP. The tree must outlive this object.
   declared_launches(range_tree const& tree, std::map<range_id, double> const& flops);
 
-  /// Whether any range declares FLOP: else nothing needs to be added.
+  /// Returns true if any range declares FLOP. Otherwise nothing needs to be added.
   bool any() const noexcept { return !ranges_.empty(); }
-  /// A launch of this kernel, told apart from others by any number; `innermost`: the range that it
-  /// counts in, or no_range. It belongs to the innermost of those around it that declare.
+  /// Adds a launch of `kernel`, any number that identifies the kernel. `innermost` is the range of
+  /// the launch, or no_range. The launch counts in the innermost declaring range around it.
   void add(std::uint64_t kernel, std::uint32_t innermost);
 
   struct declaration {
-    double flops = 0;            // of all launches in such ranges
-    std::uint64_t launches = 0;  // in them
+    double flops = 0;            // sum over all these ranges
+    std::uint64_t launches = 0;  // launches in these ranges
   };
-  /// By kernel; without those that never ran alone in a range that declares.
+  /// Returns declarations by kernel, without kernels that never were the only kernel of a declaring
+  /// range.
   std::unordered_map<std::uint64_t, declaration> by_kernel() const;
 
  private:
@@ -43,7 +44,7 @@ class declared_launches {
     std::uint64_t launches = 0;
   };
   range_tree const& tree_;
-  std::vector<declaring_range> ranges_;  // as in the tree; empty: none declares
+  std::vector<declaring_range> ranges_;  // indexed like the tree; empty: no range declares FLOP
 };
 
 }  // namespace gpuprof::host

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floating-point operations of the workloads of a capture, from the counters read around launches.
+// Counts floating-point operations of workloads from the counters read around launches.
 #pragma once
 
 #include "host/analysis/launch_metrics.hpp"
@@ -10,16 +10,16 @@
 
 namespace gpuprof::host {
 
-/// One counter's share of it: operations with the peak they are to be compared with.
+/// The operations from one counter, with the peak to compare them with.
 struct flop_part {
   flop_counter const* counter = nullptr;
   double operations = 0;
 };
 
-/// count_flop() of what was read around launches of the workload.
+/// Calls count_flop() with the readings of the workload.
 counted_flop count_flop(launch_metrics const& metrics, workload_id const& workload,
                         std::string_view chip, kernel_code const* code = nullptr);
-/// Of the counters that were read, also where others of their precision were not.
+/// Uses the counters that were read, even if others of the same precision were not.
 std::vector<flop_part> flop_parts(launch_metrics const& metrics, workload_id const& workload);
 
 }  // namespace gpuprof::host

@@ -40,7 +40,7 @@ void gpu_trace::add(copy_record const& copy) {
 void gpu_trace::add(memset_record const& fill) {
   auto& operation = append(fill, gpu_work::fill);
   operation.bytes = fill.bytes;
-  operation.source = fill.kind;  // nsys shows the kind of memory of a fill as its source
+  operation.source = fill.kind;  // nsys shows the memory kind of a fill as its source
 }
 
 void gpu_trace::add(graph_record const& graph) {

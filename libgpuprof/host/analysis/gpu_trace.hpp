@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that ran on the GPU, in order of its start.
+// Lists everything that ran on the GPU, in order of start.
 #pragma once
 
 #include "model/records.hpp"
@@ -13,11 +13,11 @@ namespace gpuprof::host {
 
 enum class gpu_work : std::uint8_t { kernel, copy, fill, graph };
 
-/// One line of the trace; what kernels of one shape have in common is kept once, elsewhere.
+/// One line of the trace. Data that kernels of one shape share is stored once, elsewhere.
 struct gpu_operation {
   std::uint64_t start = 0;
   std::uint64_t duration = 0;
-  std::uint64_t bytes = 0;  // copies and fills
+  std::uint64_t bytes = 0;  // copies and fills only
   std::uint32_t correlation = 0;
   std::uint32_t what = 0;  // kernel: shape; graph: its number
   std::uint32_t device = 0;
@@ -29,7 +29,7 @@ struct gpu_operation {
   memory_kind destination{};
 };
 
-/// 48 bytes an operation, in chunks that never move.
+/// Uses 48 bytes per operation, in chunks that never move.
 class gpu_trace {
  public:
   void add(kernel_record const& kernel);
@@ -39,8 +39,8 @@ class gpu_trace {
 
   std::size_t size() const noexcept { return size_; }
 
-  /// Calls take(operation) for each, earliest start first; of one start in the order of gpu_work,
-  /// then as added.
+  /// Calls take(operation) for each operation, earliest start first. Equal starts keep the order of
+  /// gpu_work, then the order of adding.
   template <class Take>
   void in_order(Take&& take) const {
     if (in_order_as_added_) {

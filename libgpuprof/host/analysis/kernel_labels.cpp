@@ -6,7 +6,7 @@ namespace gpuprof::host {
 kernel_labels::kernel_labels(std::span<kernel_shape const> shapes, text_of_name const& text,
                              kernel_name_style style) {
   intern("(unknown)");
-  std::unordered_map<std::uint32_t, std::uint32_t> seen;  // name_id -> label: demangle once
+  std::unordered_map<std::uint32_t, std::uint32_t> seen;  // name_id -> label, to demangle once
   for (auto const& shape : shapes) {
     auto const id = raw(shape.id);
     if (id > largest_shape) continue;

@@ -14,16 +14,16 @@
 
 namespace gpuprof::host {
 
-/// Gives the text of a name_id; the text stays valid while the trace is open.
+/// Returns the text of a name_id. The text stays valid while the trace is open.
 using text_of_name = std::function<std::string_view(name_id)>;
 
-/// Kernels whose display names are equal share a label, whatever their mangled names.
+/// Kernels with equal display names share a label, even if their mangled names differ.
 class kernel_labels {
  public:
   kernel_labels(std::span<kernel_shape const> shapes, text_of_name const& text,
                 kernel_name_style style);
 
-  /// 0, "(unknown)", for a shape that is not in the trace.
+  /// Returns 0, "(unknown)", for a shape that is not in the trace.
   std::uint32_t label_of(shape_id shape) const noexcept {
     return raw(shape) < labels_.size() ? labels_[raw(shape)] : 0;
   }
@@ -38,7 +38,7 @@ class kernel_labels {
   std::unordered_map<std::string, std::uint32_t> by_text_;
 };
 
-/// Shape numbers count up from 1; one above this can only come from a damaged file.
+/// Shape numbers count up from 1. A number above this can only come from a damaged file.
 inline constexpr std::uint32_t largest_shape = 1u << 24;
 
 }  // namespace gpuprof::host

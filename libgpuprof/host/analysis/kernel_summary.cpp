@@ -8,7 +8,7 @@
 namespace gpuprof::host {
 namespace {
 
-/// Summarizes series that belong together, without copying where there is only one.
+/// Summarizes the durations of several shapes together. Does not copy if there is only one shape.
 statistics summarize_together(kernel_durations& durations, std::vector<std::size_t> const& shapes) {
   if (shapes.size() == 1) return durations.of(shapes[0]).summarize();
   std::size_t count = 0;

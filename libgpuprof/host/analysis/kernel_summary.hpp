@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long kernels ran: per name, or per name, grid and block.
+// Sums how long kernels ran: per name, or per name, grid and block.
 #pragma once
 
 #include "host/analysis/kernel_labels.hpp"
@@ -11,7 +11,7 @@
 
 namespace gpuprof::host {
 
-/// The durations of all kernels, by shape: the one accumulator behind both summaries.
+/// The durations of all kernels, by shape. Both summaries use this class.
 class kernel_durations {
  public:
   void add(kernel_record const& kernel) {
@@ -31,11 +31,11 @@ class kernel_durations {
 
 struct kernel_row {
   std::string name;
-  extent3 grid, block;  // zero in summaries by name alone
+  extent3 grid, block;  // zero in summaries by name only
   statistics time;
 };
 
-/// Longest total first; equal totals by count, then by name.
+/// Rows have the longest total first; equal totals are sorted by count, then by name.
 std::vector<kernel_row> kernels_by_name(kernel_durations&, kernel_labels const&);
 std::vector<kernel_row> kernels_by_name_and_geometry(kernel_durations&, kernel_labels const&,
                                                      std::span<kernel_shape const> shapes);

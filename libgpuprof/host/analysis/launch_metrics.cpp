@@ -80,7 +80,7 @@ void launch_metrics::order_windows() {
   windows_in_order_ = true;
 }
 
-/// All windows of the device that share a moment with the work.
+/// Calls f for all windows of the device that overlap the work.
 template <class F>
 void launch_metrics::each_window(device_id device, timestamp_ns start, duration_ns duration, F f) {
   if (!windows_in_order_) order_windows();
@@ -93,12 +93,12 @@ void launch_metrics::each_window(device_id device, timestamp_ns start, duration_
       [](std::uint64_t moment, placed_window const& window) { return moment < window.opened; });
   while (after != windows.begin()) {
     --after;
-    if (after->latest_close < start.value) return;  // so did all before it
+    if (after->latest_close < start.value) return;  // all earlier windows closed before as well
     if (after->closed >= start.value) f(launches_[after->launch]);
   }
 }
 
-/// Null: the launch of this work was not sampled.
+/// Returns null if the launch of this work was not sampled.
 template <class Record>
 launch_metrics::read_launch* launch_metrics::launch_of(Record const& work) {
   auto const found = by_correlation_.find(raw(work.correlation));
@@ -109,7 +109,7 @@ launch_metrics::read_launch* launch_metrics::launch_of(Record const& work) {
   return is_its_own ? &launch : nullptr;
 }
 
-/// Readings of launches in one geometry say nothing about launches in another.
+/// Readings of a kernel whose geometry is not known are discarded, because they may mix geometries.
 void launch_metrics::see(kernel_shape const& shape) {
   if (!shape.has_geometry()) of_any_geometry_.insert(shape.id);
 }
@@ -119,7 +119,7 @@ void launch_metrics::see(kernel_record const& kernel) {
     launch->graph = kernel.graph;
     if (++launch->kernels == 1)
       launch->workload = {kernel.device, kernel.shape, {}};
-    else  // a graph: what was counted is of all its kernels together
+    else  // a graph: the counters cover all of its kernels together
       launch->workload = {kernel.device, {}, kernel.graph}, launch->is_graph = true;
   }
   each_window(kernel.device, kernel.start, kernel.duration, [&](read_launch& launch) {
@@ -141,12 +141,12 @@ void launch_metrics::see(graph_record const& graph) {
 template <class Record>
 void launch_metrics::see_copy(Record const& copy) {
   each_window(copy.device, copy.start, copy.duration, [&](read_launch& launch) {
-    // Copies and fills of a graph are part of it.
+    // Copies and fills of a graph belong to it.
     if (launch.record.correlation == copy.correlation && raw(copy.graph) != 0) {
       launch.has_copies = true;
       return;
     }
-    // Copies run no instructions, and a rewritten kernel counts nothing but those.
+    // Copies run no instructions, and a rewritten kernel counts only its instructions.
     if (launch.how != sampling::slowed) launch.beside_copies = true;
   });
 }
@@ -158,19 +158,20 @@ void launch_metrics::see(memset_record const& fill) {
   see_copy(fill);
 }
 
-/// One launch that tells nothing spoils its reading.
+/// Discards a reading if any of its launches is not usable.
 void launch_metrics::judge_readings() {
   std::vector<read_launch const*> first(readings_.size());
   std::vector<discarded_samples> wrong(readings_.size());
   for (auto& launch : launches_) {
     auto& why = wrong[launch.reading];
-    // What a graph of one kernel counted is that kernel's, unless the graph has copies as well.
+    // If a graph has one kernel, its counts belong to that kernel, unless the graph also has
+    // copies.
     if (launch.has_copies && launch.kernels > 0 && !launch.is_graph) {
       launch.workload = {launch.record.device, {}, launch.graph};
       launch.is_graph = true;
     }
     auto*& before = first[launch.reading];
-    // Several kernels of no graph: the correlation is not that of one launch.
+    // Several kernels without a graph: the correlation id does not belong to a single launch.
     bool const unclear = launch.is_graph && raw(launch.workload.graph) == 0;
     why.without_kernel += launch.kernels == 0;
     why.beside_kernels += launch.beside_kernels || unclear;
@@ -209,8 +210,8 @@ void launch_metrics::join() {
     auto const& launch = launches_[found->second];
     auto const& read = readings_[launch.reading];
     if (!read.is_valid || !std::isfinite(value.value)) continue;
-    // A rewritten kernel runs at other rates and moves other bytes: only what it was rewritten to
-    // count holds for the kernel as it is.
+    // A rewritten kernel runs at other rates and moves other bytes: only the metrics for which it
+    // was rewritten are valid.
     if (launch.how == sampling::slowed && !defined->second.slows) continue;
     auto& series = by_workload_[read.workload].of;
     series.resize(std::max<std::size_t>(series.size(), defined->second.name + 1));

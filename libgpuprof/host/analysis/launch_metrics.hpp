@@ -16,27 +16,28 @@
 
 namespace gpuprof::host {
 
-/// Mean and sample standard deviation of values that are not kept.
+/// Mean and sample standard deviation. Does not store the values.
 class running_mean {
  public:
   void add(double value) noexcept;
-  /// All values of the other one.
+  /// Adds all values of the other one.
   void add(running_mean const& other) noexcept;
   std::uint64_t count() const noexcept { return count_; }
   double mean() const noexcept { return mean_; }
-  double deviation() const noexcept;  // n - 1; 0 for a single value
+  double deviation() const noexcept;  // divides by n - 1; 0 for a single value
 
  private:
   std::uint64_t count_ = 0;
   double mean_ = 0, squares_ = 0;
 };
 
-/// Samples that tell nothing, by reason. The first that holds for one of their launches counts.
+/// Counts discarded samples by reason. A sample with several reasons counts under the first one.
 struct discarded_samples {
-  std::uint64_t without_kernel = 0;  // the launch has no record in the capture
-  std::uint64_t beside_kernels = 0;  // another kernel or graph of the device ran in its time
-  std::uint64_t beside_copies = 0;   // a copy or fill did, whose bytes were counted too
-  std::uint64_t mixed = 0;           // the launches were not all of one workload
+  std::uint64_t without_kernel = 0;  // the launch has no kernel record in the capture
+  std::uint64_t beside_kernels = 0;  // another kernel or graph ran on the device at the same time
+  // a copy or fill ran at the same time, and its bytes were counted too
+  std::uint64_t beside_copies = 0;
+  std::uint64_t mixed = 0;  // the launches were of different workloads
   std::uint64_t all() const noexcept {
     return without_kernel + beside_kernels + beside_copies + mixed;
   }
@@ -49,41 +50,41 @@ struct discarded_samples {
 };
 
 enum class sampling : std::uint8_t {
-  none,    // no counters ran around this launch
-  plain,   // they ran beside the kernel
+  none,    // no counters were read around this launch
+  plain,   // counters were read around the unchanged kernel
   slowed,  // the kernel was rewritten to count, and took longer
 };
 
-/// A sample is what the launches of one reading had counted, one pass each: mostly one launch.
+/// A sample is the result of one reading: of one launch, or of several with one pass each.
 ///
-/// Feed the definitions and samples first, then all GPU work of the capture, then call join().
+/// The caller must add definitions and samples first, then all GPU work of the capture, then call
+/// join().
 class launch_metrics {
  public:
-  /// Ignores metrics that are sampled in time.
+  /// Ignores metrics that are sampled over time.
   void define(metric_record const& metric, std::string_view name);
   void add(read_launch_record const& sample);
   void add(reading_value_record const& value);
 
-  void see(kernel_shape const& shape);  // before its kernels
+  void see(kernel_shape const& shape);  // must come before its kernels
   void see(kernel_record const& kernel);
   void see(graph_record const& graph);
   void see(copy_record const& copy);
   void see(memset_record const& fill);
 
   void join();
-  /// False: what was counted around graphs is not known yet.
+  /// Returns false while readings around graphs are not assigned yet.
   bool is_joined() const noexcept { return is_joined_ || readings_.empty(); }
 
-  /// Takes over what another one found after its join(), of at most this many workloads; its
-  /// definitions must be known here. For those who join a little at a time and keep the means
-  /// alone.
+  /// Takes over the means of `joined`, for at most `max_workloads` workloads. Its metrics must be
+  /// defined here. For callers that join in parts and keep only the means.
   void take_means(launch_metrics const& joined, std::size_t max_workloads);
 
-  /// After join(): what another capture of the job has of a workload that is the same there, metric
-  /// by metric where this one has nothing. False: it has nothing more. `rank`: of that capture.
+  /// Takes over metrics that `mine` lacks from the same workload in the capture of `rank`. Both
+  /// must be joined. Returns false if `other` has no further metrics.
   bool adopt(workload_id const& mine, launch_metrics const& other, workload_id const& theirs,
              std::uint32_t rank);
-  /// Whose readings a workload has, beside its own: ranks.
+  /// Returns the ranks whose readings a workload uses, besides its own.
   std::set<std::uint32_t> adopted_from(workload_id const& workload) const;
 
   std::uint64_t samples() const noexcept { return readings_.size(); }
@@ -91,19 +92,20 @@ class launch_metrics {
   std::uint64_t valid_samples() const noexcept { return valid_; }
   discarded_samples const& discarded() const noexcept { return discarded_; }
 
-  /// Names of the metrics that were read on a device.
+  /// Names of all metrics that were read.
   std::vector<std::string> const& names() const noexcept { return names_; }
   bool was_planned(device_id device, std::string_view metric) const;
 
-  /// nullptr when no valid sample of the workload has the metric.
+  /// Returns nullptr if no valid sample of the workload has the metric.
   running_mean const* find(workload_id const& workload, std::string_view metric) const;
-  /// Whether the graph's copies and fills were counted with it.
+  /// Returns true if the counters include the graph's copies and fills.
   bool has_copies(workload_id const& graph) const { return graphs_with_copies_.contains(graph); }
-  /// Valid samples of the workload, whatever was read in them.
+  /// Returns the number of valid samples of the workload, for any metric.
   std::uint64_t samples_of(workload_id const& workload) const;
   bool has_workload(workload_id const& workload) const { return by_workload_.contains(workload); }
 
-  /// After join(): whose counts those around a launch are; nothing when they tell nothing.
+  /// Returns the workload of a sampled launch, or nothing if the reading was discarded. Call after
+  /// join().
   std::optional<workload_id> workload_of(correlation_id launch) const {
     auto const found = by_correlation_.find(raw(launch));
     if (found == by_correlation_.end()) return {};
@@ -111,7 +113,7 @@ class launch_metrics {
     return readings_[sampled.reading].is_valid ? std::optional(sampled.workload) : std::nullopt;
   }
 
-  /// Whether counters ran around the launch, also when the sample was discarded.
+  /// Returns how counters were read around the launch, even if the sample was discarded.
   sampling sampling_of(correlation_id correlation) const {
     auto const found = by_correlation_.find(raw(correlation));
     return found == by_correlation_.end() ? sampling::none : launches_[found->second].how;
@@ -121,12 +123,12 @@ class launch_metrics {
   struct read_launch {
     read_launch_record record;
     sampling how = sampling::plain;
-    std::uint32_t kernels = 0;  // with its correlation
-    workload_id workload;       // of the first of them
+    std::uint32_t kernels = 0;  // kernels with its correlation id
+    workload_id workload;       // of the first kernel
     std::uint32_t reading = 0;
-    graph_id graph{};  // of the first, or of a copy
+    graph_id graph{};  // of the first kernel, or of a copy
     bool beside_kernels = false, beside_copies = false, is_graph = false;
-    bool has_copies = false;  // of its own: it is a graph
+    bool has_copies = false;  // the graph of this launch has copies
   };
   struct reading {
     workload_id workload;
@@ -138,12 +140,12 @@ class launch_metrics {
   };
   struct workload_values {
     std::uint64_t samples = 0;
-    std::vector<running_mean> of;  // by name
+    std::vector<running_mean> of;  // indexed by metric name
     std::set<std::uint32_t> adopted_from;
   };
-  struct placed_window {  // of a device, in order of opening
+  struct placed_window {  // windows of a device are sorted by opening
     std::uint64_t opened = 0, closed = 0;
-    std::uint64_t latest_close = 0;  // of all up to here
+    std::uint64_t latest_close = 0;  // of this and all earlier windows
     std::uint32_t launch = 0;
   };
 
@@ -168,7 +170,7 @@ class launch_metrics {
   std::vector<std::string> names_;
   std::map<std::string, std::uint32_t, std::less<>> name_index_;
   std::unordered_map<std::uint32_t, defined_metric> metrics_;
-  std::map<device_id, std::vector<bool>> planned_;  // by name
+  std::map<device_id, std::vector<bool>> planned_;  // indexed by metric name
   std::vector<reading_value_record> values_;
   std::map<workload_id, workload_values> by_workload_;
   std::set<workload_id> graphs_with_copies_;

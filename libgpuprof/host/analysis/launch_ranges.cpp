@@ -9,19 +9,20 @@
 namespace gpuprof::host {
 namespace {
 
-/// Push/pop ranges in order of beginning; the one that began last is the innermost of its thread.
+/// Push/pop ranges in order of their start; the latest open one of a thread is its innermost.
 class open_stack {
  public:
   explicit open_stack(range_tree const& tree) : tree_(tree) {}
   void open(std::uint32_t range) { open_.push(range); }
-  /// The range that began last of those open at this moment, which does not go back.
+  /// Returns the latest started range that is open at this moment. `moment` must not decrease
+  /// between calls.
   std::uint32_t innermost(std::uint64_t moment) {
     while (!open_.empty() && has_ended(tree_[open_.top()], moment)) open_.pop();
     return open_.empty() ? no_range : open_.top();
   }
 
  private:
-  /// A launch at the very moment of the end still counts.
+  /// A launch at exactly the end of a range still counts.
   static bool has_ended(traced_range const& range, std::uint64_t moment) noexcept {
     return !range.still_open && range.end.value < moment;
   }

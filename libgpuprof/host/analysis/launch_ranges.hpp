@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says in which push/pop range a launch counts, also one from a thread that has none open; and
-// numbers the places in which ranges lie.
+// Finds the push/pop range of a launch, even if the launching thread has no open range, and numbers
+// the places where ranges occur.
 #pragma once
 
 #include "host/analysis/range_tree.hpp"
@@ -11,28 +11,28 @@
 
 namespace gpuprof::host {
 
-/// Whose push/pop ranges a launch can belong to.
+/// The threads whose push/pop ranges a launch can belong to.
 enum class range_scope : std::uint8_t {
-  process,  // of the launching thread; where that has none open, of the thread that waits for it
-  thread,   // of the launching thread alone, as in nsys
+  process,  // the launching thread or, if it has no open range, the thread that waits for it
+  thread,   // only the launching thread, as in nsys
 };
 
-/// The range around another that counts what was launched in it, too.
+/// Returns the enclosing range, which also counts launches in `range`.
 inline std::uint32_t around(traced_range const& range, range_scope scope) noexcept {
   return scope == range_scope::process ? range.around() : range.parent;
 }
 
-/// PyTorch runs backward on a thread of its own, which opens no ranges, while the thread that asked
-/// for it waits inside some. Which thread waits is not recorded. It is taken to be the program's
-/// main thread where that has a range open, else the thread that opened one last.
+/// PyTorch runs backward on a separate thread without ranges, while the thread that requested it
+/// waits inside a range. The capture does not say which thread waits: the main thread is assumed if
+/// it has an open range, else the thread that opened a range last.
 class launch_ranges {
  public:
-  /// The tree outlives it. `main_thread` 0: not known.
+  /// The tree must outlive this object. `main_thread` is 0 if it is not known.
   launch_ranges(range_tree const& tree, range_scope scope, thread_index main_thread);
 
   range_scope scope() const noexcept { return scope_; }
 
-  /// The innermost range of a kernel, graph, copy or fill; no_range: none.
+  /// Returns the innermost range of a kernel, graph, copy or fill, or no_range.
   template <class Record>
   std::uint32_t innermost(Record const& record) const noexcept {
     if (raw(record.range) != 0) return tree_->index_of(record.range);
@@ -44,12 +44,12 @@ class launch_ranges {
 
   range_tree const* tree_;
   range_scope scope_;
-  std::vector<std::uint64_t> begins_;  // of each segment between two events
-  std::vector<std::uint32_t> ranges_;  // the range that threads without one count in
+  std::vector<std::uint64_t> begins_;  // start of each segment between two events
+  std::vector<std::uint32_t> ranges_;  // range that counts launches of threads without one
   mutable std::size_t last_ = 0;
 };
 
-/// On which line a range is listed: one for each name, or what else ranges have in common.
+/// Returns the key of the line on which a range is listed: by default its name.
 using range_grouping = std::function<range_key(traced_range const&)>;
 inline range_key listed_by_name(traced_range const& range) noexcept {
   return key_of(range);
@@ -57,14 +57,14 @@ inline range_key listed_by_name(traced_range const& range) noexcept {
 
 struct numbered_paths {
   struct path {
-    std::uint32_t parent = no_range;  // of the path around it, always below its own
+    std::uint32_t parent = no_range;  // index of the path around it, always lower than its own
     range_key key;
   };
   std::vector<path> all;
   std::vector<std::uint32_t> of_range;  // by index into the range tree
 };
 
-/// `line_of`: ranges that lie in the same place are told apart by this; asked once for each range.
+/// `line_of` distinguishes ranges at the same place. It is called once for each range.
 numbered_paths number_paths(range_tree const& tree, range_scope scope,
                             range_grouping const& line_of);
 

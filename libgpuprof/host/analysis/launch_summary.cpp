@@ -47,7 +47,8 @@ void launch_times::add(kernel_record const& kernel, api_call const& call, std::u
 
 launch_times::api_call const* launch_times::call_of(kernel_record const& kernel) noexcept {
   if (!sorted_) {
-    // A runtime call and the driver call inside it share a correlation id: the outer one launched.
+    // A runtime call and the driver call inside it share a correlation id. The outer call is the
+    // launch.
     std::sort(calls_.begin(), calls_.end(), [](api_call const& a, api_call const& b) {
       return std::tie(a.correlation, a.start, b.end) < std::tie(b.correlation, b.start, a.end);
     });
@@ -59,7 +60,7 @@ launch_times::api_call const* launch_times::call_of(kernel_record const& kernel)
     return i < calls_.size() && calls_[i].correlation == correlation &&
            (i == 0 || calls_[i - 1].correlation != correlation);
   };
-  // Kernels mostly come in the order of their launches: the next call is close by.
+  // Kernels mostly come in the order of their launches, so the next call is close.
   for (std::size_t i = hint_; i < hint_ + 4; ++i)
     if (is_first_of(i)) return one_of(hint_ = i, kernel.start);
   auto const at = std::lower_bound(
@@ -69,8 +70,8 @@ launch_times::api_call const* launch_times::call_of(kernel_record const& kernel)
   return one_of(hint_ = static_cast<std::size_t>(at - calls_.begin()), kernel.start);
 }
 
-/// Of the calls that share the id of the one at `first`, the one of that time: in days ids come
-/// round.
+/// Returns the call with the correlation id of `first` that fits the start time: ids are reused
+/// after days.
 launch_times::api_call const* launch_times::one_of(std::size_t first,
                                                    timestamp_ns start) const noexcept {
   for (auto i = first; i < calls_.size() && calls_[i].correlation == calls_[first].correlation; ++i)

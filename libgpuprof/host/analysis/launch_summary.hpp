@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Follows each kernel from the API call that launched it: time in the call, in the queue, running.
+// Splits the time of each kernel since the API call that launched it: in the call, in the queue,
+// running.
 #pragma once
 
 #include "host/analysis/kernel_labels.hpp"
@@ -18,29 +19,31 @@ struct launch_row {
   device_id device{};
   std::string api;
   std::uint32_t label = 0;
-  statistics total;     // call entered until kernel ended (or call returned, if that was later)
-  statistics api_time;  // 0 where the call was not recorded
-  statistics queued;  // call returned until kernel started; kernels that started earlier have none
+  // from entering the call to the end of the kernel (or of the call, if later)
+  statistics total;
+  statistics api_time;  // 0 if the call was not recorded
+  // from the return of the call to the start of the kernel; not if it started earlier
+  statistics queued;
   statistics kernel;
 };
 
-/// Feed all API calls first, then all kernels.
+/// The caller must add all API calls first, then all kernels.
 class launch_times {
  public:
   launch_times(kernel_labels const& labels, text_of_name text);
 
   void add(api_record const& call);
-  /// `os_thread`: where it was launched; 0: not known.
+  /// `os_thread` is the launching thread; 0: not known.
   void add(kernel_record const& kernel, std::uint32_t os_thread = 0);
 
   bool has_calls() const noexcept { return !calls_.empty(); }
   std::uint64_t matched() const noexcept { return matched_; }
-  /// These count kernels whose launching call is not in the trace: its time and thread are known,
-  /// or not even these.
+  /// Number of kernels whose launching call is not in the trace: with known time and thread, and
+  /// without.
   std::uint64_t unrecorded() const noexcept { return unrecorded_; }
   std::uint64_t without_call() const noexcept { return without_call_; }
 
-  /// Longest total first.
+  /// Returns rows with the longest total first.
   std::vector<launch_row> rows();
 
  private:
@@ -74,7 +77,7 @@ class launch_times {
   std::uint64_t matched_ = 0;
   std::uint64_t unrecorded_ = 0, without_call_ = 0;
   std::map<group_key, times> groups_;
-  std::map<std::string, std::uint32_t> api_names_;  // without version -> number
+  std::map<std::string, std::uint32_t> api_names_;  // name without version -> number
   std::map<name_id, std::uint32_t> api_of_name_;
 };
 

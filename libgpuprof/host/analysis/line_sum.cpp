@@ -13,7 +13,7 @@ void add_sources(figure_sources& all, figure_sources const& more) noexcept {
   all.is_shared = all.is_shared || more.is_shared;
 }
 
-/// Of what is known for less of the line's time there is no figure of the line.
+/// Sets `value` only if it is known for enough of the line's time.
 template <class Mean>
 void take(Mean const& mean, double share, std::optional<double>& value) {
   if (share >= least_known_share) value = mean.value();
@@ -33,7 +33,7 @@ void line_sum::add(workload_figures const& f, std::uint64_t launches, double ns)
   begun_.samples += f.samples;
   begun_.read_by_ranks.insert(f.read_by_ranks.begin(), f.read_by_ranks.end());
   begun_.total_ns += ns;
-  if (!f.mean_ns) return;  // only ever seen slowed down
+  if (!f.mean_ns) return;  // all launches were slowed
   known_launches_ += n;
   known_ns_ += *f.mean_ns * n;
   part_time const time{ns, *f.mean_ns * n};
@@ -110,7 +110,7 @@ void line_sum::take_rates(roofline_row& row) const {
 void line_sum::take_shares(roofline_row& row) const {
   for (std::size_t i = 0; i < roof_count; ++i)
     take(shares_[i], share_of(shares_[i].line_ns()), row.shares[i]);
-  // The mean of those that are far from a roof says nothing of the others.
+  // The mean over workloads with a known share says nothing about the others.
   for (std::size_t p = 0; p < precision_count; ++p)
     if (is_not_judged_[p]) row.shares[compute_roofs + p].reset();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workloads summed up to a line of the roofline: rates over the time of what is known, and the
-// means and ratios of its parts.
+// Sums workloads into a line of the roofline: rates over the time for which a value is known, and
+// means and ratios of the parts.
 #pragma once
 
 #include "host/analysis/roofline_row.hpp"
@@ -11,13 +11,13 @@
 
 namespace gpuprof::host {
 
-/// The time of a part of a line: what it takes of the line, and what its launches take where nobody
-/// counts.
+/// The time of one part of a line: its share of the line, and the time of its launches without
+/// counters.
 struct part_time {
   double of_line_ns = 0, undisturbed_ns = 0;
 };
 
-/// A mean that is weighted by time, of those values that are known.
+/// A time-weighted mean of the values that are known.
 class time_weighted {
  public:
   void add(std::optional<double> value, part_time const& time, double error = 0) noexcept {
@@ -42,9 +42,8 @@ class time_weighted {
   double sum_ = 0, weight_ = 0, error_ = 0, line_ns_ = 0;
 };
 
-/// Amounts over the time they took, a second. Errors are those of each workload, not of each
-/// launch; `bias` is that of a rule which may be off for all of them alike: it does not average
-/// out.
+/// The sum of amounts per second of the time they took. Errors are per workload, not per launch;
+/// `bias` is an error that all of them share, so it does not average out.
 class rate {
  public:
   void add(std::optional<double> amount, double launches, part_time const& time, double error = 0,
@@ -71,7 +70,7 @@ class rate {
   double amount_ = 0, ns_ = 0, error_ = 0, bias_ = 0, line_ns_ = 0;
 };
 
-/// One amount per another, of the launches where both are known.
+/// The ratio of two amounts, over the launches for which both are known.
 class ratio {
  public:
   void add(std::optional<double> above, std::optional<double> below, double launches,
@@ -93,9 +92,9 @@ class ratio {
 
 class line_sum {
  public:
-  /// So many launches of a workload, which take `ns` of the line.
+  /// Adds `launches` launches of a workload, which take `ns` of the line.
   void add(workload_figures const& figures, std::uint64_t launches, double ns);
-  /// What it is bound by is left open. `gpu_ns`: the time of all kernels.
+  /// Returns the row without setting what it is bound by. `gpu_ns` is the time of all kernels.
   roofline_row row(double gpu_ns) const;
 
  private:
@@ -107,7 +106,7 @@ class line_sum {
   void take_rates(roofline_row& row) const;
   void take_shares(roofline_row& row) const;
 
-  roofline_row begun_;  // what needs no mean
+  roofline_row begun_;  // the members that are plain sums
   std::array<rate, precision_count> flops_;
   rate total_, total_above_, dram_, l2_;
   ratio intensity_, l2_intensity_;

@@ -44,7 +44,8 @@ void memory_operations::add(memset_record const& fill) {
 }
 
 void memory_operations::add(unified_memory_record const& counter) {
-  // CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_*; the other kinds count faults.
+  // Values are CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_*; the other kinds count
+  // faults.
   std::size_t slot = unified_slot;
   if (counter.counter == 2)
     slot += 1;
@@ -90,7 +91,7 @@ std::vector<memory_row> memory_operations::by_size() {
 
 namespace {
 
-// CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_*.
+// Values are CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_*.
 constexpr std::uint32_t host_to_device = 1, device_to_host = 2;
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long copies and fills took, and how many bytes they moved: per kind of operation; and what
-// unified memory moved, by address.
+// Sums time and bytes of copies and fills for each kind of operation, and what unified memory
+// moved, by address.
 #pragma once
 
 #include "host/analysis/samples.hpp"
@@ -28,16 +28,16 @@ class memory_operations {
  public:
   void add(copy_record const& copy);
   void add(memset_record const& fill);
-  /// Only the counters that are transfers; others are ignored.
+  /// Ignores counters that are not transfers.
   void add(unified_memory_record const& counter);
 
-  /// Longest total time first.
+  /// Returns rows with the longest total time first.
   std::vector<memory_row> by_time();
-  /// Most bytes first.
+  /// Returns rows with the most bytes first.
   std::vector<memory_row> by_size();
 
  private:
-  // One per copy_kind, then the fill, then the three directions of unified memory.
+  // One slot for each copy_kind, then fills, then the three directions of unified memory.
   static constexpr std::size_t memset_slot = 11;
   static constexpr std::size_t unified_slot = 12;
   struct series {
@@ -48,27 +48,28 @@ class memory_operations {
   std::array<series, unified_slot + 3> series_;
 };
 
-// What unified memory moved between host and devices, by address.
+// Sums what unified memory moved between host and devices, by address.
 
-/// Migrations that began at one address, or all together.
+/// The sum of migrations that began at one address.
 struct migration_row {
   std::uint64_t address = 0;
   std::uint64_t to_device = 0, to_host = 0;  // bytes
-  std::uint64_t ns = 0;                      // that both took, added up
+  std::uint64_t ns = 0;                      // time of both directions together
 };
 
 struct migration_totals {
   std::uint64_t to_device = 0, to_host = 0;  // bytes
-  std::uint64_t lowest = 0, highest = 0;     // address at which a migration began
+  // lowest and highest address at which a migration began
+  std::uint64_t lowest = 0, highest = 0;
 };
 
 class migrations {
  public:
-  /// Only transfers between host and device; others are ignored.
+  /// Ignores counters that are not transfers between host and device.
   void add(unified_memory_record const& counter);
 
   bool empty() const noexcept { return by_address_.empty(); }
-  /// Most bytes first.
+  /// Returns rows with the most bytes first.
   std::vector<migration_row> by_address() const;
   migration_totals totals() const;
 

@@ -13,13 +13,13 @@ struct part {
   std::uint64_t launches = 0;
 };
 
-/// The sum of a metric over launches, as a row is made of it.
+/// Sums a metric over launches and makes a row of it.
 class metric_sum {
  public:
   metric_sum(workload_metrics const& metrics, workload_times const& times, std::string const& name)
       : metrics_(metrics), times_(times), name_(name) {}
 
-  /// A graph around which this was not read is known by its kernels.
+  /// If the metric was not read around a graph, uses the graph's kernels.
   void add(part const& of) {
     if (add_known(of) || !times_.is_level_above(of.workload)) return;
     auto const all = static_cast<double>(times_.tally(of.workload).launches);
@@ -69,7 +69,7 @@ class metric_sum {
   running_mean readings_;
 };
 
-/// A row for each metric that was read in one of the parts.
+/// Adds a row for each metric that was read in any of the parts.
 void add_rows(std::vector<metric_row>& rows, metric_row const& begun,
               workload_metrics const& metrics, workload_times const& times,
               std::span<part const> parts) {
@@ -92,7 +92,7 @@ std::vector<metric_row> metrics_by_kernel(workload_metrics const& metrics,
   };
   std::map<std::string, line> by_name;
   for (std::uint32_t i = 0; i < times.size(); ++i) {
-    // Beside its kernels a graph is listed where it was read as a whole.
+    // A graph that was read as a whole is listed in addition to its kernels.
     if (times.is_level_above(i) && !metrics.exact().has_workload(times.id(i))) continue;
     auto name = listed_name(times.id(i), labels);
     auto& line = by_name[name];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each hardware counter says of each kernel, and of each range.
+// Summarizes each hardware counter for each kernel and each range.
 #pragma once
 
 #include "host/analysis/range_workloads.hpp"
@@ -15,25 +15,26 @@ namespace gpuprof::host {
 
 struct metric_row {
   std::string metric;
-  std::string name;                 // of the kernel; empty in rows of ranges
-  range_key range;                  // ranges only
-  bool is_outside = false;          // likewise: of launches outside any range
-  std::uint64_t instances = 0;      // likewise
-  std::uint64_t launches = 0;       // of workloads in which the metric was read
-  std::uint64_t samples = 0;        // readings; of samples in time the launches in them
-  double average = 0;               // of these launches: each stands for itself, sampled or not
-  std::optional<double> deviation;  // of the readings; where there are no others
-  double error = 0;                 // of the average, one standard error
+  std::string name;             // of the kernel; empty in rows of ranges
+  range_key range;              // only in rows of ranges
+  bool is_outside = false;      // only in rows of ranges: launches outside any range
+  std::uint64_t instances = 0;  // only in rows of ranges
+  std::uint64_t launches = 0;   // of workloads that have the metric
+  // number of readings; for sampled metrics, of launches in the samples
+  std::uint64_t samples = 0;
+  double average = 0;               // mean over these launches, each weighted equally
+  std::optional<double> deviation;  // of the readings; empty if the value uses samples
+  double error = 0;                 // one standard error of the average
   figure_source source{};
-  bool is_shared = false;       // other launches ran beside for most of the time
-  std::optional<double> total;  // over these launches; of amounts (".sum") only
+  bool is_shared = false;       // other launches ran at the same time for most of the time
+  std::optional<double> total;  // sum over these launches; only for amounts (".sum")
 };
 
-/// By kernel and metric; kernels by their total time, metrics in the order of the plan. Graphs that
-/// were read as a whole have lines beside their kernels.
+/// Returns rows by kernel and metric; kernels are sorted by total time, metrics by the order of the
+/// plan. Graphs that were read as a whole have rows in addition to their kernels.
 std::vector<metric_row> metrics_by_kernel(workload_metrics const& metrics,
                                           workload_times const& times, kernel_labels const& labels);
-/// The same by range.
+/// As metrics_by_kernel(), but by range.
 std::vector<metric_row> metrics_by_range(workload_metrics const& metrics,
                                          workload_times const& times,
                                          std::span<range_work const> ranges);

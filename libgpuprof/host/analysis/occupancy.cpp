@@ -8,17 +8,18 @@ namespace gpuprof::host {
 namespace {
 
 constexpr std::uint32_t warp_size = 32;
-constexpr std::uint32_t partitions = 4;              // of an SM; a warp's registers lie in one
-constexpr std::uint32_t register_granularity = 256;  // registers of a warp
-constexpr std::uint32_t least_registers = 16;        // a thread; compilers go no lower
+// per SM; the registers of a warp are in one partition
+constexpr std::uint32_t partitions = 4;
+constexpr std::uint32_t register_granularity = 256;  // allocation unit for the registers of a warp
+constexpr std::uint32_t least_registers = 16;        // per thread; compilers never use fewer
 constexpr std::uint32_t kib = 1024;
 
 struct capability_row {
   std::uint32_t major, minor, threads, blocks, shared_kib;
 };
 
-/// CUDA programming guide, "Compute capabilities". A minor version that is not listed is not known:
-/// within a major version SMs differ.
+/// From the CUDA programming guide, "Compute capabilities". SMs differ within a major version, so
+/// an unlisted minor version is not known.
 constexpr std::array capabilities{
     capability_row{7, 0, 2048, 32, 96},   capability_row{7, 2, 2048, 32, 96},
     capability_row{7, 5, 1024, 16, 64},   capability_row{8, 0, 2048, 32, 164},
@@ -29,7 +30,7 @@ constexpr std::array capabilities{
     capability_row{12, 1, 1536, 24, 100},
 };
 
-/// In 64 bits: a damaged file may say any size, and none may wrap to a small one.
+/// Uses 64 bits because a damaged file may hold any size, and no result may wrap around.
 constexpr std::uint64_t rounded_up(std::uint64_t value, std::uint32_t granularity) {
   return (value + granularity - 1) / granularity * granularity;
 }
@@ -38,7 +39,7 @@ constexpr std::uint32_t divide_up(std::uint32_t value, std::uint32_t by) {
   return value / by + (value % by != 0);
 }
 
-/// The greatest number where the product does not fit.
+/// Returns UINT64_MAX if the product overflows.
 constexpr std::uint64_t volume(extent3 const& extent) {
   auto const area = std::uint64_t{extent.x} * extent.y;
   if (extent.z != 0 && area > UINT64_MAX / extent.z) return UINT64_MAX;
@@ -60,14 +61,15 @@ std::uint32_t blocks_by_shared_memory(kernel_shape const& shape, sm_limits const
   return static_cast<std::uint32_t>(sm.shared_bytes / rounded_up(used, sm.shared_granularity));
 }
 
-/// The most registers of a thread with which an SM holds so many warps; 0: not possible.
+/// Returns the most registers per thread with which an SM holds this many warps. 0: not possible.
 std::uint32_t registers_for(std::uint32_t warps, sm_limits const& sm) {
   auto const of_warp = sm.registers / partitions / divide_up(warps, partitions);
   auto const registers = of_warp / register_granularity * register_granularity / warp_size;
   return registers < least_registers ? 0 : registers;
 }
 
-/// The most shared memory of a block with which an SM holds so many blocks; nothing: not possible.
+/// Returns the most shared memory per block with which an SM holds this many blocks. Nothing: not
+/// possible.
 std::optional<std::uint32_t> shared_bytes_for(std::uint32_t blocks, sm_limits const& sm) {
   auto const allocated = sm.shared_bytes / blocks / sm.shared_granularity * sm.shared_granularity;
   if (allocated < sm.reserved_shared_bytes) return std::nullopt;
@@ -101,7 +103,8 @@ std::optional<sm_limits> sm_limits_of(device_record const& device) noexcept {
 std::optional<occupancy> occupancy_of(kernel_shape const& shape, sm_limits const& sm) noexcept {
   auto const threads = volume(shape.block);
   if (threads == 0 || threads > sm.threads) return std::nullopt;
-  if (shape.registers_per_thread == 0) return std::nullopt;  // not known: every kernel has some
+  // 0 means not known: every kernel uses registers
+  if (shape.registers_per_thread == 0) return std::nullopt;
   if (shape.shared_bytes_unknown) return std::nullopt;
   occupancy result;
   result.warps_per_block = divide_up(static_cast<std::uint32_t>(threads), warp_size);

@@ -9,10 +9,10 @@
 namespace gpuprof::host {
 namespace {
 
-// Operations over sm__pipe_tensor_cycles_active.avg, each of an SM, on an H200: of cuBLAS products,
-// whatever the columns of their wgmma (8 to 256), and of kernels of nothing but one mma.sync. A
-// deep one has two cycles for what wgmma does in a cycle and a third, a short one of 16 bits for
-// half.
+// Operations per cycle of sm__pipe_tensor_cycles_active.avg and SM, measured on an H200: with
+// cuBLAS products for any number of wgmma columns (8 to 256), and with kernels of a single
+// mma.sync. A deep mma.sync needs two cycles for what wgmma does in one and a third, a short 16-bit
+// one for what wgmma does in one.
 struct measured_rate {
   std::string_view chip;
   instruction_class what{};
@@ -53,7 +53,7 @@ std::set<shape_id> without_tensor_code(std::span<kernel_shape const> shapes,
 
 std::optional<tensor_rate> rate_by_code(kernel_code const* code, chip_size const& gpu) noexcept {
   if (code == nullptr || !code->is_complete || gpu.sm_count == 0) return std::nullopt;
-  // What a cycle of these computes was not measured.
+  // Operations per cycle of sparse instructions were not measured.
   if (code->holds.has(instruction_class::sparse_tensor)) return std::nullopt;
   for (auto const& rate : rates) {
     if (rate.chip != gpu.chip || code->holds.tensor() != instruction_set(rate.what)) continue;
@@ -68,24 +68,25 @@ namespace {
 
 constexpr double threads_of_warp = 32;
 
-// Loops, which run more often than the code around them, compute more: of 77 kernels of GPT-2 and
-// ResNet-50 training whose FP32 operations were counted as well, an instruction computed 1.4 times
-// (median) what the mean instruction of their code does. So taken, 78 and 80 % were within one
-// error, 92 and 98 % within two.
+// Loops run more often than the code around them and compute more. For 77 kernels of GPT-2 and
+// ResNet-50 training with counted FP32 operations, an executed instruction computed 1.4 times
+// (median) as much as the mean instruction of the code. With this factor, 78 and 80 % were within
+// one error, 92 and 98 % within two.
 constexpr double more_than_the_mean = 1.4;
 constexpr double error_by_code = 0.5;
-// A warp whose lanes are all off but one issues as many instructions as one with all lanes.
+// A warp with only one active lane issues as many instructions as one with all lanes.
 constexpr double error_by_lanes = 1 - 1 / threads_of_warp;
-// The most that an instruction computes for a thread: multiply-adds, of pairs in FP16. HFMA2 is
-// two instructions of the pipes; only beside HFMA2.MMA, which is none of them, it is one.
+// The most operations of one instruction for a thread: multiply-adds, in FP16 on pairs. HFMA2
+// counts as two instructions of the pipes, but as one in code with HFMA2.MMA, which does not count.
 constexpr double max_fp32 = 2, max_fp16 = 4, max_fp16_without_mma = 2;
-// Loops run as often as the geometry says, so that the workloads of a kernel differ; and compilers
-// at run time make several kernels of one name.
+// The geometry sets how often loops run, so workloads of one kernel differ; and run-time compilers
+// make several kernels with one name.
 constexpr double error_by_other_workload = 0.25;
-// A reference whose samples say less is none.
+// A reference with a larger sampling error is not used.
 constexpr double sure_reference = 0.1;
 
-/// At most what the pipes can do. The arguments are those of the mean instruction of the code.
+/// Limits the rate to what the pipes can do. The arguments describe the mean instruction of the
+/// code.
 fma_rate within_pipes(double mean_fp32, double mean_fp16) noexcept {
   auto const greatest_fp16 = mean_fp16 > max_fp16_without_mma ? max_fp16 : max_fp16_without_mma;
   auto const fp32 = more_than_the_mean * mean_fp32, fp16 = more_than_the_mean * mean_fp16;
@@ -95,7 +96,7 @@ fma_rate within_pipes(double mean_fp32, double mean_fp16) noexcept {
   return {fp32 * scale, fp16 * scale, error_by_lanes, std::min(error_by_code, room), true};
 }
 
-/// What its code holds and its counts lack was not seen in the variant that was counted.
+/// True if the code contains operations whose count is 0: the counted variant did not have them.
 bool lacks_counts(kernel_code const& code) noexcept {
   using enum instruction_class;
   return (code.holds.has(fp32) && code.fma.fp32_operations == 0) ||
@@ -130,7 +131,7 @@ fma_rates::fma_rates(workload_metrics const& metrics, workload_times const& time
   }
 }
 
-/// What was counted of a workload, if it was sampled as well.
+/// Adds the counted operations of a workload that was also sampled.
 void fma_rates::add(workload_metrics const& metrics, workload_id const& workload,
                     std::string_view chip) {
   auto const name = names_.find(workload.shape);
@@ -141,7 +142,7 @@ void fma_rates::add(workload_metrics const& metrics, workload_id const& workload
   auto const flop = count_flop(metrics.exact(), metrics.counted_as(workload), chip, code);
   auto const fp32 = flop[precision::fp32], fp16 = flop[precision::fp16];
   if (!fp32 || !fp16 || !(*fp32 + *fp16 > 0)) return;
-  // More than the pipes can do: samples saw less than what ran.
+  // If the counted operations exceed what the pipes can do, the samples missed some of the work.
   auto const of_pipes = (*fp32 / max_fp32 + *fp16 / max_fp16) / threads_of_warp / sampled->mean;
   if (of_pipes > 1 + sure_reference) return;
   auto const ratio = (*fp32 + *fp16) / sampled->mean;
@@ -178,8 +179,8 @@ bool is_tensor(precision p) noexcept {
   return p >= precision::tensor_fp64;
 }
 
-/// Operations in the one precision that the tensor cores worked in; nullopt when there were several
-/// or not all were counted.
+/// Returns the operations in the only precision that the tensor cores used. nullopt if there were
+/// several or not all were counted.
 std::optional<tensor_rate> one_precision(launch_metrics const& counted, workload_id const& workload,
                                          std::string_view chip, kernel_code const* code) {
   auto const flop = count_flop(counted, workload, chip, code);
@@ -230,7 +231,7 @@ std::optional<tensor_rate> tensor_rates::of(workload_id const& workload) const {
   if (raw(workload.graph) != 0 || name == names_.end()) return std::nullopt;
   auto const known = rates_.find({workload.device, name->second});
   if (known != rates_.end() && known->second.is_clear) return known->second.rate;
-  // Its workloads do not agree: there is no one rate.
+  // The workloads of the kernel disagree, so there is no single rate.
   if (known != rates_.end() && known->second.least > 0) return std::nullopt;
   auto const chip = chips_.find(workload.device);
   return chip == chips_.end() ? std::nullopt : rate_by_code(code_of(workload), chip->second);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an instruction of the FMA pipes, and a cycle of the tensor cores, computes in a kernel: as
-// another of its workloads was counted, or as its machine code says.
+// Estimates the operations per FMA-pipe instruction and per tensor-core cycle of a kernel, from
+// another counted workload of it or from its machine code.
 #pragma once
 
 #include "host/analysis/flop_accounting.hpp"
@@ -21,12 +21,12 @@
 
 namespace gpuprof::host {
 
-/// By the name of the kernel.
+/// Stores codes by kernel name.
 class kernel_codes {
  public:
-  /// A later one of the same name replaces the earlier.
+  /// Replaces an earlier row of the same name.
   void add(kernel_code_record const& row) { codes_[row.name] = code_of(row); }
-  /// nullptr: its module was not seen.
+  /// Returns nullptr if the kernel's module was not seen.
   kernel_code const* find(name_id name) const noexcept {
     auto const found = codes_.find(name);
     return found == codes_.end() ? nullptr : &found->second;
@@ -37,55 +37,56 @@ class kernel_codes {
   std::map<name_id, kernel_code> codes_;
 };
 
-/// Those of these kernels that are known to hold no instruction of the tensor cores.
+/// Returns the shapes whose code is known to have no tensor-core instruction.
 std::set<shape_id> without_tensor_code(std::span<kernel_shape const> shapes,
                                        kernel_codes const& codes);
 
-/// What a cycle of the tensor cores computes in a kernel.
+/// Operations that the tensor cores compute per cycle in one kernel.
 struct tensor_rate {
   precision of{};
-  double operations = 0;  // of the GPU, per cycle of sm__pipe_tensor_cycles_active.avg
+  double operations = 0;  // of the whole GPU, per cycle of sm__pipe_tensor_cycles_active.avg
   std::string_view peak_test;
-  double error = 0;  // one standard error of it, as a share
+  double error = 0;  // one standard error, as a share
 };
 
-/// Of a GPU.
+/// Chip and number of SMs of a GPU.
 struct chip_size {
   std::string_view chip;  // CUPTI's name; empty: not known
   std::uint32_t sm_count = 0;
 };
-/// Where all tensor instructions of the kernel are of one class, and it was measured what the chip
-/// computes with it in a cycle.
+/// Returns nothing unless all tensor instructions of the kernel are of one class whose operations
+/// per cycle were measured on this chip.
 std::optional<tensor_rate> rate_by_code(kernel_code const* code, chip_size const& gpu) noexcept;
 
-/// Instructions of warps on the FMA pipes of all SMs, which samples count: multiply-adds, additions
+/// The sampled counter of warp instructions on the FMA pipes of all SMs: multiply-adds, additions
 /// and multiplications in FP32 and FP16, and integer multiplications.
 inline constexpr std::string_view fma_instructions_of_gpu =
     "TPC.TriageCompute.sm__inst_executed_pipe_fma_realtime.sum";
 
-/// Operations for each such instruction of a warp.
+/// Operations per warp instruction on the FMA pipes.
 struct fma_rate {
   double fp32 = 0, fp16 = 0;
-  double below = 0, above = 0;  // errors of both: how far the truth may lie there, as shares
-  /// The rate holds if all lanes of the warps compute, and nothing says whether they do.
+  // errors of both: how far the true value may be below or above, as shares
+  double below = 0, above = 0;
+  /// The rate assumes that all lanes of the warps compute, which is not known.
   bool is_limit = false;
 };
 
-/// From the code alone, by how many of its instructions compute. The truth may be half more, but
-/// not more than the pipes can do. It is less where lanes are off, down to one lane of a warp.
-/// Nothing where the code is not known in full or has tensor instructions, or the chip counts these
+/// Estimates the rate from the machine code only. The true rate may be up to 50 % higher, but not
+/// above what the pipes can do; it is lower if lanes are off, down to one lane per warp. Returns
+/// nothing if the code is incomplete or has tensor instructions, or if the chip counts these
 /// instructions in another way.
 std::optional<fma_rate> fma_rate_by_code(kernel_code const* code, std::string_view chip) noexcept;
 
-/// Kernels of one name have one code: where the operations of one of its workloads were counted
-/// around launches and its instructions sampled, their ratio holds for the others on that GPU.
+/// Kernels of one name have the same code. If one workload of a kernel has both counted operations
+/// and sampled instructions, their ratio is used for the other workloads on that GPU.
 class fma_rates {
  public:
   fma_rates(workload_metrics const& metrics, workload_times const& times,
             std::span<kernel_shape const> shapes,
             std::function<std::string_view(device_id)> const& chip_of, kernel_codes const& codes);
 
-  /// Of workloads that compute on CUDA cores alone.
+  /// Returns nothing for workloads that use tensor cores or whose code is not known in full.
   std::optional<fma_rate> of(workload_id const& workload) const;
 
  private:
@@ -103,17 +104,17 @@ class fma_rates {
   kernel_codes codes_;
 };
 
-// What a cycle of the tensor cores computes in a kernel: as another geometry of it was counted, or
-// as its machine code says.
+// Computes the operations per tensor-core cycle of a kernel, from another counted workload of it or
+// from its machine code.
 
-/// Workloads of one kernel agree within this, or the ratio is not the kernel's. What is taken from
-/// it is off by half of that, one standard error.
+/// The rates of a kernel's workloads must agree within this factor, otherwise they are not used.
+/// Half of it is the standard error of the rate.
 inline constexpr double tensor_rate_agreement = 1.05;
 inline constexpr double tensor_rate_error = (tensor_rate_agreement - 1) / 2;
 
-/// Kernels of one name are compiled for one precision: where operations and cycles of one of its
-/// workloads were counted around launches, their ratio holds for the others on that GPU. Where
-/// none was, the machine code says which instructions the kernel has.
+/// Kernels of one name are compiled for one precision. If operations and cycles of one workload
+/// were counted around launches, their ratio is used for the others on that GPU. Otherwise the
+/// machine code says which instructions the kernel has.
 class tensor_rates {
  public:
   tensor_rates() = default;
@@ -122,7 +123,7 @@ class tensor_rates {
                std::function<chip_size(device_id)> const& chip_of, kernel_codes const& codes = {});
 
   std::optional<tensor_rate> of(workload_id const& workload) const;
-  /// nullptr for graphs, and where it is not known.
+  /// Returns nullptr for graphs, and if the code is not known.
   kernel_code const* code_of(workload_id const& workload) const;
 
  private:
@@ -130,7 +131,7 @@ class tensor_rates {
   struct counted_rate {
     tensor_rate rate;
     double least = 0, greatest = 0;  // operations per cycle
-    bool is_clear = true;            // one precision in all of its workloads
+    bool is_clear = true;            // all of its workloads use the same precision
   };
   std::map<shape_id, name_id> names_;
   std::map<kernel_key, counted_rate> rates_;

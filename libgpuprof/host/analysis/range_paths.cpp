@@ -13,7 +13,7 @@
 namespace gpuprof::host {
 namespace {
 
-/// Which paths keep a place of their own: the longest, each with all that it lies in.
+/// Selects the paths to keep: the longest ones, each with all of its enclosing paths.
 std::vector<bool> longest_of(std::vector<range_path> const& paths, std::size_t count) {
   double cpu = 1, gpu = 1;
   for (auto const& path : paths) {
@@ -66,7 +66,8 @@ range_paths::range_paths(range_tree const& tree, open_ranges const& open,
     path.own_cpu_ns += ns;
   }
   for (std::uint32_t i = 0; i < path_of_range_.size(); ++i) {
-    if (tree[i].parent == no_range) continue;  // time of another thread is nobody's here
+    // time on another thread is not subtracted from the waiting range
+    if (tree[i].parent == no_range) continue;
     auto& own = paths_[path_of_range_[tree[i].parent]].own_cpu_ns;
     own -= std::min(own, nanoseconds(tree[i].duration()));
   }
@@ -89,7 +90,7 @@ void range_paths::add(std::uint32_t innermost, timestamp_ns launched, std::uint6
   }
 }
 
-/// With what is inside; enclosing paths come first.
+/// Returns paths with GPU time and operations of the paths inside them. Enclosing paths come first.
 std::vector<range_path> range_paths::summed() const {
   auto paths = paths_;
   for (auto& path : paths) path.gpu_ns = path.own_gpu_ns;
@@ -103,8 +104,7 @@ std::vector<range_path> range_paths::summed() const {
 
 bounded_paths range_paths::bounded(std::size_t limit) const {
   auto const all = summed();
-  // Each path that is kept may have one beside it for those inside that are not, and so has the
-  // top.
+  // Each kept path, and the top level, may get one extra path that joins the dropped ones below it.
   auto const kept = longest_of(
       all, all.size() <= limit ? all.size() : (limit - std::min<std::size_t>(limit, 1)) / 2);
   bounded_paths made;
@@ -133,12 +133,12 @@ bounded_paths range_paths::bounded(std::size_t limit) const {
     join(made.paths[place[i]], all[i], is_outermost);
   }
   for (auto& path : made.paths)
-    if (path.joined == 1) {  // alone it keeps its name
+    if (path.joined == 1) {  // a single path keeps its name
       path.joined = 0;
       --made.joined;
     } else if (path.joined > 1) {
       path.key = {.style = path.key.style};
-      // They overlap, and each has all work that was launched while it was open.
+      // Joined start/end ranges overlap, and each counts all work launched while it was open.
       if (path.key.style == range_style::start_end)
         path.gpu_ns = path.own_gpu_ns = path.operations = 0;
     }
@@ -149,13 +149,13 @@ bounded_paths range_paths::bounded(std::size_t limit) const {
 namespace {
 
 struct numbered {
-  std::string_view name;  // without its number
+  std::string_view name;  // without the trailing number
   range_key key;
 
   auto group() const { return std::tie(name, key.domain, key.style); }
 };
 
-/// Each key once, those that differ in a number alone beside each other.
+/// Returns each key once; keys that differ only in a number are next to each other.
 std::vector<numbered> sorted_names(range_tree const& tree, text_of_name const& text) {
   std::vector<range_key> keys;
   for (auto const& range : tree.ranges()) keys.push_back(key_of(range));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranges of a trace as a tree of names: how often each place in it was entered, and for how
-// long, with and without what is inside.
+// Builds a tree of range names: how often each place was entered, and for how long, with and
+// without the ranges inside.
 #pragma once
 
 #include "host/analysis/kernel_labels.hpp"
@@ -18,37 +18,38 @@
 namespace gpuprof::host {
 
 struct range_path {
-  range_key key;                    // of its innermost name; of joined paths, the style alone
-  std::uint32_t parent = no_range;  // index of the path around it, always below its own
-  std::uint32_t joined = 0;         // more than 0: so many short paths stand together here
+  range_key key;                    // of its innermost name; joined paths only have a style
+  std::uint32_t parent = no_range;  // index of the path around it, always lower than its own
+  std::uint32_t joined = 0;         // number of short paths joined here; 0: a single path
   std::uint64_t instances = 0;
-  std::uint64_t cpu_ns = 0, own_cpu_ns = 0;  // own: without the ranges inside
-  std::uint64_t gpu_ns = 0, own_gpu_ns = 0;  // of work launched inside; own: by no range inside
-  std::uint64_t operations = 0;              // of these: kernels, copies, fills, graphs
+  std::uint64_t cpu_ns = 0, own_cpu_ns = 0;  // own: without time in ranges inside
+  // of work launched inside; own: not launched by a range inside
+  std::uint64_t gpu_ns = 0, own_gpu_ns = 0;
+  std::uint64_t operations = 0;  // pieces of this work: kernels, copies, fills, graphs
 };
 
-/// A tree that is small enough to be drawn.
+/// A tree with a limited number of paths, for drawing.
 struct bounded_paths {
   std::vector<range_path> paths;
   std::vector<std::uint32_t> of_range;  // by index into the range tree
-  std::size_t joined = 0;               // paths that have no place of their own
+  std::size_t joined = 0;               // number of paths without a place of their own
 };
 
 class range_paths {
  public:
-  /// All outlive it. `line_of`: ranges that lie in the same place are told apart by this.
+  /// All arguments must outlive this object. `line_of` distinguishes ranges at the same place.
   range_paths(range_tree const& tree, open_ranges const& open, launch_ranges const& launched,
               range_grouping const& line_of = listed_by_name);
 
-  /// Anything that ran on the GPU, with the time it takes when nobody counts.
+  /// Adds anything that ran on the GPU. `ns` is its time without counters.
   template <class Record>
   void add(Record const& record, std::uint64_t ns) {
     add(launched_.innermost(record), record.launched, ns);
   }
 
-  /// At most `limit` paths, those of the longest times. Others are joined below the path that they
-  /// lie in. A start/end range lies in none: what was launched while it was open counts in it, too;
-  /// of joined ones, which overlap, no GPU time is told.
+  /// Returns at most `limit` paths, the longest ones. Other paths are joined below their enclosing
+  /// path. A start/end range is not nested in others; work launched while it was open counts in it
+  /// as well. Joined start/end ranges overlap, so they have no GPU time.
   bounded_paths bounded(std::size_t limit) const;
 
  private:
@@ -58,24 +59,26 @@ class range_paths {
 
   open_ranges const& open_;
   launch_ranges const& launched_;
-  std::vector<range_path> paths_;  // own times alone
+  std::vector<range_path> paths_;  // own times only
   std::vector<std::uint32_t> path_of_range_;
 };
 
-// Lists ranges that differ in nothing but the number at the end of their names on one line, where
-// there are very many: "aten::mm, seq = 1" to "aten::mm, seq = 500000".
+// Lists many ranges that differ only in the number at the end of their name on one line: "aten::mm,
+// seq = 1" to "aten::mm, seq = 500000".
 
-/// So many names that differ in a number alone keep a line each: the layers of a model do.
+/// Up to this many names that differ only in a number keep a line each, as the layers of a model
+/// do.
 inline constexpr std::size_t max_numbered_names = 64;
 
 class numbered_ranges {
  public:
-  /// Steps are one line, however many there are. `text` is asked here alone.
+  /// All steps share one line. `text` is used only in the constructor.
   numbered_ranges(range_tree const& tree, text_of_name const& text, step_ranges const& steps);
 
-  /// The key of the first range that shares the line.
+  /// Returns the key of the first range on the line.
   range_key line_of(range_key const& key) const noexcept;
-  /// "aten::mm, seq #"; of steps, "step"; empty: the line is of one name, which is its own.
+  /// Returns "aten::mm, seq #", or "step" for steps. Empty: the line has only one name and shows
+  /// it.
   std::string name_of_line(range_key const& key) const;
 
  private:
@@ -83,7 +86,7 @@ class numbered_ranges {
     range_key first;
     std::string name;
   };
-  std::map<range_key, shared_line> shared_;  // those that share one
+  std::map<range_key, shared_line> shared_;  // only keys that share a line
 };
 
 }  // namespace gpuprof::host

@@ -41,7 +41,7 @@ void range_projection::add(range_id innermost, timestamp_ns launched, timestamp_
 
 std::vector<projection_row> range_projection::rows(range_filter const& keeps) {
   std::vector<std::uint32_t> children(extents_.size(), 0);
-  // Enclosing ranges come first in the tree, so going backwards hands work up level by level.
+  // Enclosing ranges come first in the tree, so a backward loop passes work up level by level.
   for (auto i = static_cast<std::uint32_t>(extents_.size()); i-- > 0;) {
     auto const parent = tree_[i].parent;
     if (extents_[i].operations == 0 || parent == no_range) continue;
@@ -111,8 +111,8 @@ void range_kernels::note(std::uint32_t range, kernel_record const& kernel) {
   if (cell.instances.empty() || cell.instances.back() != range) cell.instances.push_back(range);
 }
 
-/// The distinct ranges that lie `steps` above these, in order. They mostly come in order already,
-/// with repeats side by side, because launches do.
+/// Returns the distinct ranges that lie `steps` levels above these, in order. The input is mostly
+/// in order, with repeats side by side, because launches are.
 void range_kernels::enclosing(std::vector<std::uint32_t> const& ranges, std::uint32_t steps,
                               std::vector<std::uint32_t>& out) const {
   out.clear();
@@ -134,7 +134,7 @@ std::vector<range_kernel_row> range_kernels::rows(
     std::function<std::string(range_key)> const& name_of) {
   struct part {
     std::uint32_t cell;
-    std::uint32_t steps;  // from the innermost range up to the one of this line
+    std::uint32_t steps;  // levels from the innermost range up to the range of this line
   };
   std::map<std::pair<path_key, std::uint32_t>, std::vector<part>> lines;
   for (std::uint32_t i = 0; i < cells_.size(); ++i) {
@@ -150,7 +150,7 @@ std::vector<range_kernel_row> range_kernels::rows(
     auto last_cell = no_range;
     for (auto const& part : parts) {
       auto const& cell = cells_[part.cell];
-      // Ranges of one name nested in each other: the kernel is still one kernel.
+      // A kernel counts once, even in nested ranges of the same name.
       if (part.cell != last_cell) durations.add_all(cell.durations);
       last_cell = part.cell;
       enclosing(cell.instances, part.steps, more);

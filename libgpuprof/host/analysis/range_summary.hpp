@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums NVTX ranges by name: how long the program spent in them on the CPU, their time on the GPU,
-// and the kernels inside of them; and the kernels outside of all.
+// Sums NVTX ranges by name: their time on the CPU and on the GPU, and the kernels inside them. Also
+// sums the kernels outside of all ranges.
 #pragma once
 
 #include "host/analysis/kernel_labels.hpp"
@@ -21,35 +21,36 @@ struct range_row {
   statistics time;
 };
 
-/// Says whether a range, by its index, is to be counted.
+/// Returns true if the range with this index counts.
 using range_filter = std::function<bool(std::uint32_t)>;
 
-/// Longest total first.
+/// Returns rows with the longest total first.
 std::vector<range_row> ranges_by_name(range_tree const& tree, range_filter const& keeps = {});
 
-/// Projects NVTX ranges onto the GPU: from the first to the last moment of the work launched in
-/// them.
+/// The GPU projection of NVTX ranges: from the start of the first to the end of the last work
+/// launched in them.
 struct projection_row {
   range_key key;
   statistics projected;          // per range: last end of its GPU work minus first start
-  std::uint64_t range_time = 0;  // the same ranges on the CPU
+  std::uint64_t range_time = 0;  // CPU time of the same ranges
   std::uint64_t operations = 0;  // kernels, copies, fills, whole graphs
   double average_level = 0;
-  double average_children = 0;  // directly enclosed ranges that have GPU work themselves
+  // mean number of directly enclosed ranges that have GPU work themselves
+  double average_children = 0;
 };
 
-/// Ranges without GPU work do not appear.
+/// Ranges without GPU work are left out.
 class range_projection {
  public:
   range_projection(range_tree const& tree, open_ranges const& open);
 
-  /// Anything that ran on the GPU: kernel, copy, fill, graph.
+  /// Adds anything that ran on the GPU: kernel, copy, fill or graph.
   template <class Record>
   void add(Record const& record) {
     add(record.range, record.launched, record.start, record.start + record.duration);
   }
 
-  /// Longest total projected time first. Call once.
+  /// Returns rows with the longest total projected time first. Call only once.
   std::vector<projection_row> rows(range_filter const& keeps = {});
 
  private:
@@ -65,9 +66,9 @@ class range_projection {
   std::vector<extent> extents_;  // by range
 };
 
-// The kernels that were launched outside any NVTX range, and by which threads.
+// Sums kernels that were launched outside any NVTX range, and by which threads.
 
-/// As nsys has it: a kernel is inside the push/pop ranges of the thread that launched it, and
+/// Uses the definition of nsys: a kernel is inside the push/pop ranges of its launching thread and
 /// inside the start/end ranges of the process.
 class outside_ranges {
  public:
@@ -84,13 +85,13 @@ class outside_ranges {
   }
 
   std::uint64_t kernels() const noexcept { return kernels_; }
-  /// Of the time of all kernels.
+  /// As a share of the time of all kernels.
   double share() const noexcept {
     std::uint64_t outside = 0;
     for (auto const& [_, ns] : ns_by_thread_) outside += ns;
     return all_ns_ == 0 ? 0 : static_cast<double>(outside) / static_cast<double>(all_ns_);
   }
-  /// Those whose kernels took longest first; 0: not known.
+  /// Returns threads with the longest kernel time first. 0: thread not known.
   std::vector<thread_index> threads() const {
     std::multimap<std::uint64_t, thread_index, std::greater<>> by_time;
     for (auto const& [thread, ns] : ns_by_thread_) by_time.emplace(ns, thread);
@@ -106,29 +107,30 @@ class outside_ranges {
   std::uint64_t kernels_ = 0, all_ns_ = 0;
 };
 
-/// Which kernels were launched inside the ranges of each name.
+/// Finds the kernels that were launched inside the ranges of each name.
 struct range_kernel_row {
   range_key range;
-  thread_index thread{};  // that opened the range
+  thread_index thread{};  // thread that opened the range
   std::uint32_t label = 0;
   std::uint64_t range_instances = 0;  // ranges with at least one such kernel
-  statistics time;                    // of the kernels; each counts once
+  statistics time;                    // time of the kernels; each counts once
 };
 
-/// A kernel belongs to the push/pop ranges that were open on its thread when it was launched, and
-/// to the start/end ranges that were open anywhere in the process at that moment. Memory: about
-/// eight bytes a kernel for each start/end range around it, plus eight for all push/pop ranges.
+/// A kernel belongs to the push/pop ranges that were open on its thread at its launch, and to the
+/// start/end ranges open anywhere in the process at that moment. Uses about eight bytes per kernel
+/// for each start/end range around it, plus eight for all push/pop ranges.
 class range_kernels {
  public:
   range_kernels(range_tree const& tree, open_ranges const& open, kernel_labels const& labels);
 
   void add(kernel_record const& kernel);
 
-  /// By range name as `name_of` spells it, then thread, then longest total first.
+  /// Returns rows sorted by range name as `name_of` spells it, then thread, then longest total
+  /// first.
   std::vector<range_kernel_row> rows(std::function<std::string(range_key)> const& name_of);
 
  private:
-  struct path_key {  // the ranges on one line of the report
+  struct path_key {  // identifies the ranges on one line of the report
     range_key range;
     thread_index thread{};
     friend auto operator<=>(path_key const&, path_key const&) = default;
@@ -141,7 +143,7 @@ class range_kernels {
     std::uint32_t path = 0;
     std::uint32_t label = 0;
     samples durations;
-    std::vector<std::uint32_t> instances;  // innermost ranges, repeats possible
+    std::vector<std::uint32_t> instances;  // innermost ranges, with possible repeats
   };
   void enclosing(std::vector<std::uint32_t> const& ranges, std::uint32_t steps,
                  std::vector<std::uint32_t>& out) const;

@@ -11,7 +11,7 @@ namespace gpuprof::host {
 namespace {
 
 std::size_t slot_of(range_id id, std::size_t mask) noexcept {
-  // Ids are a thread number above a running number: mix both into the low bits.
+  // Ids hold a thread number above a running number: mixes both into the low bits.
   auto const mixed = raw(id) * 0x9E3779B97F4A7C15u;
   return static_cast<std::size_t>(mixed >> 32) & mask;
 }
@@ -43,7 +43,7 @@ range_tree::range_tree(std::span<range_begin const> begins, std::span<range_end 
     sorted.reserve(order.size());
     for (std::uint32_t i = 0; i < order.size(); ++i) {
       sorted.push_back(ranges_[order[i]]);
-      // A start/end range lives beside the stack of its thread, not on it.
+      // A start/end range is not on the stack of its thread.
       if (begins[order[i]].style == range_style::push_pop) parents[i] = begins[order[i]].parent;
     }
     ranges_ = std::move(sorted);
@@ -52,7 +52,7 @@ range_tree::range_tree(std::span<range_begin const> begins, std::span<range_end 
   for (std::uint32_t i = 0; i < ranges_.size(); ++i) {
     if (raw(parents[i]) == 0) continue;
     auto const parent = index_of(parents[i]);
-    if (parent < i) ranges_[i].parent = parent;  // no cycle, however damaged the file
+    if (parent < i) ranges_[i].parent = parent;  // prevents cycles, even in a damaged file
   }
   take_ends(ends, last_moment);
   leave_ended_parents();
@@ -83,8 +83,8 @@ void range_tree::take_ends(std::span<range_end const> ends, timestamp_ns last_mo
   }
 }
 
-/// Each domain has its own stack, so ranges of one thread may overlap without one being inside the
-/// other. What is launched after the end of a range is not in it.
+/// Moves up parents that end before their child: each domain has its own stack, so ranges of one
+/// thread may overlap without being nested. Launches after the end of a range are not in it.
 void range_tree::leave_ended_parents() {
   for (auto& range : ranges_) {
     if (range.still_open) continue;
@@ -104,7 +104,7 @@ thread_index range_tree::thread_with_ranges(thread_index main_thread) const {
 
 void range_tree::join_helpers(thread_index main_thread) {
   auto const main = thread_with_ranges(main_thread);
-  auto last = no_range;  // of the main thread
+  auto last = no_range;  // latest range of the main thread
   for (std::uint32_t i = 0; i < ranges_.size(); ++i) {
     auto& range = ranges_[i];
     if (range.style != range_style::push_pop) continue;
@@ -144,15 +144,15 @@ open_ranges::open_ranges(range_tree const& tree) {
     auto const& range = tree[i];
     if (range.style != range_style::start_end) continue;
     events.push_back({range.begin.value, i, true});
-    // A launch at the very moment of the end still counts: the segment ends after it.
+    // A launch at exactly the end still counts, so the segment ends one later.
     if (!range.still_open) events.push_back({range.end.value + 1, i, false});
   }
   if (events.empty()) return;
   std::stable_sort(events.begin(), events.end(),
                    [](event const& a, event const& b) { return a.time < b.time; });
 
-  // Lists are written out in full for each segment. A program that opens ranges and never ends
-  // them would make them endless: beyond this many at once the newest are left out, and counted.
+  // Each segment stores its full list of open ranges. A program that never ends its ranges would
+  // make these lists too long: above this limit, new ranges are left out and counted.
   constexpr std::size_t max_entries = 32u << 20;
   auto const max_followed = std::clamp<std::size_t>(max_entries / events.size(), 16, 4096);
   std::vector<std::uint32_t> open;

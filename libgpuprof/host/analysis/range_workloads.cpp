@@ -52,7 +52,7 @@ void range_workloads::declared_amounts::declare(std::uint32_t range, double amou
   amounts[range] = amount;
 }
 
-/// Whether any range is around it.
+/// Returns true if the launch is inside any range.
 bool range_workloads::add(std::uint32_t innermost, timestamp_ns launched,
                           workload_times::seen const& seen, std::uint64_t ns) {
   if (innermost != no_range) {
@@ -119,8 +119,9 @@ std::uint32_t range_workloads::declaring_around(declared_amounts const& of,
   return range;
 }
 
-/// `each_line(range, add)` calls add(line) for each line that the range counts in. What a range
-/// declares includes what ranges inside of it declare, so lines that have the one lack the other.
+/// `each_line(range, add)` must call add(line) for each line that counts the range. A range's
+/// declaration includes those of the ranges inside it, so a line with the outer range skips the
+/// inner ones.
 template <class Lines>
 void range_workloads::add_declared(Lines const& each_line) const {
   auto const add_all = [&](declared_amounts const& of, double range_work::*amount,
@@ -170,7 +171,7 @@ std::vector<range_work> range_workloads::by_place(
 std::vector<range_work> range_workloads::rows() const {
   std::map<range_key, range_work> lines;
   auto const each_key_above = [&](std::uint32_t path, auto f) {
-    std::set<range_key> done;  // ranges of one name nested in each other count once
+    std::set<range_key> done;  // nested ranges of one name count once
     for (auto at = path; at != no_range; at = paths_.all[at].parent)
       if (done.insert(paths_.all[at].key).second) f(paths_.all[at].key);
   };

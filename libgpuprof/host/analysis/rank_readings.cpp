@@ -6,7 +6,7 @@
 namespace gpuprof::host {
 namespace {
 
-/// A share: other work in the same geometry would mostly differ by more.
+/// A share. Other work in the same geometry would mostly differ by more.
 constexpr double as_long_on_ranks = 0.05;
 
 bool take_as_long(identified_kernel const& one, identified_kernel const& other) {
@@ -14,8 +14,8 @@ bool take_as_long(identified_kernel const& one, identified_kernel const& other) 
          std::abs(*one.mean_ns / *other.mean_ns - 1) <= as_long_on_ranks;
 }
 
-/// Launches whose arguments nobody looked at, of a kernel that was launched with known ones as
-/// well, may have been any of these.
+/// Removes launches without recorded arguments if the same kernel was also launched with known
+/// ones, because they may be any of these.
 void erase_unsure(identified_kernels& kernels) {
   std::map<kernel_identity, unsigned> variants;
   auto const without_arguments = [](kernel_identity identity) {
@@ -43,7 +43,7 @@ identified_kernels identify(workload_times const& times, std::span<kernel_shape 
         at->second->arguments == arguments_of_many_values)
       continue;
     auto const& shape = *at->second;
-    // Several GPUs of one chip: the first stands for all.
+    // If several GPUs have the same chip, the first one is used.
     found.try_emplace({text_of(shape.name), chip_of(id.device), shape.grid, shape.block,
                        shape.cluster, shape.dynamic_shared_bytes, shape.arguments},
                       identified_kernel{id, times.undisturbed_mean(i)});

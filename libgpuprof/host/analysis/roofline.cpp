@@ -105,13 +105,15 @@ void roofline::read_units(workload_figures& f, workload_id const& id) const {
   }
 }
 
-/// How busy the tensor cores were, and, where nobody counted, what they computed in that time.
+/// Sets how busy the tensor cores were and, if their FLOP were not counted, estimates them from the
+/// cycles.
 void roofline::read_tensor_cycles(workload_figures& f, workload_id const& id) const {
   auto const tensor = metrics_.find(id, tensor_cycles_of_sm);
   auto const active = metrics_.find(id, active_cycles_of_sm);
   if (!tensor) return;
   if (active && active->mean > 0) {
-    f.tensor_active = tensor->mean / active->mean / 4;  // the counter adds up four parts of an SM
+    // the counter is summed over four parts of an SM
+    f.tensor_active = tensor->mean / active->mean / 4;
     f.from.tensor = both(tensor->source, active->source);
     auto const of_active = *f.tensor_active * active->error;
     f.tensor_error = std::hypot(tensor->error / 4, of_active) / active->mean;
@@ -119,7 +121,8 @@ void roofline::read_tensor_cycles(workload_figures& f, workload_id const& id) co
   if (f.flop.total || f.flop.tensor_alone || !(tensor->mean > 0)) return;
   auto const rate = tensor_rates_.of(id);
   if (!rate) return;
-  // Some of its operations were counted around launches: these are known better, if not all.
+  // If some operations of this precision were counted around launches, that value is better, even
+  // if not complete.
   for (auto const& part : flop_parts(metrics_.exact(), metrics_.counted_as(id)))
     if (part.counter->of == rate->of) return;
   if (f.flop[rate->of]) return;
@@ -132,12 +135,12 @@ void roofline::read_tensor_cycles(workload_figures& f, workload_id const& id) co
   f.flop.is_missing[static_cast<std::size_t>(rate->of)] = false;
   auto const& missing = f.flop.is_missing;
   if (std::find(missing.begin(), missing.end(), true) != missing.end()) return;
-  double all = 0;  // the machine code has nothing else, or the rest was counted
+  double all = 0;  // the machine code has no other FLOP, or they were counted
   for (auto const& operations : f.flop.of) all += operations.value_or(0);
   f.flop.total = all;
 }
 
-/// What CUDA cores computed, where nobody counted: in kernels that have nothing else.
+/// Estimates the FLOP of CUDA cores if nothing was counted, for kernels that only use CUDA cores.
 void roofline::read_fma_instructions(workload_figures& f, workload_id const& id) const {
   if (f.known_flop()) return;
   auto const instructions = metrics_.find(id, fma_instructions_of_gpu);
@@ -163,7 +166,7 @@ void roofline::read_fma_instructions(workload_figures& f, workload_id const& id)
   f.fma_is_limit = rate->is_limit;
 }
 
-/// The share of each roof, the highest of them, and what that says.
+/// Computes the share of each roof, the highest share and what the workload is bound by.
 void roofline::compare(workload_figures& f, workload_id const& id) const {
   auto const& roofs = devices_.at(id.device).roofs;
   if (!f.mean_ns || !(*f.mean_ns > 0) || roofs.empty()) return;
@@ -179,7 +182,7 @@ void roofline::compare(workload_figures& f, workload_id const& id) const {
     auto roof = roofs.at_clock("l2_read", *f.clock);
     f.shares[l2_roof] = share_of(*f.l2_bytes, roof);
   }
-  bool every_roof = f.flop.total || f.cycles_flop;  // as for lines: judge_by_own_figures
+  bool every_roof = f.flop.total || f.cycles_flop;  // same as in judge_by_own_figures
   for (std::size_t p = 0; p < precision_count; ++p)
     if (f.flop.of[p] && *f.flop.of[p] == 0) f.shares[compute_roofs + p] = 0;
   auto const add_share = [&](std::size_t p, double operations, std::string_view peak_test) {
@@ -193,7 +196,7 @@ void roofline::compare(workload_figures& f, workload_id const& id) const {
   };
   for (auto const& part : flop_parts(metrics_.exact(), metrics_.counted_as(id)))
     add_share(static_cast<std::size_t>(part.counter->of), part.operations, part.counter->peak_test);
-  // An uncertain figure may say that a roof is far, not which one is near.
+  // An uncertain estimate can show that a roof is far, but not which roof is near.
   auto const add_estimate = [&](precision p, std::string_view peak_test) {
     auto const operations = f.flop[p].value_or(0);
     if (!(operations > 0)) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says for each kernel and range what it achieved, what holds it back, and how far the roof is.
+// Computes for each kernel and range what it achieved, what limits it and how far its roof is.
 #pragma once
 
 #include "host/analysis/flop_accounting.hpp"
@@ -29,37 +29,37 @@ struct roofline_device {
 
 class roofline {
  public:
-  /// The first three outlive it; `times` is complete.
+  /// The first three arguments must outlive this object; `times` must be complete.
   roofline(workload_metrics const& metrics, workload_times const& times,
            std::map<device_id, roofline_device> const& devices,
            std::span<kernel_shape const> shapes, kernel_codes const& codes = {});
 
-  /// Longest total time first, each.
+  /// Each returns rows with the longest total time first.
   std::vector<roofline_row> by_signature(kernel_labels const& labels,
                                          std::span<kernel_shape const> shapes) const;
   std::vector<roofline_row> by_kernel(kernel_labels const& labels) const;
-  /// What counters read around a graph, else its kernels added up.
+  /// Uses the counters read around the whole graph, else the sum of its kernels.
   std::vector<roofline_row> by_graph(kernel_labels const& labels) const;
   std::vector<roofline_row> by_range(std::span<range_work const> ranges,
                                      std::function<std::string(range_key)> const& name_of) const;
 
   double gpu_ns() const noexcept { return gpu_ns_; }
-  /// Shares of the time of all kernels whose bytes are known.
+  /// Shares of the time of all kernels for which DRAM or L2 bytes are known.
   double dram_share() const noexcept { return gpu_ns_ > 0 ? dram_ns_ / gpu_ns_ : 0; }
   double l2_share() const noexcept { return gpu_ns_ > 0 ? l2_ns_ / gpu_ns_ : 0; }
-  /// Share of the time of all kernels whose FLOP are known: all, or those of the tensor cores.
+  /// Share of the time of all kernels whose FLOP are known, in total or for the tensor cores.
   double known_share() const noexcept { return gpu_ns_ > 0 ? known_ns_ / gpu_ns_ : 0; }
-  /// Of this: those of which other ranks of the job read at least some counters.
+  /// Part of it: kernels for which other ranks of the job read at least some counters.
   double other_ranks_share() const noexcept { return gpu_ns_ > 0 ? other_ranks_ns_ / gpu_ns_ : 0; }
-  /// Of this: those counted in full, and those that have none.
+  /// Part of it: kernels whose FLOP were counted in full, or that have none.
   double exact_share() const noexcept { return gpu_ns_ > 0 ? counted_ns_ / gpu_ns_ : 0; }
-  /// Those whose machine code has none.
+  /// Part of it: kernels whose machine code has no FLOP.
   double without_flop_share() const noexcept { return gpu_ns_ > 0 ? without_ns_ / gpu_ns_ : 0; }
-  /// Where only those of the tensor cores were.
+  /// Part of it: kernels of which only the tensor-core FLOP are known.
   double tensor_share() const noexcept { return gpu_ns_ > 0 ? tensor_ns_ / gpu_ns_ : 0; }
-  /// Where those are taken from the cycles of the tensor cores.
+  /// Part of it: kernels whose FLOP are derived from tensor-core cycles.
   double cycles_share() const noexcept { return gpu_ns_ > 0 ? cycles_ns_ / gpu_ns_ : 0; }
-  /// Where those of CUDA cores are taken from the instructions of their FMA pipes.
+  /// Part of it: kernels whose CUDA-core FLOP are derived from the instructions of the FMA pipes.
   double fma_share() const noexcept { return gpu_ns_ > 0 ? fma_ns_ / gpu_ns_ : 0; }
 
  private:
@@ -80,7 +80,7 @@ class roofline {
   std::optional<double> nodes_exceed(std::uint32_t graph,
                                      std::span<std::string_view const> metrics) const;
   nodes_check check_nodes(std::uint32_t graph) const;
-  /// What of_roof and bound are from.
+  /// The source of `of_roof` and `bound`.
   enum class judged_by { own_figures, kernels };
   roofline_row sum(std::span<launched_part const> parts, judged_by verdict) const;
   void judge_by_own_figures(roofline_row& row) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines of a roofline: figures of workloads, summed up by kernel, signature, graph or range.
+// Makes the lines of a roofline: values of workloads, summed by kernel, signature, graph or range.
 #include "host/analysis/line_sum.hpp"
 #include "host/analysis/roofline.hpp"
 
@@ -10,7 +10,7 @@
 namespace gpuprof::host {
 namespace {
 
-/// Of the time of a graph's kernels: where less of it is known, their sum says little.
+/// The sum over a graph's kernels is used if they are known for this share of their time.
 constexpr double least_known_of_graph = 0.99;
 void longest_first(std::vector<roofline_row>& rows) {
   std::stable_sort(rows.begin(), rows.end(), [](roofline_row const& a, roofline_row const& b) {
@@ -25,7 +25,7 @@ roofline::launched_part roofline::whole(std::uint32_t workload) const {
   return {workload, tally.launches, times_.time_of(workload, tally)};
 }
 
-/// Of a graph that was not read as a whole, or not for all operations, its kernels may tell more.
+/// Returns true if the graph's kernels say more than the readings around the whole graph.
 bool roofline::is_known_by_nodes(std::uint32_t workload) const noexcept {
   auto const& nodes = times_.nodes(workload);
   auto const& whole = figures_[workload];

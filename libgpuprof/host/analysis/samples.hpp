@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps every value of a series, to give its exact median and sample standard deviation at the end.
+// Keeps every value of a series for an exact median and sample standard deviation.
 #pragma once
 
 #include "model/gpu_work.hpp"
@@ -21,8 +21,8 @@ struct statistics {
   double deviation = 0;  // sample standard deviation (n - 1); 0 for a single value
 };
 
-/// Four bytes a value as long as values fit in 32 bits, which nearly all durations in ns do; the
-/// others are kept beside them in full.
+/// Uses four bytes per value that fits in 32 bits, as nearly all durations in ns do. Other values
+/// are stored separately.
 class samples {
  public:
   void add(std::uint64_t value) {
@@ -31,7 +31,7 @@ class samples {
     else
       large_.push_back(value);
   }
-  /// A sum of so many values, of which no single one is known: each is taken to be their mean.
+  /// Adds `count` values of which only the sum is known: each gets the mean.
   void add_mean_of(std::uint64_t sum, std::uint32_t count) {
     for (auto i = 0u; i < count; ++i) add(sum / count + (i < sum % count ? 1 : 0));
   }
@@ -40,14 +40,14 @@ class samples {
 
   std::size_t count() const noexcept { return small_.size() + large_.size(); }
 
-  /// Reorders the values, which nobody can see. All zero when there are none.
+  /// Reorders the stored values. Returns zeros if there are none.
   statistics summarize();
 
  private:
   std::uint64_t nth_smallest(std::size_t n);
 
   std::vector<std::uint32_t> small_;
-  std::vector<std::uint64_t> large_;  // each above every value of small_
+  std::vector<std::uint64_t> large_;  // each larger than any value of `small_`
 };
 
 }  // namespace gpuprof::host

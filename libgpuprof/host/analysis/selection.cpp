@@ -18,7 +18,7 @@ std::optional<std::uint64_t> number(std::string_view digits) {
   return value;
 }
 
-/// "1.5ms" in ns.
+/// Returns the ns of a time such as "1.5ms".
 std::optional<std::uint64_t> moment(std::string_view text) {
   double value = 0;
   auto const [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -34,12 +34,12 @@ std::optional<std::uint64_t> moment(std::string_view text) {
   return static_cast<std::uint64_t>(std::llround(value * scale));
 }
 
-/// As reports show it.
+/// Returns the name as reports show it.
 std::string shown_name(std::string_view domain, std::string_view name) {
   return std::string(domain) + (domain.empty() ? "" : ":") + std::string(name);
 }
 
-/// Without a domain also by the name that reports show.
+/// Without a domain, the name may also be DOMAIN:NAME, as reports show it.
 bool matches(range_expression const& filter, std::string_view domain, std::string_view name) {
   if (filter.domain == "*") return name == filter.name;
   if (domain == filter.domain && name == filter.name) return true;
@@ -47,7 +47,7 @@ bool matches(range_expression const& filter, std::string_view domain, std::strin
          filter.name == shown_name(domain, name);
 }
 
-/// "; did you mean 'lib:step'?", or nothing.
+/// Returns "; did you mean 'lib:step'?", or an empty text.
 std::string near_names(range_expression const& filter, range_tree const& tree,
                        text_of_name const& text) {
   std::set<std::string> shown;

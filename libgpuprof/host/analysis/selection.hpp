@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which part of a trace the user wants to see: a stretch of time, the inside of NVTX ranges, a GPU,
-// a stream, some kernels.
+// Selects the part of a trace that the user wants to see: a time range, the inside of NVTX ranges,
+// a GPU, a stream, some kernels.
 #pragma once
 
 #include "base/result.hpp"
+#include "base/time.hpp"
 #include "host/analysis/kernel_labels.hpp"
 #include "host/analysis/launch_ranges.hpp"
 #include "host/analysis/range_tree.hpp"
-#include "base/time.hpp"
 
 #include <map>
 #include <optional>
@@ -18,55 +18,58 @@
 
 namespace gpuprof::host {
 
-/// NAME[@DOMAIN][/INDEX], the syntax of nsys --filter-nvtx. A backslash takes the next character
-/// as it is. Without a domain: the default domain, or DOMAIN:NAME, as reports show ranges; domain
-/// "*": any. Without an index: all ranges of that name.
+/// NAME[@DOMAIN][/INDEX], the syntax of nsys --filter-nvtx. A backslash escapes the next character.
+/// Without a domain, matches the default domain, or DOMAIN:NAME as reports show ranges; domain "*"
+/// matches any. Without an index, matches all ranges of that name.
 struct range_expression {
   std::string name;
   std::string domain;
-  std::optional<std::uint64_t> index;  // counted from 0 in order of beginning
+  std::optional<std::uint64_t> index;  // counted from 0 in order of start
 };
 result<range_expression> parse_range_expression(std::string_view text);
-/// Indices into the tree; the reason when there is none.
+/// Returns indices into the tree, or an error if no range matches.
 result<std::vector<std::uint32_t>> ranges_of(range_expression const& filter, range_tree const& tree,
                                              text_of_name const& text);
 
-/// START/END, either may be left out; numbers with ns, us, ms or s, ns when there is none; counted
+/// Parses START/END; either may be missing. Numbers may have ns, us, ms or s (default ns) and count
 /// from `origin`.
 result<time_stretch> parse_time_stretch(std::string_view text, timestamp_ns origin);
 
 class selection {
  public:
-  selection() = default;  // everything
+  selection() = default;  // selects everything
 
   void only(time_stretch stretch) { stretch_ = stretch; }
-  /// The reason when no range of the tree matches. All but the filter must outlive the selection.
+  /// Returns an error if no range of the tree matches. All arguments except the filter must outlive
+  /// the selection.
   result<void> only(range_expression const& filter, range_tree const& tree, open_ranges const& open,
                     launch_ranges const& launched, text_of_name const& text);
 
-  /// GPU work of these alone.
+  /// Selects GPU work of this device or stream only.
   void only(device_id device) { device_ = device; }
   void only(stream_id stream) { stream_ = stream; }
-  /// By shape_id: of GPU work these kernels alone.
+  /// Selects these kernels as the only GPU work. Indexed by shape_id.
   void only_kernels(std::vector<bool> shapes) { shapes_ = std::move(shapes); }
 
   bool is_everything() const noexcept {
     return !stretch_ && tree_ == nullptr && !device_ && !stream_ && !shapes_;
   }
 
-  /// GPU work: launched inside one of the chosen ranges, overlapping the stretch.
+  /// True for GPU work that was launched inside a selected range and overlaps the selected time.
   template <class Record>
   bool keeps(Record const& record) const {
     return is_of_chosen(record) && overlaps(record.start, record.start + record.duration) &&
            (tree_ == nullptr || launched_inside(launched_->innermost(record), record.launched));
   }
-  /// What no thread launched belongs to no range and no stream, and to two GPUs or none.
+  /// For work without a launching thread: it belongs to no range or stream, and to two GPUs or
+  /// none.
   bool keeps_unlaunched(timestamp_ns begin, timestamp_ns end) const noexcept {
     return tree_ == nullptr && !device_ && !stream_ && !shapes_ && overlaps(begin, end);
   }
-  /// API calls: begun while a chosen range was open on that thread (start/end ranges: on any).
+  /// True for API calls that began while a selected range was open on their thread (start/end
+  /// ranges: on any thread).
   bool keeps(api_record const& call, thread_index thread) const;
-  /// Ranges: a chosen one, or enclosed in one.
+  /// True for selected ranges and those enclosed in one.
   bool keeps_range(range_tree const& tree, std::uint32_t range) const;
 
  private:
@@ -91,9 +94,9 @@ class selection {
   range_tree const* tree_ = nullptr;
   open_ranges const* open_ = nullptr;
   launch_ranges const* launched_ = nullptr;
-  std::vector<bool> inside_;  // by range: chosen, or enclosed in a chosen one
-  // Chosen push/pop ranges that lie in no other chosen one, in order of beginning: on one thread
-  // they do not overlap.
+  std::vector<bool> inside_;  // by range: selected, or enclosed in a selected one
+  // Selected push/pop ranges that are not inside another selected one, in order of start. On one
+  // thread they do not overlap.
   std::map<thread_index, std::vector<std::uint32_t>> outermost_;
 };
 

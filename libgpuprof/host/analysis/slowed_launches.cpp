@@ -66,7 +66,7 @@ std::optional<duration_ns> slowed_launches::undisturbed(kernel_record const& ker
 
 namespace {
 
-constexpr double as_long = 0.2;  // a share
+constexpr double as_long = 0.2;  // relative difference of mean times
 
 bool take_as_long(workload_times const& times, std::uint32_t one, std::uint32_t other) {
   auto const ns = times.undisturbed_mean(one), other_ns = times.undisturbed_mean(other);

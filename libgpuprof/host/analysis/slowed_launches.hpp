@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches that took longer because counters were read, and the launches outside of CUDA graphs
-// that stand for kernels inside of them.
+// Finds launches that took longer because counters were read, and launches outside of CUDA graphs
+// that match kernels in graphs.
 #pragma once
 
 #include "host/analysis/launch_metrics.hpp"
@@ -16,15 +16,14 @@
 
 namespace gpuprof::host {
 
-/// In sums, extremes and percentiles the mean of the launches of the same shape around which
-/// nothing was read stands for them. A launch whose kernel was rewritten to count is always slowed.
-/// Another one that was read is, if it took longer than each of many launches that were not:
-/// counters are set up around it, and it may wait for that on the GPU. So is one that ran while the
-/// counters of its GPU were taken or released, if it took longer than each of at least as many
-/// others: hardly any kernel of that time is slowed. Launches whose arguments were not looked at,
-/// because counters were not set up yet, count with those of the same kernel and grid if all of
-/// these have the same arguments. Feed metrics, samples, pauses and shapes, then all kernels with
-/// see(); then ask.
+/// Reports replace the duration of a slowed launch by the mean of undisturbed launches of the same
+/// shape. Slowed are: every launch whose kernel was rewritten to count; a launch that was read, if
+/// it took longer than each of many launches that were not, because it may wait on the GPU for the
+/// counter setup; and a launch during the setup or release of its GPU's counters, if it took longer
+/// than each of at least as many others, because hardly any kernel is slowed then. Launches without
+/// recorded arguments, from before the setup, count with those of the same kernel and grid if all
+/// of these have the same arguments. The caller must add metrics, samples, pauses and shapes, then
+/// all kernels with see(), and can then ask.
 class slowed_launches {
  public:
   void define(metric_record const& metric, std::string_view name) {
@@ -39,57 +38,58 @@ class slowed_launches {
     any_ = true;
   }
   void define(kernel_shape const& shape);
-  /// If this is false, shapes need not be defined and kernels need not be seen.
+  /// If this returns false, the caller can skip defining shapes and seeing kernels.
   bool any() const noexcept { return any_; }
   void see(kernel_record const& kernel);
-  /// False: undisturbed() will say nothing of this kernel, whatever is seen later.
+  /// If this returns false, undisturbed() returns nothing for this kernel, whatever is seen later.
   bool may_be_slowed(kernel_record const& kernel) const noexcept {
     return any_ &&
            (readings_.sampling_of(kernel.correlation) != sampling::none || ran_in_pause(kernel));
   }
 
-  /// Nothing: the kernel was not slowed, or none of its shape ran undisturbed. It looks at the
-  /// correlation, shape, device, start and duration.
+  /// Returns nothing if the kernel was not slowed, or if no launch of its shape ran undisturbed.
+  /// Uses the correlation, shape, device, start and duration.
   std::optional<duration_ns> undisturbed(kernel_record const& kernel) const;
 
  private:
-  /// So many undisturbed launches, for each that was read, tell how long one takes at most.
+  /// The longest undisturbed launch is used as a limit if there are this many undisturbed launches
+  /// per read one.
   static constexpr std::uint64_t many = 4;
 
   struct total {
-    std::uint64_t ns = 0, launches = 0, longest_ns = 0;  // of those that nothing disturbed
+    std::uint64_t ns = 0, launches = 0, longest_ns = 0;  // of undisturbed launches
     std::uint64_t read = 0, in_pause = 0;                // launches
   };
-  /// All shapes that differ in their arguments only.
+  /// All shapes that differ only in their arguments.
   struct variants {
     shape_id arguments_known{};
-    bool several = false;  // with known arguments
+    bool several = false;  // several variants with known arguments
   };
   static bool tells_longest(total const& of, sampling how) noexcept {
     return how == sampling::none ? of.launches >= std::max(of.in_pause, many)
                                  : of.launches >= many * of.read;
   }
   bool ran_in_pause(kernel_record const& kernel) const noexcept;
-  /// Launches of two shapes do the same work where this is the same for both.
+  /// Returns the same id for shapes whose launches do the same work.
   shape_id work_of(shape_id shape) const;
 
   launch_metrics readings_;
-  std::vector<pause_record> pauses_;  // few: a program has one in some seconds
+  std::vector<pause_record> pauses_;  // short list: one every few seconds
   std::unordered_map<std::uint32_t, total> by_work_;
   std::map<kernel_shape, variants> variants_;                             // by without_arguments()
   std::unordered_map<std::uint32_t, variants const*> without_arguments_;  // by shape_id
   bool any_ = false;
 };
 
-// Finds for kernels of CUDA graphs the same launches outside of graphs.
+// Finds launches outside of CUDA graphs that match kernels in graphs.
 
-/// Shapes for which this is equal differ in their ids and arguments only.
+/// Clears id and arguments: results are equal for shapes that differ only in these.
 kernel_shape without_arguments(kernel_shape shape);
 
-/// Launches of one kernel in one geometry are told apart by their arguments, but of kernels in
-/// graphs these are not known. Where such a kernel had the same arguments in all launches outside,
-/// and takes as long inside, it is taken to have them inside, too: programs warm up with what they
-/// capture. By workload inside; `times` is complete.
+/// Maps workloads in graphs to the same workloads outside. The arguments of kernels in graphs are
+/// not known. If all launches of such a kernel outside of graphs had the same arguments and take as
+/// long, the kernel is assumed to have these arguments in the graph too, because programs warm up
+/// with what they capture. `times` must be complete.
 std::map<workload_id, workload_id> counted_outside(workload_times const& times,
                                                    std::span<kernel_shape const> shapes);
 

@@ -11,8 +11,9 @@
 namespace gpuprof::host {
 namespace {
 
-constexpr double least_of_greatest = 0.5;  // that a range called a step must cover
-constexpr double least_covered = 0.25;     // of the time from the first to the last
+// share of the longest candidate that a range called a step must reach
+constexpr double least_of_greatest = 0.5;
+constexpr double least_covered = 0.25;  // of the time from the first to the last one
 
 bool is_called_step(std::string_view name) {
   std::string lower(name);
@@ -22,7 +23,7 @@ bool is_called_step(std::string_view name) {
   return false;
 }
 
-/// Ranges whose names differ in a number at the end alone, in one domain.
+/// Ranges of one domain whose names differ only in the number at the end.
 struct group {
   std::string_view name;
   name_id domain{};
@@ -47,7 +48,7 @@ class grouping {
   }
 
   std::vector<group> const& groups() const noexcept { return groups_; }
-  /// Of a group, but those inside another of it.
+  /// Returns the ranges of these groups, without those inside another of them.
   range_steps steps_of(std::vector<std::uint32_t> const& wanted) const;
   bool is_own(group const& of) const {
     return of.name == own_step && text_(of.domain) == own_domain;
@@ -97,7 +98,7 @@ range_steps grouping::steps_of(std::vector<std::uint32_t> const& wanted) const {
   if (wanted.empty()) return steps;
   steps.name = groups_[wanted.front()].name;
   steps.domain = groups_[wanted.front()].domain;
-  std::vector<bool> is_step(tree_.size());  // or inside one
+  std::vector<bool> is_step(tree_.size());  // or inside a step
   for (std::uint32_t i = 0; i < tree_.size(); ++i) {
     auto const parent = tree_[i].parent;
     auto const is_inside = parent != no_range && is_step[parent];

@@ -64,7 +64,7 @@ std::uint32_t workload_times::add(workload_id const& id, launch_tally const& all
   auto const index = index_of(id);
   auto& workload = workloads_[index];
   workload.all = all;
-  // Sums that grew beside each other: where they contradict, it is not known what is left.
+  // The sums grew independently: if they contradict each other, the rest is not known.
   auto const all_ns = all.ns + all.slowed_ns, sampled_ns = sampled.ns + sampled.slowed_ns;
   if (sampled.launches >= all.launches || sampled_ns > all_ns) return index;
   workload.unsampled_launches = all.launches - sampled.launches;

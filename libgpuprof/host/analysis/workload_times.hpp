@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often and how long each workload ran, apart by what counting did to the launches.
+// Counts how often and how long each workload ran, separated by the effect of counters on the
+// launches.
 #pragma once
 
 #include "host/analysis/launch_metrics.hpp"
@@ -13,14 +14,14 @@
 
 namespace gpuprof::host {
 
-/// Under which name it is listed: the kernel's, or "[CUDA graph 3]".
+/// Returns the listed name: the kernel's, or "[CUDA graph 3]".
 std::string listed_name(workload_id const& id, kernel_labels const& labels);
 
-/// Launches of one workload in some place: in all of the trace, or inside a range.
+/// Launches of one workload in the whole trace or inside a range.
 struct launch_tally {
   std::uint64_t launches = 0;
-  std::uint64_t slowed_launches = 0;  // of these, with a kernel that was rewritten to count
-  std::uint64_t ns = 0;               // of the others
+  std::uint64_t slowed_launches = 0;  // launches whose kernel was rewritten to count
+  std::uint64_t ns = 0;               // of the launches that were not slowed
   std::uint64_t slowed_ns = 0;
 
   void add(sampling how, bool is_new_launch, std::uint64_t duration) noexcept {
@@ -34,20 +35,20 @@ struct launch_tally {
   }
 };
 
-/// Feed all kernels and graphs, after the launch_metrics have all their samples. Kernels that a
-/// graph launches are workloads like others; the graph is one a level above, with their time once
-/// more.
+/// The caller must add all kernels and graphs after launch_metrics has all of its samples. Kernels
+/// launched by a graph are workloads too; the graph is a workload one level above and counts their
+/// time again.
 class workload_times {
  public:
   explicit workload_times(launch_metrics const& metrics) : metrics_(metrics) {}
 
   struct seen {
-    std::uint32_t workload = 0;    // index: of the kernel, or of a graph recorded as a whole
-    std::uint32_t counted_as = 0;  // the same; but the graph where counters ran around that
+    std::uint32_t workload = 0;    // index of the kernel, or of a graph recorded as a whole
+    std::uint32_t counted_as = 0;  // the same, or the graph if counters were read around it
     sampling how{};
-    bool is_new_launch = true;  // of counted_as; false: a further kernel of a graph launch
-    // Before launch_metrics::join(), of a kernel of a graph: what it is counted as if counters ran
-    // around that.
+    bool is_new_launch = true;  // for `counted_as`; false: another kernel of the same graph launch
+    // Only before launch_metrics::join(), for a kernel of a graph: the workload to use if counters
+    // were read around the graph.
     struct whole_graph {
       std::uint32_t workload = 0;
       bool is_new_launch = true;
@@ -62,15 +63,16 @@ class workload_times {
   }
   seen add(kernel_record const& kernel);
   seen add(graph_record const& graph);
-  /// Launches that were added up elsewhere: all of a workload that has none here yet. Its index.
+  /// Adds launches that were summed elsewhere, for a workload without launches here. Returns its
+  /// index.
   std::uint32_t add(workload_id const& id, launch_tally const& all, launch_tally const& sampled);
 
   std::size_t size() const noexcept { return workloads_.size(); }
   workload_id const& id(std::uint32_t index) const noexcept { return workloads_[index].id; }
   launch_tally const& tally(std::uint32_t index) const noexcept { return workloads_[index].all; }
 
-  /// The kernels of a graph, by workload: of all its launches. Empty: it is no graph, or they have
-  /// no records.
+  /// The kernels of all launches of a graph, by workload. Empty if it is no graph or its kernels
+  /// have no records.
   std::map<std::uint32_t, launch_tally> const& nodes(std::uint32_t index) const noexcept {
     return workloads_[index].nodes;
   }
@@ -78,14 +80,14 @@ class workload_times {
     return std::any_of(workloads_.begin(), workloads_.end(),
                        [](ran const& workload) { return raw(workload.id.graph) != 0; });
   }
-  /// Whether its time is that of other workloads.
+  /// Returns true if its time is also counted by other workloads.
   bool is_level_above(std::uint32_t index) const noexcept { return !nodes(index).empty(); }
 
-  /// ns of a launch as it is when nobody counts: the mean of launches that were not sampled; where
-  /// all were, of those whose kernel was not rewritten; else not known.
+  /// Returns the ns of a launch without counters: the mean of launches that were not sampled. If
+  /// all were, uses launches whose kernel was not rewritten; if there are none, nothing.
   std::optional<double> undisturbed_mean(std::uint32_t index) const noexcept;
 
-  /// What the launches took, those with a rewritten kernel taken as long as the mean of the others.
+  /// Total time of the launches; rewritten kernels count with the mean of the others.
   double time_of(std::uint32_t index, launch_tally const& part) const noexcept;
 
  private:
@@ -93,9 +95,10 @@ class workload_times {
     workload_id id;
     launch_tally all;
     std::uint64_t unsampled_launches = 0, unsampled_ns = 0;
-    std::unordered_set<std::uint32_t> graph_launches;  // correlations
-    correlation_id last_launch{};                      // of them: its kernels come in a row
-    std::map<std::uint32_t, launch_tally> nodes;       // of a graph: by index
+    std::unordered_set<std::uint32_t> graph_launches;  // correlation ids
+    // the last of these, as kernels of one launch come together
+    correlation_id last_launch{};
+    std::map<std::uint32_t, launch_tally> nodes;  // graphs only: kernels by workload index
   };
   std::uint32_t index_of(workload_id const& id);
   bool is_new_graph_launch(ran& graph, correlation_id correlation);

@@ -16,11 +16,11 @@ namespace {
 using side = std::span<run_digest const>;
 using series_of_run = std::function<duration_series const*(run_digest const&)>;
 
-/// Of a range whose kernels take less of its time the length is not that of the kernels; nor where
-/// they take much more: then it is over before they are (several streams at once take little more).
+/// The length of a range depends on its kernels only if they take this share of its time, and not
+/// much more, because then the range ends before its kernels. (Concurrent streams add little.)
 constexpr double gpu_bound_share = 0.9, outrun_share = 1.5;
 
-/// Of the time of a range, so much is the CPU's.
+/// The CPU's share of the time of a range.
 double host_share(duration_series const& time, duration_series const& gpu) {
   if (time.total() <= 0) return 1;
   auto const share = gpu.total() / time.total();
@@ -150,7 +150,7 @@ void comparer::add_timed(line_kind kind, std::string name, series_of_run const& 
   found_.lines.push_back(std::move(line));
 }
 
-/// The greatest of any run.
+/// The greatest share of any run.
 double comparer::host_share_of(series_of_run const& time, series_of_run const& gpu) const {
   double greatest = 0;
   for (auto const& runs : {base_, fresh_})
@@ -158,7 +158,7 @@ double comparer::host_share_of(series_of_run const& time, series_of_run const& g
   return greatest;
 }
 
-/// Where kernels take nearly all of the time, their clock lengthens it as it does them.
+/// Removes the effect of the clock if kernels take nearly all of the time.
 void comparer::take_clock_out(difference& line) const {
   if (kernels_.base_clock.empty()) return;
   auto const take = [](std::vector<observations::run>& values, std::vector<double> const& clock) {
@@ -170,8 +170,8 @@ void comparer::take_clock_out(difference& line) const {
   if (line.kind == line_kind::gpu_time) line.of.left.floor = kernel_floor;
 }
 
-/// Buckets and findings, as shares of the window. They have no repetitions: of one run a side the
-/// floor is all their noise, and where nothing repeats in it they are not judged.
+/// Adds buckets or findings, as shares of the window. They have no repetitions: with one run per
+/// side the noise is only the floor, and they are not judged if nothing repeats in the run.
 void comparer::add_shares(line_kind kind) {
   auto const shares_of = [kind](run_digest const& run) {
     auto shares =
@@ -195,8 +195,8 @@ void comparer::add_shares(line_kind kind) {
     line.kind = kind;
     line.name = name;
     line.of.left.floor = share_floor;
-    // A slower clock lengthens a kernel and not the time at its roof: what a mend could save grows
-    // by as much, without any change of the program.
+    // A slower clock lengthens a kernel but not its time at the roof, so the possible saving grows
+    // without any change of the program.
     if (kind == line_kind::finding) line.of.left.floor += std::abs(found_.clock.value_or(0));
     auto const take = [&](side runs, std::vector<observations::run>& to) {
       amount of;
@@ -309,7 +309,7 @@ void remarks::about_programs() {
         " alone: reading them lengthens steps, compare captures of the same options");
 }
 
-/// Ranks of one job are no repetitions of each other.
+/// Warns about several ranks of one job on a side, because they are not repetitions.
 void remarks::about_ranks() {
   auto const ranks_of = [](side runs) {
     std::set<std::string> ranks;

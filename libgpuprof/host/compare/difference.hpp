@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One line of a comparison: what it took before and after, and whether that is more than noise.
+// One line of a comparison: the time before and after, and whether the difference is more than
+// noise.
 #pragma once
 
 #include "host/compare/interval.hpp"
@@ -17,12 +18,12 @@ enum class line_kind : std::uint8_t { step, gpu_time, range, kernel, bucket, fin
 std::string_view name_of(line_kind kind) noexcept;  // "step", "gpu", "range", ...
 
 enum class match_kind : std::uint8_t {
-  same,     // name, and of kernels geometry
-  by_name,  // kernels: other geometry
-  renamed,  // one went, one came in its place
-  split,    // one went, several came in its place
-  gone,     // in the base alone
-  added,    // in the new runs alone
+  same,     // same name, and for kernels same geometry
+  by_name,  // kernels with another geometry
+  renamed,  // one disappeared, one took its place
+  split,    // one disappeared, several took its place
+  gone,     // only in the base
+  added,    // only in the new runs
 };
 std::string_view name_of(match_kind how) noexcept;
 
@@ -30,73 +31,74 @@ enum class verdict : std::uint8_t {
   same,  // within noise, or too small to matter
   better,
   worse,
-  undecided,   // runs of one program may differ by so much
-  not_tested,  // too few repetitions, too little time, or there is nothing to compare with
+  undecided,   // runs of one program may differ as much
+  not_tested,  // too few repetitions, too little time, or nothing to compare with
 };
 std::string_view name_of(verdict v) noexcept;
 
-/// Means over the runs of a side.
+/// Means over the runs of one side.
 struct amount {
-  double calls = 0;     // a step, or a run where there are no steps
-  double call_ns = 0;   // of one
-  double total_ns = 0;  // a step, or a run
+  double calls = 0;     // per step, or per run without steps
+  double call_ns = 0;   // per call
+  double total_ns = 0;  // per step or run
   std::optional<double> of_roof;
   std::optional<double> dram_rate, flops;  // per second
-  std::optional<double> window_share;      // of buckets and findings, which have nothing else
+  std::optional<double> window_share;      // only for buckets and findings, which have nothing else
 };
 
-/// What is tested, so that a gate can do it again for the lines that it looks at.
+/// The tested values. A gate repeats the test for its lines.
 struct tests {
-  observations left;     // clock taken out
-  observations besides;  // what all kernels share taken out as well; empty: not known
+  observations left;     // without the effect of the clock
+  observations besides;  // also without the change common to all kernels; empty: not known
 };
 
 struct difference {
   line_kind kind{};
   match_kind how{};
-  std::string name;       // of a range, a step, a kernel
-  std::string base_name;  // renamed and split: what it was
-  extent3 grid, block;    // kernels that match with their geometry
+  std::string name;       // of a range, step or kernel
+  std::string base_name;  // renamed and split: the old name
+  extent3 grid, block;    // only for kernels matched with their geometry
   std::optional<amount> base, fresh;
-  double cost_ns = 0;              // more total_ns than before; negative: less
-  std::optional<double> change;    // of call_ns, a share
-  std::optional<double> by_clock;  // of the change
-  std::optional<double> shared;    // of the rest: what all kernels have in common
-  std::optional<double> by_roof;   // on other GPUs: time at equal roofs, a share
-  interval left;                   // of what remains, logarithms
+  double cost_ns = 0;              // increase of `total_ns`; negative: decrease
+  std::optional<double> change;    // relative change of call_ns
+  std::optional<double> by_clock;  // part of the change that is due to the clock
+  std::optional<double> shared;    // part of the rest that all kernels have in common
+  std::optional<double> by_roof;   // on other GPUs: relative time at equal roofs
+  interval left;                   // the rest of the change, as a logarithm
   interval besides;
   verdict is{};
   tests of;
 
-  /// The test that the verdict is from.
+  /// True if the verdict comes from `besides` instead of `left`.
   bool is_by_besides = false;
   interval const& deciding() const noexcept { return is_by_besides ? besides : left; }
 };
 
-/// Smaller differences are never called better or worse: nobody mends them.
+/// Smaller differences are never called better or worse, because they are not worth fixing.
 inline constexpr double least_difference = 0.005;
-/// What one run a side cannot tell from the difference of two runs of one program. Of kernels whose
-/// clock is known well, and of kernels beside others of the same run; of all else that GPUs do.
+/// With one run per side, smaller differences may be noise between two runs of one program. The
+/// first is for kernels with a known clock and for kernels compared with others of the same run,
+/// the second for all other GPU work.
 inline constexpr double kernel_floor = 0.02, run_floor = 0.07;
-/// Likewise of time in which the CPU works, a factor of 1.65: in 18 runs of one loop of launches on
-/// a virtual machine it had a standard deviation of 14 % (and their kernels of 0.02 %), so that one
-/// pair in a hundred differs by more.
+/// The same for times in which the CPU works, a factor of 1.65: 18 runs of a loop of launches on a
+/// virtual machine had a standard deviation of 14 % (their kernels 0.02 %), so that one pair in a
+/// hundred differs by more.
 inline constexpr double host_floor = 0.5;
-/// Likewise of a share of the window: two points.
+/// The same for shares of the window: two percentage points.
 inline constexpr double share_floor = 0.02;
-/// Of a figure that is sure to a factor of two alone nothing is said but a change beyond that.
+/// If the uncertainty is above this (about a factor of two), only a change beyond it is reported.
 inline constexpr double greatest_noise = 0.7;
 
-/// Whether a line is better or worse beyond noise.
+/// Says whether a line is better or worse beyond noise.
 struct judgment {
   verdict is = verdict::not_tested;
   interval left, besides;
   bool is_by_besides = false;
 };
 
-/// Both tests together err with the probability `alpha`. A kernel that stands out from the others,
-/// which became faster, while it did not become slower itself, is not called worse: they may depend
-/// on the clock, and it may not.
+/// Both tests together are wrong with the probability `alpha`. If a kernel did not become slower
+/// and only stands out because the others became faster, it is not called worse: they may depend on
+/// the clock while it does not.
 judgment judge(tests const& of, double alpha);
 
 }  // namespace gpuprof::host::compare

@@ -82,9 +82,9 @@ class clause_judge {
 
   clause const& clause_;
   comparison const& compared_;
-  double error_ = 0;  // of the whole clause
+  double error_ = 0;  // for the whole clause
   bool is_of_time_ = true;
-  double limit_ = 0;  // as lines are estimated
+  double limit_ = 0;  // in the unit of the estimates
   std::vector<difference const*> lines_;
   std::size_t one_sided_ = 0;
 };
@@ -136,7 +136,7 @@ std::string clause_judge::why_none() const {
          (near.empty() ? "" : ", did you mean " + near + "?");
 }
 
-/// Worse beyond noise, and by more than the limit.
+/// True if the line is worse beyond noise, and by more than the limit.
 bool clause_judge::fails(judgment const& judged) const {
   auto const is_above = [this](interval const& of) { return of.low > 0 && of.estimate > limit_; };
   if (is_above(judged.left)) return true;
@@ -144,13 +144,13 @@ bool clause_judge::fails(judgment const& judged) const {
          judged.left.estimate >= least_difference;
 }
 
-/// It is not above the limit, and it would have been seen if it were.
+/// True if the line is not above the limit, and a value above it would have been detected.
 bool clause_judge::passes(judgment const& judged) const {
   if (judged.left.estimate > limit_) return false;
   auto const is_sure = [this](interval const& of) {
     return of.is_known() && of.half_width() <= limit_ && of.estimate <= limit_;
   };
-  // Faster by more than noise is not slower.
+  // A line that is surely faster also passes.
   return is_sure(judged.left) || is_sure(judged.besides) || judged.left.high <= limit_;
 }
 

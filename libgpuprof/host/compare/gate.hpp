@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a build must not get worse by: "step>3%,kernel:.*gemm.*>5%,lost>0".
+// Checks a build against limits: "step>3%,kernel:.*gemm.*>5%,lost>0".
 #pragma once
 
 #include "base/result.hpp"
@@ -17,26 +17,26 @@ enum class clause_kind : std::uint8_t { step, gpu, range, kernel, bucket, findin
 
 struct clause {
   clause_kind kind{};
-  std::string text;  // as it was written
-  std::string name;  // of a range, bucket or rule; of kernels a regular expression
-  double limit = 0;  // a share; of `lost` a number of records
+  std::string text;  // as written by the user
+  std::string name;  // of a range, bucket or rule; for kernels a regular expression
+  double limit = 0;  // a share; for `lost` a number of records
 };
 
-/// Clauses with commas between them. A comma inside a name belongs to it, unless a number stands
-/// before it: a clause ends with one.
+/// Parses clauses separated by commas. A comma is part of a name unless it follows a number,
+/// because each clause ends with a number.
 result<std::vector<clause>> parse_gate(std::string_view text);
 
 enum class gate_answer : std::uint8_t { passed, failed, undecided };
 
 struct gate_result {
   gate_answer answer{};
-  std::string line;  // what is said of it
+  std::string line;  // text for the report
 };
 
-/// An answer to each clause. Failed: a line that the clause names is worse by more than the limit,
-/// and by what matters at all, beyond noise. Undecided: it is not, but noise is greater than the
-/// limit, or there is nothing to judge. All clauses together err with `error_rate`, of which each
-/// has as much as another, however many lines it looks at.
+/// Returns an answer for each clause. Failed: a line of the clause is worse beyond noise, by more
+/// than the limit and more than `least_difference`. Undecided: not failed, but noise is greater
+/// than the limit, or there is nothing to judge. All clauses together are wrong with the
+/// probability `error_rate`, divided equally among them, however many lines each one has.
 std::vector<gate_result> judge_gate(std::span<clause const> clauses, comparison const& compared,
                                     std::span<run_digest const> fresh);
 

@@ -49,7 +49,8 @@ std::optional<limit_text> limit_of(std::string_view text) {
   return found;
 }
 
-/// Where the first clause ends: at a comma behind ">NUMBER" or ">NUMBER%", else with the text.
+/// Returns the end of the first clause: a comma after ">NUMBER" or ">NUMBER%", or the end of the
+/// text.
 std::size_t end_of_clause(std::string_view text) {
   for (auto comma = text.find(','); comma != text.npos; comma = text.find(',', comma + 1)) {
     auto const above = text.rfind('>', comma);

@@ -11,8 +11,8 @@
 namespace gpuprof::host::compare {
 namespace {
 
-/// P(U = u) without ties: the n-th value of the second sample has above it any of 0 to m of the
-/// first, never fewer than the one before.
+/// P(U = u) without ties: above the n-th value of the second sample are 0 to m of the first, never
+/// fewer than above the previous one.
 std::vector<double> distribution_of_u(std::size_t m, std::size_t n) {
   std::vector<double> counts(m * n + 1);
   counts[0] = 1;
@@ -26,9 +26,9 @@ std::vector<double> distribution_of_u(std::size_t m, std::size_t n) {
   return counts;
 }
 
-constexpr std::size_t max_exact = 25;  // beyond it counts no longer fit a double exactly
+constexpr std::size_t max_exact = 25;  // above this, counts do not fit a double exactly
 
-/// Of the sorted differences, how many are outside at either end.
+/// Returns how many sorted differences are outside the interval at each end.
 std::size_t differences_outside(std::size_t m, std::size_t n, double alpha) {
   if (std::max(m, n) > max_exact) {
     auto const pairs = static_cast<double>(m * n);
@@ -45,8 +45,8 @@ std::size_t differences_outside(std::size_t m, std::size_t n, double alpha) {
 
 using runs = std::vector<observations::run>;
 
-/// How much the usual variance counts, in degrees of freedom: two or three runs say little about
-/// theirs alone, and the kernels of a program are disturbed by much the same.
+/// Weight of the usual variance, in degrees of freedom: two or three runs say little about their
+/// own variance, and the kernels of a program are disturbed in similar ways.
 constexpr double usual_freedom = 4;
 constexpr std::size_t max_runs_named = 100;
 
@@ -67,7 +67,7 @@ double freedom_between(observations const& of) {
   return static_cast<double>(of.base.size() + of.fresh.size()) - 2;
 }
 
-/// As the repetitions within runs have it: runs cannot lie closer than this but by chance.
+/// Variance from the repetitions within runs: runs can only be closer than this by chance.
 double variance_within(observations const& of) {
   double sum = 0;
   for (auto const* side : {&of.base, &of.fresh})
@@ -113,12 +113,12 @@ interval of_student(observations const& of, double alpha) {
 
 }  // namespace
 
-/// Newton's method on the distribution itself: erfc is as exact as doubles are.
+/// Uses Newton's method on the distribution itself, because erfc has full double precision.
 double normal_quantile(double probability) noexcept {
   auto const p = std::clamp(probability, 1e-300, 1 - 1e-16);
   auto const tail = std::min(p, 1 - p);
   auto const t = std::sqrt(-2 * std::log(tail));
-  // Abramowitz and Stegun 26.2.23: to 4.5e-4, where Newton starts.
+  // Start value for Newton's method, exact to 4.5e-4: Abramowitz and Stegun 26.2.23.
   auto x = t - (2.515517 + t * (0.802853 + t * 0.010328)) /
                    (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
   for (int i = 0; i < 4; ++i) {
@@ -202,7 +202,7 @@ interval interval_of(observations const& of, double alpha) {
 
 std::size_t runs_needed(observations const& of, double alpha, double target) {
   if (of.base.empty() || of.fresh.empty() || target <= 0) return 0;
-  constexpr double usual = 1.96;  // the floor is what two runs differ by in 19 of 20 cases
+  constexpr double usual = 1.96;  // in 19 of 20 cases two runs differ by less than the floor
   auto const variance = of.is_single()
                             ? of.floor * of.floor / (2 * usual * usual) + variance_within(of)
                             : variance_of(of).value;
@@ -215,10 +215,10 @@ std::size_t runs_needed(observations const& of, double alpha, double target) {
 
 namespace {
 
-constexpr double trimmed_share = 0.1;  // at either end
+constexpr double trimmed_share = 0.1;  // at each end
 constexpr std::size_t least_blocks = 16;
 
-/// In the order they came; `values` are pulled in to the limits of what is kept.
+/// Keeps the order of `values` and clamps them to the range that is not trimmed.
 double trimmed_mean(std::vector<double>& values) {
   auto const n = values.size();
   auto const cut = static_cast<std::size_t>(trimmed_share * static_cast<double>(n));
@@ -230,7 +230,7 @@ double trimmed_mean(std::vector<double>& values) {
   return sum / static_cast<double>(n - 2 * cut);
 }
 
-/// One standard error of the mean of these.
+/// Returns one standard error of the mean of `values`.
 double error_of(std::vector<double> const& values) {
   double sum = 0, squares = 0;
   for (auto const value : values) sum += value;
@@ -253,7 +253,7 @@ estimate estimate_of(duration_series const& durations) {
   estimate found;
   found.mean = trimmed_mean(blocks);
   if (found.mean <= 0) return {durations.mean(), 0, 0, 0};
-  // Pulling in lessens the spread by as much as it leaves out.
+  // Clamping reduces the spread by the share of values that are trimmed.
   auto const kept = blocks.size() >= 1 / trimmed_share ? 1 - 2 * trimmed_share : 1;
   auto const scale = 1 / (kept * found.mean);
   found.fast_error = found.error = scale * error_of(blocks);

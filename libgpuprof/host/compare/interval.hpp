@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How sure a figure is: of a duration in one run from its repetitions, and of the difference
-// between the runs of two sides.
+// Computes confidence intervals: for a duration in one run from its repetitions, and for the
+// difference between the runs of two sides.
 #pragma once
 
 #include "host/compare/run_digest.hpp"
@@ -14,24 +14,25 @@
 
 namespace gpuprof::host::compare {
 
-/// x that a standard normal value stays below with this probability.
+/// Returns x so that a standard normal value is below x with this probability.
 double normal_quantile(double probability) noexcept;
 
-/// Beyond which |t| lies with probability `alpha`. G. W. Hill, Algorithm 396, CACM 13 (1970).
+/// Returns the limit that |t| exceeds with probability `alpha`. G. W. Hill, Algorithm 396, CACM 13
+/// (1970).
 double student_two_sided(double alpha, double degrees_of_freedom) noexcept;
 
-/// The shift between two small samples by ranks: Mann and Whitney's test turned into an interval.
+/// The shift between two small samples by ranks: the interval from the Mann-Whitney test.
 struct shift {
   double estimate = 0, low = 0, high = 0;
 };
 
-/// The median of all pairwise differences (Hodges and Lehmann 1963), and the differences between
-/// which the true shift lies but for `alpha`. Exact, whatever the distribution, as long as both
-/// have the same. Nothing where so few values cannot show it.
+/// Returns the median of all pairwise differences (Hodges and Lehmann 1963), and the differences
+/// that contain the true shift with probability 1 - `alpha`. Exact for any distribution that both
+/// samples share. Returns nothing if there are too few values.
 std::optional<shift> rank_interval(std::span<double const> base, std::span<double const> fresh,
                                    double alpha);
 
-/// Of one figure, a value a run: logarithms, so that differences are shares.
+/// Values of one line, one per run. They are logarithms, so that differences are shares.
 struct observations {
   struct run {
     double value = 0;
@@ -39,10 +40,10 @@ struct observations {
     double freedom = 0;
   };
   std::vector<run> base, fresh;
-  /// One run a side does not say how far runs of the same program lie apart; less than this is then
-  /// not told from it.
+  /// Used with one run per side, which does not show how much runs of the same program differ:
+  /// smaller differences are not significant.
   double floor = 0;
-  /// Variance between runs of a side, as figures of this kind have it; 0: not known.
+  /// The usual variance between runs of a side for values of this kind. 0: not known.
   double usual_variance = 0;
 
   bool is_single() const noexcept { return base.size() == 1 && fresh.size() == 1; }
@@ -50,14 +51,14 @@ struct observations {
 
 enum class noise_source : std::uint8_t {
   none,          // too few repetitions
-  repetitions,   // within the one run of each side, and the floor
-  student,       // Student's t on the values of runs
-  mann_whitney,  // with the interval of Hodges and Lehmann
+  repetitions,   // within the one run of each side, plus the floor
+  student,       // Student's t-test on the values of runs
+  mann_whitney,  // Mann-Whitney test, with the Hodges-Lehmann interval
 };
 std::string_view name_of(noise_source from) noexcept;
 
 struct interval {
-  double estimate = 0;  // fresh over base, a logarithm
+  double estimate = 0;  // logarithm of fresh / base
   double low = 0, high = 0;
   noise_source from = noise_source::none;
   bool is_known() const noexcept { return from != noise_source::none; }
@@ -65,31 +66,33 @@ struct interval {
   bool excludes_zero() const noexcept { return is_known() && (low > 0 || high < 0); }
 };
 
-/// That the true difference lies outside has the probability `alpha`. Mann and Whitney's where so
-/// many runs can show it at all, else Student's.
+/// Returns an interval that misses the true difference with probability `alpha`. Uses the
+/// Mann-Whitney test if there are enough runs, else Student's t-test.
 interval interval_of(observations const& of, double alpha);
 
-/// Variance between the runs of a side, both together; nothing where there is one run a side.
+/// Returns the variance between runs of a side, pooled over both sides. Nothing with one run per
+/// side.
 std::optional<double> variance_between_runs(observations const& of);
 
-/// How many runs a side would make the half width `target`: 0: none up to a hundred.
+/// Returns the number of runs per side for which the half width would be at most `target`. 0: more
+/// than a hundred.
 std::size_t runs_needed(observations const& of, double alpha, double target);
 
-/// What a duration is in one run, and how sure that is from its repetitions.
+/// Estimates the duration in one run and its error, from the repetitions.
 struct estimate {
   double mean = 0;     // ns: the trimmed mean of blocks
   double error = 0;    // one standard error, as a share of the mean
-  double freedom = 0;  // degrees of it; 0: too few repetitions to say
-  /// As `error`, of what comes and goes from block to block: what wanders slowly is left out, for
-  /// comparisons with other kernels of the run, which wander alike.
+  double freedom = 0;  // degrees of freedom; 0: too few repetitions
+  /// As `error`, but only for changes from block to block, without slow drift. Used to compare
+  /// kernels of the same run, which drift together.
   double fast_error = 0;
   bool is_known() const noexcept { return freedom > 0; }
 };
 
-/// The mean without a tenth of the blocks at either end, and its error from the spread of the
-/// others pulled in to them (Yuen 1974). What comes one after the other is alike (the GPU grows
-/// warm), which makes the mean less sure than so many independent values would: the error is that
-/// of blocks of whichever length makes it greatest (Flyvbjerg and Petersen 1989).
+/// Computes the mean without a tenth of the blocks at each end, and its error from the spread of
+/// the clamped values (Yuen 1974). Successive values are similar (the GPU warms up), so the mean is
+/// less certain than with independent values: uses the block length that gives the largest error
+/// (Flyvbjerg and Petersen 1989).
 estimate estimate_of(duration_series const& durations);
 
 }  // namespace gpuprof::host::compare

@@ -12,16 +12,16 @@
 namespace gpuprof::host::compare {
 namespace {
 
-constexpr double unsure_clock = 0.05;  // with a greater error it explains nothing
+constexpr double unsure_clock = 0.05;  // with a larger error the clock is not used
 
-/// What holds a kernel may be not known because nobody counted its operations, although it is known
-/// that DRAM does not: all the rest of the GPU follows the clock.
+/// True if the kernel follows the SM clock. Its bound may be unknown because its operations were
+/// not counted; but if it is not bound by DRAM, it is bound by a unit that follows this clock.
 bool is_held_by_the_gpu(kernel_line const& line) {
   if (line.bound.what != bound_by::kind::unknown) return true;
   return line.dram_share && *line.dram_share < latency_bound_below;
 }
 
-/// DRAM has a clock of its own, which does not change with the load.
+/// DRAM has its own clock, which does not change with the load.
 std::optional<double> clock_that_matters(kernel_line const& line) {
   if (line.bound.what == bound_by::kind::dram) return 1;
   if (!is_held_by_the_gpu(line) || !line.clock || *line.clock <= 0) return std::nullopt;
@@ -119,10 +119,11 @@ namespace {
 
 using values = std::vector<line_value>;
 
-/// Fewer share nothing that could be told from what one of them did.
+/// With fewer lines, a common change cannot be separated from that of a single kernel.
 constexpr std::size_t least_lines = 5;
-constexpr double robust_deviation = 1.4826;  // of a normal distribution, over the median deviation
-constexpr double standing_out = 3;           // deviations of the other kernels
+// standard deviation / median absolute deviation, for a normal distribution
+constexpr double robust_deviation = 1.4826;
+constexpr double standing_out = 3;  // in standard deviations of the other kernels
 constexpr double least_clocked_share = 0.5;
 
 double median_of(std::vector<double> of) {
@@ -131,8 +132,8 @@ double median_of(std::vector<double> of) {
   return *middle;
 }
 
-/// Three standard errors of the clock: with that much of the time nobody knows whose it is. To know
-/// something of the clock is never worse than to know nothing.
+/// Three standard errors of the clock, because that part of the time cannot be attributed. At most
+/// the floor for an unknown clock.
 double floor_of_clock(values const& base, values const& fresh) {
   double before = 0, after = 0;
   for (auto const& value : base) before = std::max(before, value.clock_error);
@@ -144,8 +145,8 @@ struct drawn_line {
   difference line;
   values base, fresh;
   bool has_clock = false;
-  double floor = kernel_floor;  // where the clock is known
-  bool is_shared = false;       // one of those that say what kernels share
+  double floor = kernel_floor;  // if the clock is known
+  bool is_shared = false;       // used to compute what kernels share
 };
 
 class kernel_comparison {
@@ -281,7 +282,8 @@ void kernel_comparison::find_run_clocks() {
   found_.fresh_clock = clocks_of(known, all_ns, &drawn_line::fresh);
 }
 
-/// What a run shares: the median over kernels of how far each is from its own mean over the base.
+/// Finds the common change of each run: the median over kernels of the difference from their mean
+/// over the base.
 void kernel_comparison::find_shared() {
   std::vector<drawn_line*> lines;
   for (auto& drawn : drawn_)
@@ -318,8 +320,8 @@ void kernel_comparison::find_shared() {
   set_spread(lines);
 }
 
-/// How far kernels differ beside what they share: of one run a side, each from the others; of
-/// several, each from itself.
+/// Sets how much kernels vary apart from the common change: with one run per side, from the
+/// difference between kernels, with several runs from the variance of each kernel.
 void kernel_comparison::set_spread(std::vector<drawn_line*> const& lines) const {
   std::vector<double> apart, variances;
   for (auto const* drawn : lines) {
@@ -331,7 +333,7 @@ void kernel_comparison::set_spread(std::vector<drawn_line*> const& lines) const 
   for (auto* drawn : lines) {
     auto& besides = drawn->line.of.besides;
     besides.floor = std::max(drawn->floor, standing_out * robust_deviation * median_of(apart));
-    // Wilson and Hilferty: the median of a chi-square over its mean.
+    // Wilson and Hilferty: median / mean of a chi-square distribution.
     if (!variances.empty())
       besides.usual_variance = median_of(variances) / std::pow(1 - 2 / (9 * freedom), 3);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines of kernels: their figures over the runs of a side, and what they tell about the run as
-// a whole: its clock, and what all kernels share.
+// Makes the lines of kernels from their values in the runs of a side, and derives the clock of each
+// run and the change common to all kernels.
 #pragma once
 
 #include "host/compare/difference.hpp"
@@ -12,44 +12,44 @@
 
 namespace gpuprof::host::compare {
 
-// The figures of one line over the runs of a side: means to show, logarithms to test.
+// The values of one line in each run of a side: means to show, logarithms to test.
 
-/// Of one line in one run.
+/// The values of one line in one run.
 struct line_value {
   double launches = 0, total_ns = 0;
-  double call_ns = 0;                // as estimate_of has it
-  double error = 0, fast_error = 0;  // of call_ns, a share
+  double call_ns = 0;                // from estimate_of()
+  double error = 0, fast_error = 0;  // relative change of call_ns
   double freedom = 0;
-  std::optional<double> clock;  // Hz; 1 where the clock does not matter; nothing: not known
+  std::optional<double> clock;  // Hz; 1 if the clock does not matter; nothing: not known
   double clock_error = 0;       // a share
   std::optional<double> of_roof, dram_rate, flops;
 };
 
 line_value value_of(duration_series const& durations);
 
-/// Several kernels as one line; `parts` of them are one call.
+/// Sums several kernels into one line; `parts` launches of them count as one call.
 line_value value_of(run_digest const& run, std::span<kernel_key const> keys, double parts);
 
-/// Steps of a run, by which totals are divided; 1 where there are none.
+/// Returns the divisor for totals: the number of steps, or 1 without steps.
 double steps_of(run_digest const& run, bool by_step);
 
 amount amount_of(std::span<run_digest const> side, std::span<line_value const> values,
                  bool by_step);
 
-/// Whether each run has enough repetitions.
+/// Returns true if each run has enough repetitions.
 bool are_known(std::span<line_value const> values);
 
 struct kernel_lines {
-  std::vector<difference> lines;  // not judged yet
-  /// By run, over the clocks of the base: by how much time the clock lengthened kernels, a
-  /// logarithm, the mean by time. Empty: it is known for less than half of the time.
+  std::vector<difference> lines;  // without verdicts
+  /// By run, relative to the base: how much the clock lengthened kernels, as a logarithm averaged
+  /// by time. Empty if the clock is known for less than half of the time.
   std::vector<double> base_clock, fresh_clock;
-  std::optional<double> shared;  // by how much all kernels are slower, clock taken out
+  std::optional<double> shared;  // common slowdown of all kernels, without the clock's effect
 };
 
 struct compared_by {
-  bool steps = false;  // totals are a step's
-  bool roof = false;   // other GPUs: shares of their roof instead of times
+  bool steps = false;  // totals are per step
+  bool roof = false;   // compares shares of the roof instead of times, for different GPUs
 };
 
 kernel_lines compare_kernels(std::span<run_digest const> base, std::span<run_digest const> fresh,

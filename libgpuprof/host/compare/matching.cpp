@@ -83,7 +83,7 @@ bool matcher::is_only_one_of_range(std::string const& range) const {
                        [&](auto const& key) { return base_.at(key).range == range; }) == 1;
 }
 
-/// Of `among`, one behind the other, the first behind this one.
+/// Returns kernels of `among` that ran one after the other, starting after `predecessor`.
 kernel_keys chain_behind(std::string const& predecessor, std::set<kernel_key> const& among,
                          side_kernels const& side) {
   kernel_keys chain;
@@ -123,7 +123,8 @@ bool matcher::are_in_place_of(kernel_key const& was, keys const& candidates) {
   return true;
 }
 
-/// As many came one behind the other as went: each has its own successor. One went: it was split.
+/// If several kernels disappeared and as many came in their place, pairs them in order. If only one
+/// disappeared, it was renamed or split.
 void matcher::match_chain(kernel_key const& first) {
   if (!gone_.contains(first)) return;
   auto const& predecessor = base_.at(first).predecessor;

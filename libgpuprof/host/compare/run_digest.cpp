@@ -20,7 +20,7 @@ void duration_series::add(double ns) {
   if (blocks_.size() == first_values) set_limit();
 }
 
-/// Then takes the values that it was found from, but the first: it warms up.
+/// Then adds the first values, except the very first, which is warm-up.
 void duration_series::set_limit() {
   auto const first = std::exchange(blocks_, {});
   auto sorted = first;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a comparison needs of one run, small beside its capture.
+// The data of one run that a comparison needs; much smaller than its capture.
 #pragma once
 
 #include "host/analysis/roofline_row.hpp"
@@ -16,39 +16,39 @@
 
 namespace gpuprof::host::compare {
 
-// The durations of one kernel or range in order of time, as sums over a bounded number of blocks.
+// Stores the durations of one kernel or range in order of time, as sums over a limited number of
+// blocks.
 
-/// Fewer say nothing about their spread.
+/// Fewer repetitions say nothing about their spread.
 inline constexpr std::uint64_t least_repetitions = 5;
 
-/// Blocks double in length whenever there are too many, so that memory does not grow with the run.
-/// A single launch that was held up for long (another process, a page that was missing) would hide
-/// what all others say: a value counts for no more than `clip_factor` times the 90th percentile of
-/// the first ones. The total has all of it.
+/// When there are too many blocks, their length doubles, so that memory does not grow with the run.
+/// A single delayed launch (another process, a page fault) would hide all others, so a value is
+/// clipped to `clip_factor` times the 90th percentile of the first ones. The total is not clipped.
 class duration_series {
  public:
   static constexpr std::size_t max_blocks = 128;
-  static constexpr std::size_t first_values = 64;  // that say where to clip
+  static constexpr std::size_t first_values = 64;  // used to set the clipping limit
   static constexpr double clip_factor = 3;
 
   void add(double ns);
-  /// After the last one.
+  /// Call after the last value.
   void finish();
 
   std::uint64_t count() const noexcept { return count_; }
   double total() const noexcept { return total_; }
   double mean() const noexcept { return count_ > 0 ? total_ / static_cast<double>(count_) : 0; }
-  /// Values that were clipped.
+  /// Number of clipped values.
   std::uint64_t clipped() const noexcept { return clipped_; }
-  /// Means of whole blocks, in order of time. The first value, which warms up, and what is left
-  /// over at the end are in the totals alone.
+  /// Means of whole blocks, in order of time. The first value (warm-up) and the rest at the end
+  /// only count in the totals.
   std::vector<double> const& blocks() const noexcept { return blocks_; }
 
  private:
   void put(double ns);
   void set_limit();
 
-  std::vector<double> blocks_;  // before finish(): the first values; then sums; then means
+  std::vector<double> blocks_;  // before finish(): the first values, later sums; after it: means
   double total_ = 0, open_sum_ = 0;
   double limit_ = 0;  // 0: not known yet
   std::uint64_t count_ = 0, clipped_ = 0;
@@ -56,7 +56,7 @@ class duration_series {
 };
 
 struct kernel_key {
-  std::string name;  // demangled; copies, fills and whole graphs are among them, in brackets
+  std::string name;  // demangled; also copies, fills and whole graphs, in brackets
   extent3 grid, block;
   friend auto operator<=>(kernel_key const&, kernel_key const&) = default;
 };
@@ -64,17 +64,17 @@ struct kernel_key {
 struct kernel_line {
   duration_series durations;
   std::string range;        // innermost NVTX range of its last launch
-  std::string predecessor;  // the kernel of another name that ran before that
-  /// From counters and peaks, where the capture has them.
+  std::string predecessor;  // last kernel of another name before that launch
+  /// From counters and peaks, if the capture has them.
   std::optional<double> clock, clock_error;  // Hz
   std::optional<double> of_roof, dram_rate, flops;
-  std::optional<double> dram_share;  // of the roof of DRAM
+  std::optional<double> dram_share;  // share of the DRAM roof
   bound_by bound;
 };
 
 struct range_line {
   duration_series durations;
-  duration_series gpu;  // kernels launched inside an instance, added up
+  duration_series gpu;  // total time of the kernels launched inside an instance
 };
 
 struct step_line {
@@ -85,27 +85,29 @@ struct step_line {
 
 struct run_digest {
   std::string path, program, command_line;
-  std::optional<std::uint32_t> rank;  // in its job
-  std::vector<std::string> gpus;      // names, one each
-  std::vector<std::string> uuids;     // likewise
+  std::optional<std::uint32_t> rank;  // rank in its job
+  std::vector<std::string> gpus;      // names, one per GPU
+  std::vector<std::string> uuids;     // one per GPU
   std::uint64_t window_ns = 0;
-  std::uint64_t kernel_ns = 0;  // of all lines of kernels
+  std::uint64_t kernel_ns = 0;  // sum over all kernel lines
   bool has_counters = false;
-  std::uint64_t lost = 0;            // records
+  std::uint64_t lost = 0;            // number of lost records
   std::vector<std::string> missing;  // what was lost, a line each
   std::map<kernel_key, kernel_line> kernels;
   std::map<std::string, range_line> ranges;
   std::optional<step_line> step;
-  /// The time ledger: bucket and ns; empty: there is none.
+  /// The time ledger: ns by bucket. Empty: no ledger.
   std::map<std::string, double> buckets;
-  /// Rule and share of the window; nothing: no rules were asked.
+  /// Share of the window by rule. Nothing: rules were not run.
   std::optional<std::map<std::string, double>> findings;
 };
 
-/// The file that runs, without its folder; of an interpreter the script or module.
+/// Returns the file name of the program without its folder; for an interpreter, that of the script
+/// or module.
 std::string program_of(run_digest const& run);
 
-/// Why the sides should not be compared: they are of different programs. Empty: they may be.
+/// Returns why the sides should not be compared: they ran different programs. Empty: they can be
+/// compared.
 std::string programs_differ(std::span<run_digest const> base, std::span<run_digest const> fresh);
 
 }  // namespace gpuprof::host::compare

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A set of correlation ids. They are counted up, so a bit for each takes little room.
+// A set of correlation ids. The ids are counted up, so one bit per id takes little memory.
 #pragma once
 
 #include "capture/reader.hpp"
@@ -14,7 +14,7 @@ namespace gpuprof::host {
 
 class correlation_set {
  public:
-  /// False if it was there before.
+  /// Returns false if it was already in the set.
   bool insert(correlation_id id) {
     auto const place = raw(id) / page_bits;
     if (last_ == nullptr || last_place_ != place) {
@@ -33,7 +33,7 @@ class correlation_set {
   }
 
  private:
-  // Small pages: a damaged capture has ids far from each other.
+  // Small pages, because the ids of a damaged capture can be far apart.
   static constexpr std::uint32_t page_bits = 4096;
   using page = std::bitset<page_bits>;
 
@@ -42,7 +42,7 @@ class correlation_set {
   std::uint32_t last_place_ = 0;
 };
 
-/// The ids of the calls that a capture holds, wherever they stand in it.
+/// Returns the ids of all calls that a capture holds.
 inline correlation_set ids_of_calls(capture::reader& file) {
   correlation_set ids;
   if (file.row_count<api_record>() == 0) return ids;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder with a CSV file (RFC 4180) for each table, names in place of their numbers.
+// Writes a folder with a CSV file (RFC 4180) for each table, with names instead of their ids.
 #include "host/export/export_job.hpp"
 #include "host/export/raw_table.hpp"
 #include "host/export/unfinished_output.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The formats that a capture can be exported to: a table with the function of each; what each gets,
-// and its notes for the user when it is done.
+// The formats that a capture can be exported to, as a table with the function of each; the input of
+// every export, and its notes for the user.
 #pragma once
 
 #include "base/result.hpp"
@@ -18,10 +18,10 @@
 
 namespace gpuprof::host {
 
-/// What a user may ask of an export beside its type; a type takes what it knows.
+/// Options of an export besides its type. Each type uses those that it knows.
 struct export_options {
-  bool index = false;  // sqlite: indexes for people's own SQL
-  std::string run;     // parquet: a level of the folders above ranks; empty: none
+  bool index = false;  // sqlite: indexes for the user's own SQL
+  std::string run;     // parquet: a folder level above the ranks; empty: none
 };
 
 /// A line of `gpuprof roofline`.
@@ -34,15 +34,15 @@ struct export_job {
   trace_contents& trace;
   exported_names& names;
   export_options options;
-  /// So many more rows are done.
+  /// Called when this many more rows are done.
   std::function<void(std::uint64_t rows)> advance;
-  /// What workloads achieved, worked out when it is called; it may be empty.
+  /// Returns what workloads achieved. Computed when called; may be empty.
   std::function<std::vector<exported_line>()> roofline = {};
-  /// What the capture lacks, from a type that has read it by other means than `trace`.
+  /// Lists what the capture lacks. Filled by types that do not read it through `trace`.
   std::vector<std::string> missing = {};
 };
 
-/// Tells the job of rows, some hundred at a time.
+/// Reports finished rows to the job, some hundred at a time.
 class row_progress {
  public:
   explicit row_progress(export_job& job) noexcept : job_(&job) {}
@@ -59,38 +59,39 @@ class row_progress {
   std::uint64_t rows_ = 0;
 };
 
-/// Lines for the user: what the format cannot hold, what to know before trusting it. Usually none.
+/// Lines for the user: what the format cannot hold, and what to know before trusting the output.
+/// Usually empty.
 using export_notes = std::vector<std::string>;
 
 /// The formats that a capture can be exported to: a table, and the function of each.
 struct export_type {
   std::string_view name;       // as --type takes it
-  std::string_view extension;  // of the file, with its dot
+  std::string_view extension;  // file name extension with its dot
   std::string_view read_by;    // for the help: programs that open it
-  /// Writes `path`, which is not there, or may be replaced when `overwrite`.
+  /// Writes `path`. It must not exist unless `overwrite` is set.
   result<export_notes> (*write)(export_job& job, std::string const& path, bool overwrite) = nullptr;
-  /// The folder of one rank takes further ones: several captures are written to the same path.
+  /// Further ranks can be added to the folder: several captures are written to the same path.
   bool adds_ranks = false;
 };
 
 std::span<export_type const> export_types() noexcept;
 
 /// Chrome trace events in Kineto's schema, as torch.profiler writes them. One file: gzip, or plain
-/// where its name ends in ".json".
+/// if its name ends in ".json".
 result<export_notes> write_chrome(export_job& job, std::string const& path, bool overwrite);
 /// A folder with TABLE.csv for each table that has rows.
 result<export_notes> write_csv(export_job& job, std::string const& path, bool overwrite);
-/// One file. Integers beyond 2^53 are texts; what is no number is null.
+/// One file. Integers beyond 2^53 are texts; values that are not finite are null.
 result<export_notes> write_json(export_job& job, std::string const& path, bool overwrite);
-/// A trace in Perfetto's own format: one file, which Perfetto's UI opens as it is.
+/// A trace in Perfetto's own format: one file, which Perfetto's UI opens directly.
 result<export_notes> write_perfetto(export_job& job, std::string const& path, bool overwrite);
-/// The schema of nsys, for `nsys stats`, `nsys analyze` and people's own SQL.
+/// The schema of nsys, for `nsys stats`, `nsys analyze` and the user's own SQL.
 result<export_notes> write_sqlite(export_job& job, std::string const& path, bool overwrite);
 /// A folder OUT/<table>/rank=N/ to which further ranks can be added. A separate program writes it,
 /// if it is there.
 result<export_notes> write_parquet(export_job& job, std::string const& path, bool overwrite);
-/// What `nsys recipe` reads in place of reports: a folder OUT with rankN.nsys-rep, empty,
-/// rankN.sqlite and rankN_pqtdir/, to which further ranks can be added.
+/// The input of `nsys recipe` instead of reports: a folder OUT with rankN.nsys-rep (empty),
+/// rankN.sqlite and rankN_pqtdir/. Further ranks can be added.
 result<export_notes> write_nsys_recipes(export_job& job, std::string const& path, bool overwrite);
 
 }  // namespace gpuprof::host

@@ -22,9 +22,9 @@ interruption::interruption() noexcept {
   came = 0;
   for (std::size_t i = 0; i < std::size(signals); ++i) {
     before_[i] = std::signal(signals[i], note_signal);
-    if (before_[i] == SIG_IGN) std::signal(signals[i], SIG_IGN);  // nohup
+    if (before_[i] == SIG_IGN) std::signal(signals[i], SIG_IGN);  // ignored before, as by nohup
   }
-  before_size_ = std::signal(SIGXFSZ, SIG_IGN);  // writing fails instead, as on a full disk
+  before_size_ = std::signal(SIGXFSZ, SIG_IGN);  // writing then fails as on a full disk
 }
 
 interruption::~interruption() {

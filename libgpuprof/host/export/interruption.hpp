@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets an export end at a good moment when it is interrupted, so that it can clean up.
+// Lets an interrupted export stop at a point where it can clean up.
 #pragma once
 
 namespace gpuprof::host {
 
-/// While it lives, SIGINT, SIGTERM and SIGHUP are noted; a second one ends the process. A limit on
-/// the size of files makes writing fail, it does not end the process.
+/// While it lives, the first SIGINT, SIGTERM or SIGHUP is noted and a second one ends the process.
+/// Exceeding a file size limit makes writing fail instead of ending the process.
 class interruption {
  public:
   interruption() noexcept;
@@ -21,7 +21,7 @@ class interruption {
   void (*before_size_)(int) = nullptr;
 };
 
-/// Thrown out of an export by export_job::advance.
+/// Thrown by export_job::advance to end an export.
 struct export_interrupted {
   int signal = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One JSON document with every table: columns with types and units, then rows, one a line.
+// Writes one JSON document with every table: columns with types and units, then rows, one per line.
 #include "base/utf8.hpp"
 #include "host/export/export_job.hpp"
 #include "host/export/raw_table.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 // Raised when a reader of an earlier version would misread a document.
 constexpr int schema_version = 1;
-// Beyond it a double, which is what most readers make of a number, is no longer exact.
+// Most readers turn a number into a double, which is no longer exact beyond this.
 constexpr std::uint64_t exact_in_double = std::uint64_t{1} << 53;
 
 struct value_writer {

@@ -9,8 +9,8 @@
 
 namespace gpuprof::host {
 
-/// "dram__bytes_read.sum": not a share, a rate or a ratio already, so that it grows with the length
-/// of the interval.
+/// True for "dram__bytes_read.sum": the value grows with the length of the interval, because it is
+/// not already a share, rate or ratio.
 constexpr bool is_amount(std::string_view metric) noexcept {
   auto const roll_up = metric.find('.');
   if (roll_up == metric.npos) return true;
@@ -21,7 +21,7 @@ constexpr bool is_amount(std::string_view metric) noexcept {
 /// A value that NVML gave for a GPU.
 struct chip_state_figure {
   char const *name, *unit;
-  double (*value)(chip_state_record const&);  // 0: NVML did not say
+  double (*value)(chip_state_record const&);  // returns 0 if NVML gave no value
 };
 
 inline constexpr chip_state_figure chip_state_figures[] = {

@@ -59,7 +59,7 @@ std::string_view type_name(value_type type, bool is_name) noexcept {
   }
 }
 
-/// How the rows of one table become values.
+/// Converts the rows of one table to values.
 class table_reading {
  public:
   table_reading(export_job& job, capture::table_layout const& layout)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of a capture as they are in the file, with names in place of their numbers: for
-// formats that know nothing of GPUs.
+// The tables of a capture as in the file, with names instead of their ids. For formats that know
+// nothing of GPUs.
 #pragma once
 
 #include "capture/layout.hpp"
@@ -16,7 +16,7 @@
 
 namespace gpuprof::host {
 
-/// A column as it is exported: of the file, or the name of the kernel that `shape` refers to.
+/// An exported column: one of the file, or the name of the kernel that `shape` refers to.
 struct raw_column {
   std::string_view name;
   std::string_view type;  // i64, u64, f64, bool or text
@@ -32,14 +32,15 @@ struct raw_table {
 /// A text lives until the end of the export.
 using raw_value = std::variant<std::int64_t, std::uint64_t, double, bool, std::string_view>;
 
-/// Called once for each table that has rows, then for its rows.
+/// `begin` is called once for each table that has rows; then its rows follow.
 struct raw_table_sink {
   std::function<void(raw_table const&)> begin;
   std::function<void(std::span<raw_value const>)> row;
   std::function<void()> end;
 };
 
-/// All tables but those that hold names and describe the file; rows in the order of the file.
+/// Reads all tables except those that hold names or describe the file. Rows come in the order of
+/// the file.
 void each_raw_table(export_job& job, raw_table_sink const& to);
 
 }  // namespace gpuprof::host

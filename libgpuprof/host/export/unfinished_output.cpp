@@ -20,7 +20,8 @@ std::string cannot_write(std::string const& path, int error) {
          "; nothing is left of it, choose another place with --output";
 }
 
-/// The same folder, so that the rename is one step; a dot, so that no glob takes it for an export.
+/// In the same folder, so that the rename is one step. The name begins with a dot, so that no glob
+/// takes it for an export.
 std::string temporary_for(std::string const& path) {
   std::filesystem::path const whole(path);
   auto const name = "." + whole.filename().string() + ".unfinished-" + std::to_string(getpid());
@@ -107,7 +108,7 @@ result<void> unfinished_file::finish() {
   if (error_ == 0) {
     auto const renamed = renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(),
                                    overwrite_ ? 0 : RENAME_NOREPLACE);
-    // Some file systems know no flags.
+    // Some file systems support no rename flags.
     if (renamed != 0 && (errno != EINVAL || rename(temporary_.c_str(), path_.c_str()) != 0))
       error_ = errno;
   }
@@ -162,7 +163,7 @@ unfinished_folder::~unfinished_folder() {
 
 result<void> unfinished_folder::finish() {
   std::error_code failed;
-  // Files that others put there meanwhile are kept; the rename itself replaces an empty folder.
+  // Keeps files that others put there meanwhile. The rename itself can replace an empty folder.
   if (overwrite_ && fs::exists(path_, failed) && may_replace(path_)) fs::remove_all(path_, failed);
   if (!failed) fs::rename(temporary_, path_, failed);
   if (failed) return error{cannot_write(path_, failed)};

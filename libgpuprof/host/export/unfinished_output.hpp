@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file or folder that gets its name when it is whole; until then it has another, and it is
-// removed on failure.
+// A file or folder that gets its final name when it is complete. Until then it has a temporary
+// name; on failure it is removed.
 #pragma once
 
 #include "base/result.hpp"
@@ -12,17 +12,17 @@
 
 namespace gpuprof::host {
 
-/// Beside its place, as ".NAME.unfinished-PID": nothing half written is ever taken for an export.
+/// The temporary file is in the same folder, named ".NAME.unfinished-PID", so that a half-written
+/// file is never taken for an export.
 class unfinished_file {
  public:
-  /// An error when something stands at `path` and may not be replaced, or the folder cannot be
-  /// written.
+  /// Fails if `path` exists and may not be replaced, or if the folder cannot be written.
   static result<unfinished_file> create(std::string path, bool overwrite);
   unfinished_file(unfinished_file&&) noexcept;
   unfinished_file& operator=(unfinished_file&&) = delete;
   ~unfinished_file();
 
-  /// Where it is for now, for libraries that want a name. The file exists, empty.
+  /// The temporary path, for libraries that need a name. The file exists and is empty.
   std::string const& temporary_path() const noexcept { return temporary_; }
 
   /// Appends. The first failure is kept for finish(); later calls do nothing.
@@ -30,7 +30,7 @@ class unfinished_file {
   bool failed() const noexcept { return error_ != 0; }
   std::uint64_t size() const noexcept { return size_; }
 
-  /// On the disk, then under its name. On failure nothing is left.
+  /// Syncs the file to disk and renames it. On failure no file remains.
   result<void> finish();
 
  private:
@@ -39,7 +39,7 @@ class unfinished_file {
   void remove() noexcept;
 
   std::string path_;
-  std::string temporary_;  // empty: has its name, or is gone
+  std::string temporary_;  // empty: renamed or removed
   int descriptor_ = -1;
   bool overwrite_ = false;
   int error_ = 0;
@@ -47,28 +47,28 @@ class unfinished_file {
   std::vector<char> buffer_;
 };
 
-/// A file in it says that a folder is an export and may be replaced by another.
+/// A file with this name marks a folder as an export, which another export may replace.
 inline constexpr char export_marker[] = ".gpuprof-export";
 
 class unfinished_folder {
  public:
-  /// With `overwrite` what stands at `path` is replaced, if it is a folder that an export has made.
+  /// With `overwrite`, a folder at `path` is replaced if an export has made it.
   static result<unfinished_folder> create(std::string path, bool overwrite);
   unfinished_folder(unfinished_folder&&) noexcept;
   unfinished_folder& operator=(unfinished_folder&&) = delete;
   ~unfinished_folder();
 
-  /// Where it is for now.
+  /// The temporary path.
   std::string const& temporary_path() const noexcept { return temporary_; }
 
-  /// Under its name. On failure nothing is left.
+  /// Renames the folder. On failure nothing remains.
   result<void> finish();
 
  private:
   unfinished_folder(std::string path, std::string temporary, bool overwrite);
 
   std::string path_;
-  std::string temporary_;  // empty: has its name, or is gone
+  std::string temporary_;  // empty: renamed or removed
   bool overwrite_ = false;
 };
 

@@ -65,7 +65,7 @@ class capture_making {
     first_ = std::min(first_.value_or(start), start);
     last_ = std::max(last_, end);
   }
-  /// Else one of `what` is lost: "kernels".
+  /// Returns false if the times are impossible, and counts one of `what` ("kernels") as lost.
   bool is_possible(timestamp_ns start, duration_ns length, char const* what) {
     if (from_.days().hold(imported_process::as_said(start), length.value)) return true;
     from_.lose(std::string(what) + "_of_impossible_times");
@@ -75,7 +75,7 @@ class capture_making {
     bool is_known = false;
     bool is_asynchronous = false;
     bool launches_kernel = false;
-    int stream_captures = 0;  // how many more are open after it
+    int stream_captures = 0;  // change in the number of open stream captures
   };
   call_meaning const& meaning_of(name_id call);
   launch launch_by(imported_call const& row, call_meaning const& meaning);
@@ -93,7 +93,7 @@ class capture_making {
   struct thread_state {
     thread_ranges ranges;
     timestamp_ns launches_until{};  // the end of the last call that launched a kernel
-    std::vector<open_range> open;   // innermost last; those whose end is not written yet
+    std::vector<open_range> open;   // whose end is not written yet; innermost last
   };
 
   static std::int64_t epoch_of(imported_process& process);
@@ -104,19 +104,19 @@ class capture_making {
   std::int64_t const epoch_;
   std::vector<thread_state> threads_;
   std::uint64_t start_end_ranges_ = 0;
-  std::vector<std::uint64_t> declared_for_;  // how many ranges, by place in the options
-  std::unordered_map<std::uint64_t, std::size_t> declared_at_;  // by domain and name; absent: none
+  std::vector<std::uint64_t> declared_for_;  // number of ranges, by index in the options
+  std::unordered_map<std::uint64_t, std::size_t> declared_at_;  // option index by domain and name
   std::vector<call_meaning> meanings_;                          // by name
   std::map<std::pair<std::int64_t, correlation_id>, launch> of_several_;  // by process
   std::set<std::pair<std::int64_t, correlation_id>> of_none_;
-  name_id nccl_{};           // the name of its domain
-  int stream_captures_ = 0;  // open ones
+  name_id nccl_{};           // name of the NCCL domain
+  int stream_captures_ = 0;  // number of open ones
   std::optional<timestamp_ns> first_;
   timestamp_ns last_;
 };
 
-/// A capture counts from 1970 and takes 0 for a time that is not known. A trace that does not say
-/// when it was made may count from 0, or from below.
+/// A capture counts from 1970 and uses 0 for a time that is not known. A trace that does not say
+/// when it was made may count from 0 or from a negative time.
 std::int64_t capture_making::epoch_of(imported_process& process) {
   process.days().settle();
   auto const earliest = std::min(process.days().earliest(), process.began.value_or(INT64_MAX));
@@ -126,8 +126,8 @@ std::int64_t capture_making::epoch_of(imported_process& process) {
   return static_cast<std::int64_t>(ns_per_second - static_cast<std::uint64_t>(earliest));
 }
 
-/// All that are described and all that worked. The only one of both is the same GPU: the source
-/// numbers it as the machine does, and its work as the program did.
+/// Returns all GPUs that are described or had work. If there is one of each, both are the same GPU:
+/// the source numbers it as the machine does, and its work as the program did.
 std::vector<device_record> capture_making::known_devices() const {
   auto devices = from_.devices;
   auto const& at_work = from_.devices_at_work;
@@ -143,7 +143,7 @@ std::vector<device_record> capture_making::known_devices() const {
 }
 
 void capture_making::write_definitions() {
-  static_cast<void>(from_.name("import"));  // the window needs it
+  static_cast<void>(from_.name("import"));  // the window uses this name
   nccl_ = from_.name("NCCL");
   auto const& names = from_.names();
   for (std::uint32_t i = 1; i < names.size(); ++i)
@@ -171,7 +171,7 @@ void capture_making::end_ranges_before(thread_index thread, timestamp_ns moment)
   }
 }
 
-/// What the user declares goes before what the program has declared.
+/// Declarations by the user take precedence over those of the program.
 void capture_making::declare(range_begin& range) {
   auto const& declared = job_.options.declared;
   if (declared.empty()) return;
@@ -228,7 +228,7 @@ void capture_making::write_ranges() {
   }
 }
 
-/// Whether the call waited for its copy is known only by its name.
+/// Only the name of the call tells if it waited for its copy.
 capture_making::call_meaning const& capture_making::meaning_of(name_id call) {
   if (raw(call) >= meanings_.size()) meanings_.resize(from_.names().size());
   auto& known = meanings_[raw(call)];
@@ -244,8 +244,9 @@ capture_making::call_meaning const& capture_making::meaning_of(name_id call) {
                                                                : 0};
 }
 
-/// A launch whose kernel has no record: the profiler was stopped before or ran out of memory. What
-/// goes into a stream capture runs later, as a graph; calls inside of calls are one launch.
+/// Notes a launch whose kernel has no record, because the profiler was stopped before or ran out of
+/// memory. Calls during stream capture do not count, because their work runs later as a graph;
+/// nested calls count as one launch.
 void capture_making::note_without_work(imported_call const& row, call_meaning const& meaning) {
   stream_captures_ = std::max(0, stream_captures_ + meaning.stream_captures);
   if (!meaning.launches_kernel || raw(row.call.correlation) == 0 || stream_captures_ > 0) return;
@@ -261,11 +262,11 @@ void capture_making::write_calls() {
     auto const& meaning = meaning_of(call.name);
     if (launch == nullptr) {
       note_without_work(row, meaning);
-    } else if (launch->thread == 0) {  // of calls inside of calls the outer one
+    } else if (launch->thread == 0) {  // of nested calls, keep the outer one
       *launch = launch_by(row, meaning);
     } else if (auto const other = from_.process_of(thread_index{launch->thread});
                launch->is_of_several || other != from_.process_of(row.thread)) {
-      // Each process counts for itself.
+      // Each process counts its correlation ids separately.
       launch->is_of_several = true;
       of_several_.try_emplace({other, call.correlation}, *launch);
       of_several_.try_emplace({from_.process_of(row.thread), call.correlation},
@@ -290,8 +291,8 @@ launch capture_making::launch_by(imported_call const& row, call_meaning const& m
   return made;
 }
 
-/// Where calls of several processes have a correlation, the work says on which process' behalf it
-/// was done, or has no launch.
+/// If calls of several processes have this correlation id, the process of the work decides. If the
+/// work does not name one, it has no launch.
 launch const* capture_making::launch_of(correlation_id correlation, thread_index process_row) {
   auto* const known = from_.launches.find(correlation);
   if (known == nullptr || known->thread == 0) return nullptr;
@@ -433,7 +434,7 @@ std::vector<std::uint64_t> write_capture(imported_process& process, import_job c
   capture_making making(process, job, **made);
   making.write();
   auto const closed = (*made)->close();
-  if (!closed) {  // of "failed: no space; it keeps ..." the first part: nothing is kept here
+  if (!closed) {  // drops the second part of "failed: no space; it keeps ..."
     auto const& why = closed.message();
     throw import_failure(why.substr(0, why.find(';')) +
                          "; nothing is written, free space or choose another --output");

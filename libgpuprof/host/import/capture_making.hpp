@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a capture of what was read of a process.
+// Creates a capture from what was read of a process.
 #pragma once
 
 #include "host/import/import_job.hpp"
@@ -11,12 +11,12 @@
 
 namespace gpuprof::host {
 
-/// How many rows write_capture() is going to advance by.
+/// Returns how many rows write_capture() will advance by.
 std::uint64_t rows_of(imported_process const& process);
 
-/// Nests ranges, finds who launched what, and writes it all to `path`, which may be replaced. What
-/// was read is gone afterwards. Throws import_failure. Returns how many ranges each of
-/// job.options.declared was for.
+/// Nests ranges, finds the launch of each work item, and writes the capture to `path`, replacing a
+/// file there. `process` is consumed. Throws import_failure. Returns for each of
+/// job.options.declared the number of ranges that it applied to.
 std::vector<std::uint64_t> write_capture(imported_process& process, import_job const& job,
                                          std::string const& path);
 

@@ -10,8 +10,8 @@ struct declared_work {
   double flops = 0, bytes = 0;  // 0: not declared
 };
 
-/// Of numbers called "flops" and "bytes" in a JSON object, or in an object that is a member of it.
-/// The names are those of what gpuprof::scoped_range sends.
+/// Reads the numbers "flops" and "bytes" from a JSON object, or from an object that is a member of
+/// it. gpuprof::scoped_range sends these names.
 declared_work declared_in(std::string_view json);
 
 }  // namespace gpuprof::host

@@ -43,7 +43,7 @@ std::string first_bytes(std::string const& path) {
 }
 
 struct known_file {
-  std::string_view begins, ends_in;  // its first bytes, the end of its name; empty: any
+  std::string_view begins, ends_in;  // first bytes of the file, and end of its name; empty: any
   char const* what;
 };
 constexpr known_file known_files[] = {
@@ -72,12 +72,12 @@ constexpr known_file known_files[] = {
     {"\x0a", ".perfetto-trace", "is a trace of Perfetto, which is not read"},
     {"", ".rpd", "is a database of rocmProfileData: turn it into a trace in JSON first"}};
 
-/// Null: it is no file that is known.
+/// Says what kind of file it is. Null if the kind is not known.
 char const* what_it_is(std::string const& path, std::string_view head) {
   for (auto const& one : known_files) {
     auto const has_bytes = !one.begins.empty() && head.starts_with(one.begins);
     auto const has_name = !one.ends_in.empty() && path.ends_with(one.ends_in);
-    // The first bytes of some are those of many others.
+    // These first bytes are too common, so the name must match too.
     if (one.begins.size() == 1 || one.begins == "\x80\x04" ? has_bytes && has_name
                                                            : has_bytes || has_name)
       return one.what;
@@ -104,7 +104,7 @@ source_reader reader_of(std::string const& path) {
          "JSON (.json, .json.gz)");
 }
 
-/// "run.gpuprof", or "run.4711.gpuprof" where there are several.
+/// Returns "run.gpuprof", or "run.4711.gpuprof" if there are several processes.
 std::string output_of(std::string const& output, imported_process const& process, bool several) {
   if (!several) return output;
   auto name = output;
@@ -142,7 +142,7 @@ void write_all(imported_processes& processes, import_job const& job, import_outc
   std::set<std::string> names;
   for (auto const& process : processes) {
     auto name = output_of(job.options.output, *process, processes.size() > 1);
-    // Process ids of two containers may be equal.
+    // Two containers may have the same process id.
     while (!names.insert(name).second) name.insert(name.size() - extension.size(), "b");
     captures.emplace_back(name, job.options.overwrite);
   }
@@ -151,7 +151,7 @@ void write_all(imported_processes& processes, import_job const& job, import_outc
     job.begin("writing " + captures[i].path(), rows_of(*processes[i]));
     auto const counts = write_capture(*processes[i], job, captures[i].temporary_path());
     for (std::size_t at = 0; at < counts.size(); ++at) declared_for[at] += counts[at];
-    note_losses(*processes[i], outcome);  // some are known only now
+    note_losses(*processes[i], outcome);  // some losses are known only now
     processes[i].reset();
   }
   note_undeclared(job, declared_for, outcome);
@@ -172,7 +172,7 @@ result<import_outcome> import_file(import_job const& job) {
   try {
     import_outcome outcome;
     auto const read = reader_of(job.options.source);
-    // Said before long work, not after it.
+    // Checked before the long work, so that an error comes early.
     { unfinished_capture const check(job.options.output, job.options.overwrite); }
     source_reading reading{job, folder_of(job.options.output), outcome};
     auto processes = read(reading);

@@ -7,8 +7,8 @@
 
 namespace gpuprof::host {
 
-/// What the file is, its first bytes tell. Nothing is left under the names of captures unless all
-/// of them are written. What job.advance throws comes through.
+/// The first bytes of the file tell its type. Captures get their names only if all of them were
+/// written. Exceptions of job.advance pass through.
 result<import_outcome> import_file(import_job const& job);
 
 }  // namespace gpuprof::host

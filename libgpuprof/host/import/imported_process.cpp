@@ -5,7 +5,7 @@
 
 namespace gpuprof::host {
 
-// As many as a capture's readers take.
+// The maximum that readers of a capture accept.
 constexpr std::size_t max_shapes = 1u << 24;
 
 imported_process::imported_process(std::string const& folder)
@@ -37,10 +37,11 @@ thread_index imported_process::thread(std::uint32_t os_thread, std::int64_t proc
   return at->second;
 }
 
-/// Most fit into 32 bits. The others get numbers from the top, which no trace reaches by counting.
+/// Most ids fit into 32 bits. The others get numbers counted down from the top, which no trace
+/// reaches.
 correlation_id imported_process::correlation(std::int64_t said) {
   if (said >= 0 && said <= std::int64_t{UINT32_MAX}) return static_cast<correlation_id>(said);
-  if (said == -1) return {};  // none
+  if (said == -1) return {};  // no correlation
   auto const next = static_cast<std::uint32_t>(UINT32_MAX - wide_correlations_.size());
   return correlation_id{wide_correlations_.try_emplace(said, next).first->second};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was read of one process, in any order, until a capture is made of it.
+// The data read of one process, in any order, until a capture is made of it.
 #pragma once
 
 #include "host/import/launch_table.hpp"
@@ -19,21 +19,21 @@
 
 namespace gpuprof::host {
 
-/// A range with its end, which captures have in another row.
+/// A range with its end. Captures store the end in another row.
 struct imported_range {
-  timestamp_ns end;  // when `has_end`
+  timestamp_ns end;  // valid if `has_end`
   bool has_end = false;
   thread_index ended_on{};
-  range_begin begin;  // range, parent and level follow from the times
+  range_begin begin;  // its id, parent and level are computed from the times
 };
 
 struct imported_call {
   api_record call;
   thread_index thread{};
-  bool is_made = false;  // only tells when and where something was launched
+  bool is_made = false;  // not a recorded call: it only says when and where work was launched
 };
 
-/// A source may say which captures its file holds. The times are as it counts them.
+/// A capture window, if the source names those in its file. Times as in the source.
 struct imported_window {
   std::int64_t start = 0, end = 0;
   name_id trigger{};
@@ -49,7 +49,7 @@ struct starts_first {
   }
   bool operator()(mark_record const& a, mark_record const& b) const { return a.time < b.time; }
   bool operator()(memory_record const& a, memory_record const& b) const { return a.time < b.time; }
-  /// Of those that begin together, the outer one first.
+  /// If ranges begin together, the outer one comes first.
   bool operator()(imported_range const& a, imported_range const& b) const {
     if (a.begin.time != b.begin.time) return a.begin.time < b.begin.time;
     if (!a.has_end || !b.has_end) return !a.has_end && b.has_end;
@@ -59,17 +59,17 @@ struct starts_first {
 template <class Record>
 using record_spool = sorted_spool<Record, starts_first>;
 
-/// A work record with a time in `launched` also says on which thread that was, and keeps both.
-/// Without it, `thread` is the process_row() of the work until its call is found.
+/// If `launched` of a work record is set, `thread` is the launching thread, and both are kept.
+/// Otherwise `thread` is the process_row() of the work until its call is found.
 ///
-/// Times are as moment() made them; `epoch` is added to each when the capture is made. Names,
-/// threads and shapes have their numbers at once.
+/// Times are as moment() returned them; `epoch` is added to each when the capture is made. Names,
+/// threads and shapes get their numbers at once.
 class imported_process {
  public:
   explicit imported_process(std::string const& spool_folder);
 
-  /// A time as the source counts it, which may lie before its zero: such times are in order, and
-  /// none is taken for one that is not known.
+  /// Converts a time of the source, which may be negative. The results keep their order, and none
+  /// equals the value for "not known".
   timestamp_ns moment(std::int64_t said) {
     days_.note(said);
     return {static_cast<std::uint64_t>(said) + moment_of_zero};
@@ -80,39 +80,40 @@ class imported_process {
   recorded_days& days() noexcept { return days_; }
 
   name_id name(std::string_view text) { return names_.intern(text); }
-  /// Identifiers as the source says them, which may be 64 bits wide.
+  /// Convert identifiers of the source, which may have 64 bits.
   correlation_id correlation(std::int64_t said);
   stream_id stream(std::int64_t said) { return stream_id{streams_.of(said, said).first}; }
   context_id context(std::int64_t said) { return context_id{contexts_.of(said, said).first}; }
   graph_id graph(std::int64_t said) {
     return said == 0 ? graph_id{} : graph_id{graphs_.of(said, said).first};
   }
-  /// `process`: where one file holds several.
+  /// `process` is needed if one file holds several.
   thread_index thread(std::uint32_t os_thread, std::int64_t process = 0);
   std::int64_t process_of(thread_index thread) const { return process_of_thread_[raw(thread) - 1]; }
-  /// A kernel_record has this in `range` until it is written: the collective that it is, and its
+  /// Until it is written, `range` of a kernel_record holds this: the collective's name and its
   /// arguments as JSON.
   static range_id collective(name_id name, name_id arguments) noexcept {
     return range_id{std::uint64_t{raw(name)} << 32 | raw(arguments)};
   }
-  /// Stands for a process that one file holds among others. None for 0.
+  /// Returns a thread index that stands for a process, if the file holds several. None for 0.
   thread_index process_row(std::int64_t process);
   std::int64_t process_of_row(thread_index row) const {
     return raw(row) == 0 ? 0 : process_rows_[raw(row) - 1];
   }
   void name_thread(std::uint32_t os_thread, name_id name) { thread_names_[os_thread] = name; }
-  /// The id in `shape` is of no account.
+  /// The id in `shape` is ignored.
   shape_id shape(kernel_shape const& shape);
-  /// The first value of a key stays.
+  /// If a key comes again, its first value is kept.
   void fact(std::string_view key, std::string_view value);
-  /// So many things did not come along: `stats` says so as "lost: 3 kernels without time".
+  /// Counts things that could not be imported. `stats` reports them as "lost: 3 kernels without
+  /// time".
   void lose(std::string const& what, std::uint64_t count = 1) { losses_[what] += count; }
-  /// The capture that the file was exported from had lost it already.
+  /// Counts losses of the capture that the file was exported from.
   void lost_before(std::string_view what, std::uint64_t count) {
     lost_before_[std::string(what)] += count;
   }
 
-  /// Anything beside names and facts.
+  /// True if it has anything besides names and facts.
   bool has_records() const;
 
   void add(kernel_record const& record) { add_work(kernels, record); }
@@ -122,15 +123,15 @@ class imported_process {
 
   std::int64_t epoch = 0;
   std::optional<std::uint32_t> process_id;
-  /// When the recording began and ended, where the source says so; as it counts time.
+  /// Begin and end of the recording in the source's time, if the source has them.
   std::optional<std::int64_t> began, ended;
   std::vector<imported_window> windows;
   std::map<device_id, device_record> devices;
-  std::set<device_id> devices_at_work;  // the source may describe only others
+  std::set<device_id> devices_at_work;  // the source may not describe these
   std::map<context_id, device_id> contexts;
   std::vector<category_record> categories;
-  /// Work of one stream runs one after the other. AMD's traces have queues in their place, and
-  /// several processes may have streams of one number.
+  /// True if the work of one stream runs in sequence. AMD's traces have queues instead, and streams
+  /// of several processes may have the same number.
   bool streams_are_in_order = true;
 
   record_spool<kernel_record> kernels;
@@ -143,7 +144,7 @@ class imported_process {
   record_spool<sync_record> syncs;
   record_spool<memory_record> allocations;
   record_spool<unified_memory_record> migrations;
-  // Only gpuprof exports have these. The times of readings are as the source counts them.
+  // Only gpuprof's exports have these. The times of readings are those of the source.
   std::vector<peak_record> peaks;
   std::vector<read_launch_record> readings;
 
@@ -177,7 +178,7 @@ class imported_process {
   std::unordered_map<std::int64_t, std::uint32_t> wide_correlations_;
   narrow_ids<std::int64_t> streams_, contexts_, graphs_;
   std::unordered_map<std::uint32_t, thread_index> thread_numbers_;
-  std::vector<std::uint32_t> threads_;  // by number, from 1 on
+  std::vector<std::uint32_t> threads_;  // by thread_index, from 1 on
   std::vector<std::int64_t> process_of_thread_;
   std::vector<std::int64_t> process_rows_;
   std::unordered_map<std::int64_t, thread_index> row_of_process_;

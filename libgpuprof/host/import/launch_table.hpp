@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which call launched a piece of GPU work, found by the number that both share.
+// Finds the call that launched a piece of GPU work by the number that both share.
 #pragma once
 
 #include "model/ids.hpp"
@@ -13,20 +13,20 @@
 namespace gpuprof::host {
 
 struct launch {
-  std::uint64_t time = 0;         // as read
-  std::uint32_t range = 0;        // place of the range in its thread, from 1 on; 0: none
+  std::uint64_t time = 0;         // as in the source
+  std::uint32_t range = 0;        // index of the range in its thread, from 1 on; 0: none
   std::uint32_t thread : 30 = 0;  // 0: no call was seen
   std::uint32_t asynchronous : 1 = 0;
   std::uint32_t is_of_several : 1 = 0;  // calls of several processes have the number
 };
 static_assert(sizeof(launch) == 16);
 
-/// Sixteen bytes a launch: a bit says that a number is wanted, its rank says where the launch
-/// stands. First all expect(), then all find().
+/// Sixteen bytes per launch. A bit marks each wanted number; its rank among the set bits is the
+/// index of the launch. Call expect() for all numbers first, then find().
 class launch_table {
  public:
   void expect(correlation_id number);
-  /// Null: no work has this number.
+  /// Returns null if no work has this number.
   launch* find(correlation_id number);
 
  private:
@@ -34,8 +34,8 @@ class launch_table {
   static constexpr std::size_t words = (1 << page_bits) / 64;
   struct page {
     std::uint64_t wanted[words] = {};
-    std::uint32_t before[words] = {};  // bits of the words before
-    std::vector<launch> launches;      // made by the first find()
+    std::uint32_t before[words] = {};  // set bits in the words before
+    std::vector<launch> launches;      // allocated by the first find()
   };
 
   page* page_of(std::uint32_t number);

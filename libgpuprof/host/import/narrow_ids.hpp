@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives identifiers of a source, which may be any text or 64 bits wide, numbers of 32 bits. No two
-// identifiers get the same number.
+// Maps identifiers of a source, which may be texts or 64 bits wide, to 32-bit numbers. Different
+// identifiers get different numbers.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace gpuprof::host {
 template <class Id>
 class narrow_ids {
  public:
-  /// The number that was given to it before; `wanted`, if no other has that one; another number.
-  /// The second value tells whether the identifier is new.
+  /// Returns the number given to it before; otherwise `wanted` if that is free, or another number.
+  /// The second value is true if the identifier is new.
   std::pair<std::uint32_t, bool> of(Id const& id, std::int64_t wanted) {
     auto const [at, is_new] = numbers_.try_emplace(id);
     if (!is_new) return {at->second, false};
@@ -31,7 +31,7 @@ class narrow_ids {
  private:
   std::map<Id, std::uint32_t> numbers_;
   std::unordered_set<std::uint32_t> given_;
-  std::uint32_t next_ = 0xefff'ffff;  // ids of threads are small, or cut ones anywhere above 2^31
+  std::uint32_t next_ = 0xefff'ffff;  // thread ids are small; cut ones may lie anywhere above 2^31
 };
 
 }  // namespace gpuprof::host

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds kernels that seem to run until several later ones of their stream have ended. A stream runs
-// one after the other, so the recorded ends of such kernels are wrong.
+// Finds kernels that seem to run until several later ones of their stream have ended. Work on a
+// stream runs in sequence, so the recorded ends of these kernels are wrong.
 #pragma once
 
 #include "model/records.hpp"
@@ -14,8 +14,8 @@ namespace gpuprof::host {
 
 class overlong_kernels {
  public:
-  /// Kernels in order of their starts. take(kernel, is_overlong) gets them in the same order, as
-  /// soon as nothing more can lie inside of them.
+  /// Takes kernels in order of their starts. take(kernel, is_overlong) gets them in the same order,
+  /// as soon as no further kernel can lie inside them.
   template <class Take>
   void add(kernel_record const& kernel, Take take) {
     while (!waiting_.empty() &&
@@ -31,7 +31,7 @@ class overlong_kernels {
 
  private:
   static constexpr std::size_t max_waiting = 1 << 16;
-  /// One may be a matter of clocks.
+  /// A single kernel inside may be due to imprecise clocks.
   static constexpr std::uint32_t too_many = 2;
   struct waiting {
     kernel_record kernel;
@@ -41,8 +41,8 @@ class overlong_kernels {
   static timestamp_ns end_of(kernel_record const& kernel) noexcept {
     return kernel.start + kernel.duration;
   }
-  /// Kernels of a graph run beside each other. Where the graph is not recorded, they still share
-  /// the call that launched it.
+  /// Kernels of a graph run at the same time. If the graph is not recorded, they still share the
+  /// call that launched it.
   static bool are_of_one_graph(kernel_record const& one, kernel_record const& other) noexcept {
     return raw(one.graph) != 0 || raw(other.graph) != 0 || one.correlation == other.correlation;
   }
@@ -51,7 +51,7 @@ class overlong_kernels {
     auto const next = first_ + waiting_.size();
     auto const [at, is_new] = last_to_end_.try_emplace(stream, next);
     auto& last = at->second;
-    if (is_new || last < first_) {  // that has been taken
+    if (is_new || last < first_) {  // it was already taken
       last = next;
       return;
     }
@@ -70,8 +70,8 @@ class overlong_kernels {
   }
 
   std::deque<waiting> waiting_;
-  std::uint64_t first_ = 0;  // number of the first that waits
-  std::map<std::tuple<device_id, context_id, stream_id>, std::uint64_t> last_to_end_;  // a number
+  std::uint64_t first_ = 0;  // number of the first waiting kernel
+  std::map<std::tuple<device_id, context_id, stream_id>, std::uint64_t> last_to_end_;  // kernels
 };
 
 }  // namespace gpuprof::host

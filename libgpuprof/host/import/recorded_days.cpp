@@ -7,7 +7,7 @@ void recorded_days::settle() {
   std::int64_t day = 0;
   std::uint64_t most = 0;
   for (auto const& [candidate, count] : counts_) {
-    // Of two days with as many moments it is the later: damaged times are often 0.
+    // If two days have equally many moments, the later one wins: damaged times are often 0.
     if (count < most || (count == most && candidate < day)) continue;
     day = candidate;
     most = count;

@@ -9,7 +9,8 @@
 
 namespace gpuprof::host {
 
-/// A recording lasts for days, not for months. First note() all moments, then settle() and ask.
+/// A recording lasts for days, not for months. First note() all moments, then call settle(), then
+/// the others.
 class recorded_days {
  public:
   /// Nanoseconds from any origin.
@@ -17,7 +18,7 @@ class recorded_days {
     earliest_ = moment < earliest_ ? moment : earliest_;
     auto const day = day_of(moment);
     if (last_count_ == nullptr || day != last_day_) {
-      // Damaged moments may be all different. Those of a recording share their days.
+      // Damaged moments may all differ. Moments of a recording share its days.
       if (counts_.size() >= max_days && !counts_.contains(day)) return;
       last_day_ = day;
       last_count_ = &counts_[day];
@@ -26,11 +27,11 @@ class recorded_days {
   }
   void settle();
 
-  /// Something that began at this moment and took so long.
+  /// True if the recording can hold an event that began at this moment and had this length.
   bool hold(std::int64_t begin, std::int64_t length) const noexcept {
     return begin >= first_ && begin <= last_ && length >= 0 && length <= longest_ns;
   }
-  /// The earliest moment that the recording holds, as far as days tell; nothing noted: 0.
+  /// Returns the earliest moment of the recording, accurate to a day; 0 if nothing was noted.
   std::int64_t earliest() const noexcept {
     return counts_.empty() ? 0 : std::max(earliest_, first_);
   }
@@ -45,7 +46,7 @@ class recorded_days {
 
   std::unordered_map<std::int64_t, std::uint64_t> counts_;  // by day
   std::int64_t last_day_ = 0;
-  std::uint64_t* last_count_ = nullptr;  // of that day: elements of such a map do not move
+  std::uint64_t* last_count_ = nullptr;  // count of last_day_; elements of this map do not move
   std::int64_t earliest_ = std::numeric_limits<std::int64_t>::max();
   std::int64_t first_ = 0, last_ = 0;
 };

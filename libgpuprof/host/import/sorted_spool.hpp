@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes rows in any order and hands them out in order, in bounded memory: runs are sorted, kept in
-// a file and merged.
+// Takes rows in any order and returns them sorted, in bounded memory: runs are sorted, stored in a
+// file and merged.
 #pragma once
 
 #include "host/import/spool_file.hpp"
@@ -30,7 +30,7 @@ class sorted_spool {
 
   std::uint64_t size() const noexcept { return size_; }
 
-  /// All rows, once; then it is empty.
+  /// Passes all rows to `take` once; then the spool is empty.
   template <class Take>
   void drain(Take take) {
     if (runs_.empty()) {
@@ -51,8 +51,8 @@ class sorted_spool {
   static constexpr std::size_t window_rows = 256;
 
   struct run {
-    std::uint64_t at = 0;     // in the file, of what is not yet in `window`
-    std::uint64_t ahead = 0;  // rows there
+    std::uint64_t at = 0;     // position in the file of the rows not yet in `window`
+    std::uint64_t ahead = 0;  // number of these rows
     std::vector<Row> window;
     std::size_t next = 0;
     Row const& front() const { return window[next]; }
@@ -70,7 +70,7 @@ class sorted_spool {
     waiting_.clear();
   }
 
-  /// False: the run has ended.
+  /// Returns false at the end of the run.
   bool fill(run& of) {
     of.next = 0;
     of.window.resize(std::min<std::uint64_t>(of.ahead, window_rows));
@@ -95,7 +95,8 @@ class sorted_spool {
       std::pop_heap(heap.begin(), heap.end(), later);
       auto const at = heap.back();
       auto& from = runs_[at];
-      // Runs of rows that came almost in order hardly overlap: stay while no other is first.
+      // Runs of rows that came almost in order hardly overlap, so stay with this run while its row
+      // is the first.
       do {
         take(from.front());
         if (++from.next == from.window.size() && !fill(from)) break;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The readers of other profilers' files. Each hands over what it read, one object a process.
+// The readers of other profilers' files. Each returns one object per process.
 #pragma once
 
 #include "host/import/import_job.hpp"
@@ -13,15 +13,15 @@ namespace gpuprof::host {
 
 using imported_processes = std::vector<std::unique_ptr<imported_process>>;
 
-/// What readers are given: where records wait, and where notes go.
+/// Given to readers: the job, a place for waiting records, and one for notes.
 struct source_reading {
   import_job const& job;
   std::string spool_folder;
   import_outcome& outcome;
 };
 
-/// Both throw import_failure when there is nothing to be had from the file. What is damaged is read
-/// as far as it goes.
+/// Both throw import_failure if the file has nothing usable. A damaged file is read as far as
+/// possible.
 imported_processes read_nsys_database(source_reading& reading);
 imported_processes read_kineto_trace(source_reading& reading);
 

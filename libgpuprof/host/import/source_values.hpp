@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times and sizes as files of others say them, whatever numbers these are.
+// Converts times and sizes in files of other programs, whatever their values.
 #pragma once
 
 #include "base/time.hpp"
@@ -9,7 +9,7 @@
 
 namespace gpuprof::host {
 
-/// 0 where the end is before the start, or further away than a length can tell.
+/// Returns 0 if the end is before the start or the length does not fit.
 inline duration_ns time_between(std::int64_t start, std::int64_t end) noexcept {
   if (end <= start) return {};
   auto const length = static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(start);
@@ -20,7 +20,8 @@ inline duration_ns time_between(std::int64_t start, std::int64_t end) noexcept {
 inline bool is_size(std::int64_t said) noexcept {
   return said >= 0 && said <= INT64_C(0xffffffff);
 }
-/// A size or count. 0 means that it is not known, so it stands for what cannot be one, too.
+/// Returns a size or count. 0 means that it is not known; values that cannot be a size become 0,
+/// too.
 inline std::uint32_t size_in(std::int64_t said) noexcept {
   return is_size(said) ? static_cast<std::uint32_t>(said) : 0;
 }

@@ -19,7 +19,7 @@ namespace {
                        "; nothing is written, free space there or choose another --output");
 }
 
-/// Beyond it a write would end the process with SIGXFSZ.
+/// A write beyond the limit would end the process with SIGXFSZ.
 bool exceeds_size_limit(std::uint64_t size) {
   rlimit limit{};
   return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
@@ -35,7 +35,7 @@ spool_file::~spool_file() {
 void spool_file::open() {
   descriptor_ = ::open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (descriptor_ >= 0) return;
-  // Some file systems know no files without a name.
+  // Some file systems do not support unnamed files.
   auto name = folder_ + "/.gpuprof-import-XXXXXX";
   descriptor_ = mkostemp(name.data(), O_CLOEXEC);
   if (descriptor_ < 0) fail(folder_, errno);

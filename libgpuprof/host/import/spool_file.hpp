@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file without a name for what does not fit into memory; gone when the process is.
+// An unnamed file for data that does not fit into memory. It disappears with the process.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace gpuprof::host {
 
-/// Made when first written to. Both throw import_failure.
+/// The file is created at the first write. append() and read() throw import_failure.
 class spool_file {
  public:
   explicit spool_file(std::string folder) : folder_(std::move(folder)) {}
@@ -17,7 +17,7 @@ class spool_file {
   spool_file(spool_file const&) = delete;
   spool_file& operator=(spool_file const&) = delete;
 
-  /// Where it stands in the file.
+  /// Returns the position in the file.
   std::uint64_t append(std::span<std::byte const> bytes);
   void read(std::uint64_t from, std::span<std::byte> into) const;
 

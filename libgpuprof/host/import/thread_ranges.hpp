@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The push/pop ranges of one thread: how they are nested, and which was open at a moment.
+// The push/pop ranges of one thread: how they nest, and which was open at a given time.
 #pragma once
 
 #include <cstddef>
@@ -9,18 +9,19 @@
 
 namespace gpuprof::host {
 
-/// Ranges are numbered from 1 on; 0: none. Domains have stacks of their own, so that ranges may
-/// overlap. One is inside another only if it ends first.
+/// Ranges are numbered from 1 on; 0 means none. Each domain has its own stack, so ranges may
+/// overlap. A range counts as inside another only if it ends first.
 class thread_ranges {
  public:
   static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 
-  /// In order of their beginning, longer ones first. Its number.
+  /// Ranges must come in order of their beginning, longer ones first. Returns the range's number.
   std::uint32_t add(std::uint64_t begin, std::uint64_t end);
   std::uint32_t parent(std::uint32_t range) const { return ranges_[range - 1].parent; }
   std::uint16_t level(std::uint32_t range) const;
 
-  /// The innermost at a moment. Fast when asked for moments close to each other in turn.
+  /// Returns the innermost range open at a moment. Fast if successive calls ask for moments close
+  /// to each other.
   std::uint32_t open_at(std::uint64_t moment) const;
 
  private:
@@ -30,11 +31,11 @@ class thread_ranges {
     std::uint32_t level = 0;
   };
 
-  /// The range itself or the nearest around it that has not ended.
+  /// Returns the range itself if it has not ended, else the nearest one around it that has not.
   std::uint32_t not_ended(std::uint32_t range, std::uint64_t moment) const;
 
   std::vector<nested> ranges_;
-  mutable std::size_t last_ = 0;  // ranges that had begun at the moment asked for last
+  mutable std::size_t last_ = 0;  // ranges that had begun at the last requested moment
 };
 
 }  // namespace gpuprof::host

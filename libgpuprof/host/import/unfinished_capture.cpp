@@ -14,7 +14,8 @@
 namespace gpuprof::host {
 namespace {
 
-/// The same folder, so that the rename is one step; a dot, so that no glob takes it for a capture.
+/// In the same folder, so that the rename is one step. The name begins with a dot, so that no glob
+/// takes it for a capture.
 std::string temporary_for(std::string const& path) {
   std::filesystem::path const whole(path);
   auto const name = "." + whole.filename().string() + ".unfinished-" + std::to_string(getpid());
@@ -56,7 +57,7 @@ void unfinished_capture::finish() {
   if (error == 0) {
     auto const renamed = renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(),
                                    overwrite_ ? 0 : RENAME_NOREPLACE);
-    // Some file systems know no flags.
+    // Some file systems support no rename flags.
     if (renamed != 0 && (errno != EINVAL || rename(temporary_.c_str(), path_.c_str()) != 0))
       error = errno;
   }

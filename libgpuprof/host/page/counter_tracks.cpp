@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t first_interval_ns = 1024;
 
-/// The values of two intervals that became one; their weights are the times that were counted.
+/// Combines the values of two intervals, weighted by the times that were counted.
 counter_value joined(counter_value const& a, double weight_a, counter_value const& b,
                      double weight_b) noexcept {
   if (!a.is_there()) return b;
@@ -94,7 +94,7 @@ constexpr std::size_t max_other_tracks = 24;
 constexpr auto no_place = ~std::size_t{0};
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
-/// The counters that main tracks are made of.
+/// The counters from which main tracks are computed.
 enum role : std::size_t { active, elapsed, warps, tensor, dram_read, dram_write, l2, role_count };
 constexpr std::array<std::string_view, role_count> role_names{
     "sm__cycles_active.avg",
@@ -110,8 +110,8 @@ struct main_track {
   char const *name, *unit, *source;
   double (*value)(role_values const&, double seconds);
 };
-// Cycles of which SMs had work are a share of those that passed. The counter of tensor cores adds
-// up the four parts of an SM, as in the roofline.
+// Cycles in which SMs had work are shown as a share of elapsed cycles. The tensor core counter sums
+// the four parts of an SM, as in the roofline.
 constexpr main_track main_tracks[] = {
     {"SM active", "%", "sm__cycles_active / sm__cycles_elapsed",
      [](role_values const& v, double s) { return 100 * v[active] / (v[elapsed] * s); }},
@@ -147,7 +147,7 @@ void counter_tracks::add(captured_sample const& sample) {
   if (now.start_ns != sample.start_ns) end_interval(now, device);
   now.start_ns = sample.start_ns;
   now.length_ns = sample.duration_ns;
-  // Texts of a capture stand where they are.
+  // Texts of a capture do not move, so pointers can be compared.
   auto known = std::find_if(now.metrics.begin(), now.metrics.end(), [&](auto const& one) {
     return one.name.data() == sample.metric.data();
   });
@@ -158,7 +158,8 @@ void counter_tracks::add(captured_sample const& sample) {
   known->value = sample.value;
 }
 
-/// Its role; of others the number of the track behind all roles, made here.
+/// Returns the role of a metric. Another metric gets the number of its track after all roles,
+/// created here.
 std::size_t counter_tracks::place_of(reading& now, of_device& device, std::string_view metric) {
   auto const known = role_of(metric);
   if (known < role_count) return known;

@@ -10,8 +10,8 @@
 namespace gpuprof::host::page {
 namespace {
 
-// Bins of 1 ns up to 256 ns above the shortest, then 128 between a distance and twice that: none is
-// wider than a hundredth of how far it is from the shortest.
+// Bins of 1 ns up to 256 ns above the shortest, then 128 bins from each distance to twice that. No
+// bin is wider than a hundredth of its distance from the shortest.
 constexpr std::size_t of_octave = 128;
 
 std::size_t bin_of(std::uint64_t above) noexcept {
@@ -24,7 +24,7 @@ std::uint64_t begin_of(std::size_t bin) noexcept {
   return static_cast<std::uint64_t>(bin - of_octave * octave) << octave;
 }
 
-/// Bins from `first` to before `last`.
+/// Bins from `first` up to, but without, `last`.
 struct bin_span {
   std::size_t first = 0, last = 0;
 };
@@ -44,7 +44,7 @@ bin_span without_ends(std::vector<std::uint32_t> const& counts, double share) {
   return kept;
 }
 
-/// The end that the bin beginning at `from` should have.
+/// Returns the preferred end of the bin that begins at `from`.
 std::uint64_t end_of_bin(std::uint64_t from, std::uint64_t width, double factor) {
   auto const grown = static_cast<std::uint64_t>(static_cast<double>(from) * factor);
   return std::max({from + width, grown, from + duration_histogram::narrowest_ns});
@@ -90,7 +90,7 @@ shown_durations duration_histogram::shown() const {
     made.edges.push_back(edge(bin + 1));
     end = end_of_bin(edge(bin + 1), width, factor);
   }
-  if (made.counts.size() == 1)  // all alike
+  if (made.counts.size() == 1)  // all durations are equal
     made.edges.back() = std::max(made.edges.back(), from + narrowest_ns);
   return made;
 }
@@ -106,7 +106,8 @@ void join(duration_point& last, duration_point const& next) {
 
 }  // namespace
 
-// Stretches are counted from the first launch. A damaged capture may go back in time: that joins.
+// Stretches count from the first launch. If a damaged capture goes back in time, the points are
+// joined.
 bool duration_series::joins(std::uint64_t start_ns) const noexcept {
   if (points_.empty()) return false;
   if (start_ns <= points_.back().start_ns) return stretch_ > 0;

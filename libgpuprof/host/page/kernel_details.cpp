@@ -27,7 +27,8 @@ void kernel_samples::finish() {
   for (auto& [device, state] : devices_) settle(state, std::numeric_limits<std::uint64_t>::max());
 }
 
-/// All that began before `now` is known: samples that ended by then have seen all their work.
+/// All work that began before `now` is known. So all work during samples that ended by then is
+/// known.
 void kernel_samples::settle(device_state& device, std::uint64_t now) {
   auto const is_over = [now](auto const& one) { return one.end <= now; };
   for (auto const& one : device.waiting)
@@ -127,8 +128,8 @@ kernel_details::kernel_details(std::vector<watched_line> const& kernels,
 }
 
 std::size_t kernel_details::hash_of_shape::operator()(shape_key const& key) const noexcept {
-  // Two numbers at a time, each pair with a factor of its own: the products do not wait for each
-  // other.
+  // Mixes two numbers at a time, each pair with its own factor, so that the products do not wait
+  // for each other.
   std::uint64_t hash = std::hash<char const*>()(key.name) * 0x9e3779b97f4a7c15u;
   std::uint64_t factor = 0xbf58476d1ce4e5b9u;
   for (std::size_t i = 0; i + 1 < key.numbers.size(); i += 2) {
@@ -178,7 +179,7 @@ void kernel_details::open(captured_range const& range) {
                         : std::string(range.domain) + ":" + std::string(range.name);
   if (range.style == captured_range_style::push_pop)
     return places_.open(range.id, range.parent, name);
-  // A launch at the very moment of the end counts, as in stats.
+  // A launch exactly at the end of the range counts as inside, as in `gpuprof stats`.
   auto const end = range.still_open ? std::numeric_limits<std::uint64_t>::max()
                                     : range.start_ns + range.duration_ns + 1;
   places_.add_start_end(range.start_ns, end, name);

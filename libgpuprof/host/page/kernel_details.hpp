@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a page shows of a kernel beyond its sums: how its durations spread and change over time, in
-// which geometries, from where, and beside which others it ran. One pass, bounded memory.
+// Details of a kernel for a page: how its durations spread and change over time, in which
+// geometries and from where it was launched, and which kernels ran before and after. Needs one pass
+// and bounded memory.
 #pragma once
 
 #include <gpuprof/capture.hpp>
@@ -21,7 +22,7 @@
 
 namespace gpuprof::host::page {
 
-// What counters of the whole GPU counted while a kernel ran alone, by how far the launch had come.
+// Values of GPU-wide counters while a kernel ran alone, by progress of the launch.
 
 /// The course of a metric over a launch, from its beginning to its end.
 struct sample_course {
@@ -31,18 +32,19 @@ struct sample_course {
   std::array<std::uint64_t, positions> samples{};
 };
 
-/// Feed work and samples in order of their starts. A sample counts for a launch that it lies in
-/// while no other work of the GPU ran; it waits until all that may have run in it was seen.
+/// Add work and samples in order of their starts. A sample counts for a launch if it lies inside it
+/// and no other work of the GPU ran then. It waits until all work that may have run during it is
+/// known.
 class kernel_samples {
  public:
   static constexpr std::uint32_t not_watched = ~std::uint32_t{0};
 
   void work(std::uint32_t device, std::uint64_t start_ns, std::uint64_t end_ns,
             std::uint32_t kernel);
-  /// Amounts (".sum") become rates per second.
+  /// Amounts (".sum") are converted to rates per second.
   void sample(std::uint32_t device, std::uint64_t start_ns, std::uint64_t duration_ns,
               std::string_view metric, double value);
-  /// Nothing follows.
+  /// Call it after the last record.
   void finish();
 
   /// Metrics in the order in which they were first sampled.
@@ -69,17 +71,17 @@ class kernel_samples {
 
   std::map<std::uint32_t, device_state> devices_;
   std::vector<std::string> metrics_;
-  std::map<std::uint32_t, std::map<std::uint32_t, sample_course>> courses_;  // kernel, metric
+  std::map<std::uint32_t, std::map<std::uint32_t, sample_course>> courses_;  // by kernel, metric
 };
 
-/// A kernel to watch, or one grid and block of it; its range of durations is known beforehand.
+/// A kernel to watch, or one grid and block of it. Its range of durations must be known in advance.
 struct watched_line {
   std::string name;  // with arguments
   std::optional<captured_extent> grid, block;
   std::uint64_t shortest_ns = 0, longest_ns = 0;
 };
 
-/// What of a launch decides how many blocks of it run on an SM at once.
+/// The parts of a launch that decide how many of its blocks fit on an SM at once.
 struct launch_geometry {
   std::uint32_t device = 0;
   captured_extent grid, block, cluster;
@@ -97,55 +99,56 @@ struct line_details {
       : durations(line.shortest_ns, line.longest_ns), over_time(max_points) {}
   duration_histogram durations;
   duration_series over_time;
-  std::uint64_t left_out = 0;  // launches whose length is not their own
+  std::uint64_t left_out = 0;  // launches slowed by the reading of counters
 };
 
 class kernel_details {
  public:
   struct limits {
-    std::size_t points = 200;     // of a kernel; a quarter for one grid and block
-    std::size_t geometries = 12;  // of a kernel, by time
-    std::size_t names = 20'000;   // kernels told apart, and geometries
-    std::size_t pairs = 100'000;  // with neighbors, with ranges
-    std::size_t neighbors = 5;    // before and after
+    std::size_t points = 200;     // for a kernel; a quarter of it for one grid and block
+    std::size_t geometries = 12;  // for a kernel, by time
+    std::size_t names = 20'000;   // maximum of distinct kernels, and of geometries
+    std::size_t pairs = 100'000;  // maximum of pairs with neighbors, and with ranges
+    std::size_t neighbors = 5;    // on each side
   };
-  /// `kernels` without grid and block, each name once; `signatures` with them.
+  /// `kernels` have no grid and block, and each name occurs once; `signatures` have them.
   kernel_details(std::vector<watched_line> const& kernels,
                  std::vector<watched_line> const& signatures, limits const& most);
 
   void open(captured_range const& range);
-  /// In order of starts. `undisturbed`: the length that stands in sums, where reading counters
-  /// has slowed this launch.
+  /// Kernels must come in order of their starts. `undisturbed` is the duration used in sums if
+  /// reading counters has slowed this launch.
   void add(captured_kernel const& kernel, std::optional<std::uint64_t> undisturbed);
 
-  /// Copies and fills, beside which a sample tells nothing of a kernel; in order with the kernels.
+  /// Copies and fills, in order with the kernels. A sample at the same time as one of them says
+  /// nothing of a kernel.
   void add_other(captured_work const& work);
   void add(captured_sample const& sample);
-  /// Nothing follows.
+  /// Call it after the last record.
   void finish() { samples_.finish(); }
 
-  /// In the order in which they were given.
+  /// In the order of the constructor's arguments.
   std::vector<line_details> const& kernels() const noexcept { return of_kernels_; }
   std::vector<line_details> const& signatures() const noexcept { return of_signatures_; }
-  /// The longest time first.
+  /// The one with the longest time comes first.
   std::vector<used_geometry> geometries(std::size_t kernel) const;
   std::vector<kernel_surroundings> surroundings() const;
   kernel_places const& places() const noexcept { return places_; }
   kernel_samples const& samples() const noexcept { return samples_; }
-  /// By the numbers in surroundings and places: first those that are watched.
+  /// By the numbers used in surroundings and places; the watched kernels come first.
   std::vector<std::string> const& names() const noexcept { return names_; }
   std::size_t watched() const noexcept { return of_kernels_.size(); }
 
  private:
   struct shape_key {
-    char const* name = nullptr;               // texts of a capture_file stay where they are
+    char const* name = nullptr;               // texts of a capture_file do not move
     std::array<std::uint32_t, 16> numbers{};  // an even number of them
     friend bool operator==(shape_key const&, shape_key const&) = default;
   };
   struct hash_of_shape {
     std::size_t operator()(shape_key const& key) const noexcept;
   };
-  /// What a kernel of this shape adds to.
+  /// The lines to which a kernel of this shape adds.
   struct shape_lines {
     std::uint32_t kernel = 0;
     std::optional<std::uint32_t> signature;

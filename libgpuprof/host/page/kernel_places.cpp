@@ -51,7 +51,7 @@ constexpr std::uint64_t pair_of(std::uint32_t a, std::uint32_t b) noexcept {
   return static_cast<std::uint64_t>(a) << 32 | b;
 }
 
-/// By kernel, for one place.
+/// The kernels of one place, by number.
 using placed_kernels = std::map<std::uint32_t, placed_kernel>;
 
 kernel_place place_of(std::string name, placed_kernels const& of) {
@@ -72,7 +72,7 @@ void add_to(placed_kernels& of, std::uint32_t kernel, std::uint64_t launches, st
   one.total_ns += ns;
 }
 
-/// Of pairs of a place and a kernel.
+/// Groups sums of (place, kernel) pairs by place.
 template <class Sums>
 std::map<std::uint32_t, placed_kernels> kernels_by_place(Sums const& sums) {
   std::map<std::uint32_t, placed_kernels> by_place;
@@ -172,7 +172,7 @@ bool kernel_places::count_open(std::uint32_t kernel, std::uint64_t duration_ns,
 std::uint32_t kernel_places::nesting_of(std::uint64_t range) {
   if (range == last_range_) return nesting_of_last_;
   auto const known = by_range_.find(range);
-  if (known == by_range_.end()) return one_of_too_many;  // it may come yet
+  if (known == by_range_.end()) return one_of_too_many;  // its range may come later
   last_range_ = range;
   return nesting_of_last_ = known->second;
 }

@@ -10,7 +10,7 @@
 namespace gpuprof::host::page {
 namespace {
 
-constexpr int level = 6;  // 9 takes four times as long for one hundredth less
+constexpr int level = 6;  // level 9 takes four times as long and saves one percent
 constexpr std::string_view digits =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers and texts as a page holds them: compressed, in letters that HTML leaves alone.
+// Numbers and texts in the form used in a page: compressed, and encoded in characters that HTML
+// does not interpret.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +10,12 @@
 
 namespace gpuprof::host::page {
 
-/// zlib's format, which DecompressionStream("deflate") reads, as base64.
+/// Compresses in zlib's format, which DecompressionStream("deflate") reads, and encodes as base64.
 std::string packed(std::string_view bytes);
 
-/// Little-endian numbers, plane by plane (all lowest bytes first), as many planes as the greatest
-/// needs: a first byte says how many. Planes of like bytes compress well.
+/// Writes little-endian numbers in byte planes (all lowest bytes first), as many planes as the
+/// greatest number needs; the first byte is the number of planes. Planes of similar bytes compress
+/// well.
 std::string planes_of(std::span<std::uint64_t const> numbers);
 
 }  // namespace gpuprof::host::page

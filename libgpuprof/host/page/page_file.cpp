@@ -29,7 +29,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-// No source but the page itself: that it reads no network is the browser's word, not ours.
+// Allows no source except the page itself, so that the browser guarantees that no network is used.
 constexpr std::string_view head_before_title =
     "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "
@@ -65,7 +65,8 @@ class page_writer {
       file_.put("</style>\n");
     }
   }
-  // The summary stands before all else, so that a browser shows it before it has read the rest.
+  // The summary comes before all other data, so that a browser shows it before it has read the
+  // rest.
   void data(bool of_summary) {
     for (auto const& [name, bytes] : contents_.blocks) {
       if ((name == "facts" || name == "analyze") != of_summary) continue;
@@ -74,7 +75,7 @@ class page_writer {
       file_.put("</script>\n");
     }
   }
-  // The libraries hold no "</script": gpuprof_report_js.cmake checks it.
+  // The libraries do not contain "</script": gpuprof_report_js.cmake checks it.
   void script(page_asset which) {
     file_.put("<script>\n");
     file_.put(asset(which));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One HTML file with all that it needs inside: styles, programs, data. It reads no network.
+// Writes one HTML file that contains all that it needs: styles, programs, data. It uses no network.
 #pragma once
 
 #include "base/result.hpp"
@@ -10,20 +10,20 @@
 
 namespace gpuprof::host::page {
 
-/// The files that a page is made of, inside the command.
+/// The files of which a page is made, stored inside the command.
 enum class page_asset {
   charts,       // ECharts
   tables,       // Tabulator
   table_style,  // its style sheet
   body,         // web/page.html
   style,        // web/page.css
-  program       // web/*.js, one after the other
+  program       // web/*.js concatenated
 };
 
-/// Empty where the build had no libraries.
+/// Empty if the build had no libraries.
 std::string_view asset(page_asset which) noexcept;
 
-/// What the page knows under a name: bytes as page::packed made them.
+/// A block of data that the page finds by name; page::packed made the bytes.
 struct data_block {
   std::string name, packed;
 };
@@ -33,10 +33,10 @@ struct page_contents {
   std::vector<data_block> blocks;
 };
 
-/// Whether this build has the libraries that draw pages (GPUPROF_REPORT_JS_DIR).
+/// True if this build has the libraries that draw pages (GPUPROF_REPORT_JS_DIR).
 bool can_be_made() noexcept;
 
-/// At `path`, when it is whole; until then under another name.
+/// The page gets the name `path` when it is complete; until then it has another name.
 result<std::uint64_t> write_page(page_contents const& contents, std::string const& path,
                                  bool overwrite);
 

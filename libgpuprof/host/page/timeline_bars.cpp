@@ -41,7 +41,7 @@ void timeline_bars::add(std::size_t lane, std::uint64_t start_ns, std::uint64_t 
   auto& bars = lanes_[lane].bars;
   auto const end = start_ns + length_ns;
   if (!bars.empty()) start_ns = std::max(start_ns, bars.back().end_ns());
-  if (end < start_ns) return;  // inside of the one before
+  if (end < start_ns) return;  // lies inside the previous bar
   bar const next{start_ns, end - start_ns, end - start_ns, end - start_ns, name, 1};
   if (!bars.empty() && joins(bars.back(), next)) return join(bars.back(), next);
   bars.push_back(next);
@@ -64,7 +64,8 @@ void timeline_bars::take(timeline_bars const& finer, std::uint64_t begin_ns, std
   }
 }
 
-// Each turn doubles the stretch until a quarter of the room is free again, so that turns are few.
+// Each round doubles the stretch until a quarter of the space is free again, so few rounds are
+// needed.
 void timeline_bars::join_all() {
   // A limit below the number of lanes cannot be met.
   while (size_ > limit_ - limit_ / 4 && joined_below_ < last_stretch_ns) {
@@ -110,7 +111,7 @@ void finer_bars::add(timeline_piece const& piece, std::uint32_t name) {
     enter(windows_[entered_++]);
   auto& lanes = rows_[piece.row];
   auto const at = first_free(lanes, piece.start_ns);
-  if (at >= std::min(lanes.size(), piece.max_lanes)) return;  // left out before, too
+  if (at >= std::min(lanes.size(), piece.max_lanes)) return;  // was left out in the first pass, too
   lanes[at].busy_until_ns = piece.start_ns + piece.length_ns;
   bars_.add(lanes[at].lane, piece.start_ns, piece.length_ns, name);
 }
@@ -146,7 +147,8 @@ void idle_times::add(std::uint32_t device, std::string_view cause, std::uint64_t
   if (is_in(windows_, begin_ns)) finer_.add(last_, begin_ns, end_ns - begin_ns, 0);
 }
 
-// No joined bar lies across a multiple of the stretch: those are the edges of what is exchanged.
+// No joined bar crosses a multiple of the stretch, so the exchanged parts begin and end at these
+// multiples.
 void idle_times::finish() {
   auto const stretch = bars_.joined_below_ns();
   if (finer_.joined_below_ns() >= stretch) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bars of a timeline, as many as a page can hold: what is shorter than a moment that grows with
-// the number of bars is joined. Chosen windows keep each piece, idle time has a lane for each
-// cause.
+// The bars of a timeline, as many as fit on a page. Bars within one stretch of time are joined; the
+// stretch grows with the number of bars. Chosen windows keep each piece; idle time has a lane for
+// each cause.
 #pragma once
 
 #include <gpuprof/capture.hpp>
@@ -21,39 +21,39 @@ struct bar {
   std::uint64_t end_ns() const noexcept { return start_ns + length_ns; }
 
   std::uint64_t start_ns = 0, length_ns = 0;
-  std::uint64_t busy_ns = 0;     // of its pieces together: less than the length where they pause
-  std::uint64_t longest_ns = 0;  // of one piece, the one whose name it has
+  std::uint64_t busy_ns = 0;     // sum over its pieces; less than the length if there are pauses
+  std::uint64_t longest_ns = 0;  // duration of its longest piece, whose name it has
   std::uint32_t name = 0;
-  std::uint32_t count = 1;  // pieces
+  std::uint32_t count = 1;  // number of pieces
 };
 
-/// Bars on it do not overlap.
+/// Bars of a lane do not overlap.
 struct lane {
   using place = std::vector<bar>::const_iterator;
-  /// The first bar that begins then or later.
+  /// Returns the first bar that begins at this time or later.
   place first_from(std::uint64_t start_ns) const;
 
   std::string group, name;  // "GPU 0", "stream 7"
-  std::uint64_t order = 0;  // of lanes in a group, the smallest on top
+  std::uint64_t order = 0;  // position of the lane in its group, the smallest on top
   std::vector<bar> bars;    // by time
 };
 
 class timeline_bars {
  public:
-  /// At most `limit` bars; memory is bounded by it.
+  /// Keeps at most `limit` bars, so memory is bounded.
   explicit timeline_bars(std::size_t limit) : limit_(limit) {}
 
   std::size_t add_lane(std::string group, std::string name, std::uint64_t order);
   void set_order(std::size_t lane, std::uint64_t order) noexcept { lanes_[lane].order = order; }
-  /// On a lane in order of their starts; one that begins before the last ended is cut.
+  /// Bars of a lane must come in order of their starts. One that begins before the last ended is
+  /// cut.
   void add(std::size_t lane, std::uint64_t start_ns, std::uint64_t length_ns, std::uint32_t name);
-  /// Of each lane, the bars of `finer` that begin within these moments instead of its own.
+  /// Replaces in each lane the bars that begin within these moments by those of `finer`.
   void take(timeline_bars const& finer, std::uint64_t begin_ns, std::uint64_t end_ns);
 
   std::vector<lane> const& lanes() const noexcept { return lanes_; }
-  /// Bars that lie in one stretch of this length, from a multiple of it on, may have been joined;
-  /// 0: none were. So all pieces of a bar begin on one side of each multiple, and are over there
-  /// if they are several.
+  /// Bars within one stretch of this length, beginning at a multiple of it, may have been joined;
+  /// 0: none were. So no joined bar crosses such a multiple.
   std::uint64_t joined_below_ns() const noexcept { return joined_below_; }
   std::size_t size() const noexcept { return size_; }
 
@@ -67,27 +67,27 @@ class timeline_bars {
   std::vector<lane> lanes_;
 };
 
-// Parts of a timeline whose bars were joined, read once more: in some windows each piece of work
-// is a bar again.
+// Reads parts of a timeline whose bars were joined once more: in some windows each piece of work is
+// a bar again.
 
-/// To multiples of the length within which bars were joined, outwards; those that meet are one.
-/// `wanted`: in order of time.
+/// Extends the windows outward to multiples of the length within which bars were joined; windows
+/// that meet become one. `wanted` is in order of time.
 std::vector<captured_stretch> grown(std::vector<captured_stretch> const& wanted,
                                     std::uint64_t joined_below_ns);
 
-/// Windows lie between multiples of the length within which bars were joined. No joined bar lies
-/// across such a moment, so it is known which lanes are free then, pieces find the lanes that they
-/// had, and together they are just the bars that begin in the window.
+/// Windows begin and end at multiples of the length within which bars were joined. No joined bar
+/// crosses these moments, so it is known which lanes are free then. Pieces thus find the lanes that
+/// they had, and together they are exactly the bars that begin in the window.
 class finer_bars {
  public:
-  /// At most `limit` bars. `windows`: grown ones.
+  /// Keeps at most `limit` bars. `windows` must come from grown().
   finer_bars(timeline_bars const& joined, lanes_by_row rows, std::vector<captured_stretch> windows,
              std::size_t limit);
 
-  /// Of all that begins in these windows, by time.
+  /// Takes all pieces that begin in these windows, in order of time.
   void add(timeline_piece const& piece, std::uint32_t name);
 
-  /// The same lanes with what was added.
+  /// The same lanes, with the added bars.
   timeline_bars const& bars() const noexcept { return bars_; }
 
  private:
@@ -96,39 +96,40 @@ class finer_bars {
   timeline_bars const& joined_;
   lanes_by_row rows_;
   std::vector<captured_stretch> windows_;
-  std::size_t entered_ = 0;  // of windows_
+  std::size_t entered_ = 0;  // index into windows_
   timeline_bars bars_;
 };
 
-// Of each GPU the time in which nothing ran, by cause.
+// The time in which each GPU was idle, by cause.
 
-/// A lane a cause of a GPU. Gaps are joined like other bars, but in some windows they are kept.
+/// One lane for each cause on a GPU. Gaps are joined like other bars, but in some windows they are
+/// kept.
 class idle_times {
  public:
-  /// At most so many bars, and `max_finer` more in windows.
+  /// Keeps at most `max_bars` bars, and `max_finer` more in windows.
   idle_times(std::size_t max_bars, std::size_t max_finer) : bars_(max_bars), finer_(max_finer) {}
 
-  /// Before what lies in them is added.
+  /// Call it before adding the gaps in these windows.
   void look_into(std::vector<captured_stretch> windows);
 
-  /// Of a cause of a GPU in order of time.
+  /// Gaps with the same GPU and cause must come in order of time.
   void add(std::uint32_t device, std::string_view cause, std::uint64_t begin_ns,
            std::uint64_t end_ns);
-  /// When all are added.
+  /// Call it after adding all gaps.
   void finish();
 
   timeline_bars const& bars() const noexcept { return bars_; }  // group: device, name: cause
-  bool has_finer() const noexcept { return has_finer_; }        // in windows less is joined
-  std::uint64_t finer_below_ns() const noexcept { return finer_.joined_below_ns(); }  // there
+  bool has_finer() const noexcept { return has_finer_; }        // less was joined there
+  std::uint64_t finer_below_ns() const noexcept { return finer_.joined_below_ns(); }  // in windows
   std::uint64_t begin_ns() const noexcept { return begin_; }
   std::uint64_t end_ns() const noexcept { return end_; }
 
  private:
   std::vector<captured_stretch> windows_;
-  timeline_bars bars_, finer_;  // with the same lanes
+  timeline_bars bars_, finer_;  // both have the same lanes
   bool has_finer_ = false;
   std::uint64_t begin_ = ~std::uint64_t{0}, end_ = 0;
-  std::vector<std::pair<std::uint32_t, std::string_view>> lanes_;  // of bars_
+  std::vector<std::pair<std::uint32_t, std::string_view>> lanes_;  // lanes of bars_
   std::size_t last_ = 0;
 };
 

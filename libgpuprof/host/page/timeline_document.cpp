@@ -62,7 +62,7 @@ class document_writer {
   void column(std::string const& name, numbers const& of) {
     document_.columns.emplace_back(name, packed(planes_of(of)));
   }
-  /// Puts a comma between the elements of a list.
+  /// Puts a comma between list elements.
   void next() {
     if (head().back() != '[') head() += ',';
   }
@@ -117,7 +117,7 @@ class document_writer {
     head() += ",\"finer\":[";
     for (auto const& window : made_.finer) {
       next();
-      // They have grown beyond what there is.
+      // Windows may have been extended beyond the timeline.
       auto const begin = std::max(window.begin_ns, begin_), end = std::min(window.end_ns, end_);
       head() += "{\"begin_ns\":" + std::to_string(begin - begin_) +
                 ",\"end_ns\":" + std::to_string(std::max(begin, end) - begin_) + "}";
@@ -187,7 +187,7 @@ class document_writer {
   }
 
   void track(counter_track const& of, std::span<counter_value const> values) {
-    double least = 0, greatest = 0;  // 0 is on the axis of each
+    double least = 0, greatest = 0;  // the axis of each track includes 0
     for (auto const& value : values)
       if (value.is_there()) {
         least = std::min<double>(least, value.least);
@@ -205,7 +205,7 @@ class document_writer {
     for (auto const& value : values) {
       auto const mean = value.is_there() ? level(value.mean) : 0;
       mean_.push_back(value.is_there() ? mean + 1 : 0);
-      // A mean may be rounded past the values that it is of.
+      // A rounded mean may lie outside of its values.
       below_.push_back(value.is_there() ? mean - std::min(mean, level(value.least)) : 0);
       above_.push_back(value.is_there() ? std::max(mean, level(value.greatest)) - mean : 0);
     }

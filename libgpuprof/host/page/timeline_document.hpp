@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A timeline as a page holds it: a JSON object that says what there is, and columns of numbers.
+// A timeline in the form used in a page: a JSON object that describes it, and columns of numbers.
 #pragma once
 
 #include "host/page/timeline_bars.hpp"
@@ -16,7 +16,7 @@ struct timeline_step {
 };
 struct timeline_steps {
   std::string name;
-  std::vector<timeline_step> shown;  // in order of their beginning
+  std::vector<timeline_step> shown;  // in order of start
   std::size_t left_out = 0;
 };
 
@@ -41,7 +41,7 @@ struct timeline_steps {
 ///  step-begin (after the one before), step-length, step-period.
 struct timeline_document {
   std::string head;
-  std::vector<std::pair<std::string, std::string>> columns;  // name, packed planes
+  std::vector<std::pair<std::string, std::string>> columns;  // name and packed planes
 };
 timeline_document document_of(timeline const& made, idle_times const& idle,
                               timeline_steps const& steps);

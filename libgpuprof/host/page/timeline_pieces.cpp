@@ -6,8 +6,8 @@
 namespace gpuprof::host::page {
 namespace {
 
-constexpr std::size_t max_depth = 64;      // of what overlaps on one stream or thread
-constexpr std::size_t max_open = 16;       // of these lanes for ranges that never end
+constexpr std::size_t max_depth = 64;      // of overlapping pieces on one stream or thread
+constexpr std::size_t max_open = 16;       // of these lanes, for ranges that never end
 constexpr std::size_t longest_name = 300;  // bytes
 
 std::string copy_name(captured_copy_kind kind) {

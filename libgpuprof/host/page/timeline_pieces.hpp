@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a timeline shows of a capture, piece by piece in order of time, and on which row.
+// The pieces of a capture that a timeline shows, in order of time, with their rows.
 #pragma once
 
 #include <gpuprof/capture.hpp>
@@ -17,7 +17,7 @@
 
 namespace gpuprof::host::page {
 
-/// The row of a stream or thread; what overlaps on it takes several lanes.
+/// The row of a stream or thread. Pieces that overlap on it take several lanes.
 struct row_key {
   int group = 0;                     // 0: GPUs, 1: ranges, 2: calls
   std::uint64_t of = 0, number = 0;  // GPU and stream, thread and domain
@@ -28,27 +28,27 @@ struct row_key {
 struct timeline_piece {
   row_key row;
   std::uint64_t start_ns = 0, length_ns = 0;
-  std::string_view what;      // of one text always the same bytes, for as long as timeline_pieces
-  std::size_t max_lanes = 0;  // of its row, that pieces of its kind may take
+  std::string_view what;      // equal texts have the same address while timeline_pieces lives
+  std::size_t max_lanes = 0;  // of its row, for pieces of its kind
 };
 
-/// The moment lies in one of them.
+/// True if the moment lies in one of the stretches.
 bool is_in(std::vector<captured_stretch> const& stretches, std::uint64_t moment_ns) noexcept;
 
-/// A lane of a row, and when its last piece ended.
+/// A lane of a row, and the end of its last piece.
 struct used_lane {
-  std::size_t lane = 0;  // of timeline_bars
+  std::size_t lane = 0;  // index in timeline_bars
   std::uint64_t busy_until_ns = 0;
 };
 using lanes_by_row = std::map<row_key, std::vector<used_lane>>;  // from top to bottom
 
-/// Where a piece goes that begins then: the topmost lane that is free; their number if none is.
+/// Returns the topmost lane that is free at this time; the number of lanes if none is.
 std::size_t first_free(std::vector<used_lane> const& lanes, std::uint64_t start_ns) noexcept;
 
-/// Of 300 bytes at most: names of kernels reach 10 kB.
+/// Returns at most 300 bytes, because kernel names reach 10 kB.
 std::string shortened_name(std::string_view name);
 
-/// Hears of the records of a capture that pieces are made of, and of those beside them.
+/// Receives the records of a capture from which pieces are made, and further records.
 class record_listener {
  public:
   virtual ~record_listener() = default;
@@ -67,8 +67,8 @@ class timeline_pieces {
   /// Throws std::runtime_error as gpuprof::capture_file does.
   explicit timeline_pieces(std::string const& capture) : run_(capture) {}
 
-  /// Reads all pieces, or those that begin in one of the stretches. `also` hears of each record
-  /// before the next piece; without it samples and states of GPUs are not read.
+  /// Reads all pieces, or those that begin in one of the stretches. `also` gets each record before
+  /// the next piece. Without `also`, samples and states of GPUs are not read.
   void read(std::function<void(timeline_piece const&)> const& add, record_listener* also = nullptr,
             std::vector<captured_stretch> const& within = {});
 
@@ -82,13 +82,13 @@ class timeline_pieces {
   std::optional<timeline_piece> piece_of(captured_fill const& fill);
   std::optional<timeline_piece> piece_of(captured_range const& range);
   std::optional<timeline_piece> piece_of(captured_call const& call);
-  /// Of what has a track of its own.
+  /// Records with a track of their own are not pieces.
   static std::optional<timeline_piece> piece_of(captured_sample const&) { return {}; }
   static std::optional<timeline_piece> piece_of(captured_chip_state const&) { return {}; }
 
   capture_file run_;
   std::map<captured_copy_kind, std::string> copy_names_;
-  // Texts of a capture_file stand where they are for as long as it lives. The default domain first.
+  // Texts of a capture_file do not move while it lives. The default domain comes first.
   std::unordered_map<std::string_view, std::uint64_t> domains_{{"", 0}};
   std::vector<std::string_view> domain_names_{""};
 };

@@ -9,7 +9,7 @@
 namespace gpuprof::host::page {
 namespace {
 
-constexpr std::size_t max_lanes = 8000;  // 5,000 streams, and the threads that feed them
+constexpr std::size_t max_lanes = 8000;  // 5,000 streams, and the threads that launch their work
 
 /// Fills the tracks of a timeline, and hands all records on.
 class track_listener final : public record_listener {
@@ -100,7 +100,7 @@ std::size_t timeline_reader::pieces_in(captured_stretch const& window) const {
   return sum;
 }
 
-// Half of what it was, until there is room for it.
+// Halves the window until its pieces fit.
 captured_stretch timeline_reader::middle() const {
   captured_stretch window{made_.begin_ns, made_.end_ns};
   while (window.end_ns - window.begin_ns > made_.bars.joined_below_ns() &&
@@ -112,7 +112,7 @@ captured_stretch timeline_reader::middle() const {
   return window;
 }
 
-/// Each is grown first: what is read is counted.
+/// Each window is grown first, because all that will be read counts.
 std::vector<captured_stretch> timeline_reader::with_room(
     std::vector<captured_stretch> const& wanted) const {
   auto const joined_below = made_.bars.joined_below_ns();

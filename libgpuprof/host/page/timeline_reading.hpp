@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a capture into the lanes of a timeline: streams of GPUs, NVTX ranges and calls of threads;
-// and counters over time.
+// Reads a capture into the lanes of a timeline (streams of GPUs, NVTX ranges and calls of threads)
+// and into counters over time.
 #pragma once
 
 #include <gpuprof/capture.hpp>
@@ -18,7 +18,7 @@
 
 namespace gpuprof::host::page {
 
-/// What a page can hold beside its bars, in proportion to them; memory is bounded by it, too.
+/// Limits of a page besides its bars, in proportion to them. They also bound the memory.
 struct timeline_limits {
   explicit constexpr timeline_limits(std::size_t max_bars)
       : bars(max_bars),
@@ -30,8 +30,8 @@ struct timeline_limits {
         chip_state_values(max_bars / 10 + 100) {}
 
   std::size_t bars, finer_bars, idle_bars, steps;
-  std::size_t counter_points_of_gpu, counter_values;  // the values: of all tracks together
-  std::size_t chip_state_values;                      // likewise
+  std::size_t counter_points_of_gpu, counter_values;  // counter_values: sum over all tracks
+  std::size_t chip_state_values;                      // sum over all tracks
 };
 
 struct timeline {
@@ -40,31 +40,32 @@ struct timeline {
         counters(limits.counter_points_of_gpu),
         chip_states(limits.counter_points_of_gpu) {}
 
-  // Of all bars, ns of CLOCK_REALTIME; without any the end is before the beginning.
+  // The time that all bars cover, in ns of CLOCK_REALTIME. Without bars the end is before the
+  // beginning.
   std::uint64_t begin_ns = ~std::uint64_t{0}, end_ns = 0;
   std::vector<std::string> names;  // of bars
   timeline_bars bars;
-  std::vector<captured_stretch> finer;  // where less was joined
-  std::uint64_t finer_below_ns = 0;     // joined_below_ns of these
+  std::vector<captured_stretch> finer;  // windows in which less was joined
+  std::uint64_t finer_below_ns = 0;     // joined_below_ns of these windows
   counter_tracks counters;
   chip_state_tracks chip_states;
-  std::size_t lanes_left_out = 0;   // streams and threads beyond the most that a page shows
-  std::size_t pieces_left_out = 0;  // of these, and of what overlaps too often on one
+  std::size_t lanes_left_out = 0;   // streams and threads beyond the maximum of a page
+  std::size_t pieces_left_out = 0;  // in these lanes, or overlapping too often in one
 };
 
-/// One capture, in one pass or two.
+/// Reads one capture in one pass or two.
 class timeline_reader {
  public:
-  /// Throws std::runtime_error as gpuprof::capture_file does, here and while it reads.
+  /// Throws std::runtime_error as gpuprof::capture_file does; so do the functions that read.
   timeline_reader(std::string const& capture, std::size_t max_bars);
 
-  /// `advance` is called for each record but states of GPUs; `also` hears of all: one pass serves
-  /// both.
+  /// `advance` is called for each record except states of GPUs; `also` gets all records, so that
+  /// one pass serves both.
   void read(std::function<void()> const& advance, record_listener& also);
 
-  /// Reads once more what begins in these windows, if bars were joined. The first ones count more:
-  /// together they have at most a tenth as many pieces as the timeline has bars, or the first one
-  /// is alone. Without any: in the middle of the capture.
+  /// Reads again what begins in these windows, if bars were joined. Earlier windows take
+  /// precedence: together they have at most a tenth as many pieces as the timeline has bars, unless
+  /// only the first is read. If `wanted` is empty, the window is in the middle of the capture.
   void read_finer(std::vector<captured_stretch> const& wanted);
 
   timeline const& made() const noexcept { return made_; }
@@ -81,7 +82,7 @@ class timeline_reader {
   timeline_limits limits_;
   timeline made_;
   lanes_by_row rows_;
-  std::unordered_map<char const*, std::uint32_t> numbers_;  // of names
+  std::unordered_map<char const*, std::uint32_t> numbers_;  // numbers of names
 };
 
 }  // namespace gpuprof::host::page

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of several kinds as one stream of batches, in order of time.
+// Reads records of several kinds as one stream of batches, in order of time.
 #include <gpuprof/capture.hpp>
 
 #include "host/reader/record_filler.hpp"
@@ -13,27 +13,27 @@
 
 namespace gpuprof::host {
 
-/// When a record comes among those of all kinds: of those at one time the earlier kind first.
+/// The order of records of different kinds: by time, then by kind.
 struct record_turn {
   timestamp_ns time;
   captured_kind kind{};
   friend auto operator<=>(record_turn const&, record_turn const&) = default;
 };
 
-/// The records of one kind in order of time, some hundred in memory at once.
+/// Reads the records of one kind in order of time, a few hundred at a time.
 class record_source {
  public:
   virtual ~record_source() = default;
-  /// The turn of the next record; nothing at the end.
+  /// Returns the turn of the next record, or nothing at the end.
   virtual std::optional<record_turn> turn() = 0;
-  /// The next records, all those before `limit` that fit; null: all that fit. At least one.
+  /// Returns at least one record: those up to `limit` that fit into the batch. Null: no limit.
   virtual capture_batch take(record_turn const* limit) = 0;
 };
 
 template <class Row, class Record>
 class record_source_of final : public record_source {
  public:
-  /// The filler outlives it.
+  /// The filler must outlive this object.
   record_source_of(ordered_rows<Row> rows, record_filler& filler)
       : rows_(std::move(rows)), filler_(filler) {}
 
@@ -57,7 +57,7 @@ class record_source_of final : public record_source {
 
  private:
   static constexpr auto kind = captured_detail::kind_of<Record>::value;
-  static constexpr std::size_t max_records = 512;  // stays in the second-level cache
+  static constexpr std::size_t max_records = 512;  // fits into the second-level cache
 
   ordered_rows<Row> rows_;
   record_filler& filler_;
@@ -100,8 +100,8 @@ struct capture_batches::state {
     if (auto const turn = made->turn()) sources.push_back({*turn, std::move(made)});
   }
 
-  /// Its turn is known until records are taken from it: kernels and calls mostly alternate, so
-  /// that a batch has few records.
+  /// `turn` stays valid until records are taken. Kernels and calls mostly alternate, so a batch has
+  /// few records.
   struct waiting_source {
     host::record_turn turn;
     std::unique_ptr<host::record_source> records;
@@ -109,8 +109,8 @@ struct capture_batches::state {
 
   host::time_stretches stretches;
   host::record_filler filler;
-  std::vector<waiting_source> sources;         // with records left
-  std::unique_ptr<host::record_source> ended;  // the last one without
+  std::vector<waiting_source> sources;         // sources with records left
+  std::unique_ptr<host::record_source> ended;  // the last source without records
 };
 
 capture_batches::capture_batches(std::unique_ptr<state> made) noexcept : state_(std::move(made)) {}
@@ -133,7 +133,7 @@ bool capture_batches::next(capture_batch& batch) {
   if (auto const turn = taken.records->turn()) {
     taken.turn = *turn;
   } else {
-    state_->ended = std::move(taken.records);  // the batch is part of it
+    state_->ended = std::move(taken.records);  // the batch refers to its memory
     sources.erase(sources.begin() + static_cast<std::ptrdiff_t>(first));
   }
   return true;

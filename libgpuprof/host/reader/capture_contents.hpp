@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a capture_file holds: the file, and its names once a text is asked for.
+// The contents of a capture_file: the file, and its names once a text is needed.
 #pragma once
 
 #include <gpuprof/capture.hpp>
@@ -12,13 +12,13 @@
 
 namespace gpuprof::host {
 
-/// Does not move once made.
+/// This object does not move after construction.
 class capture_contents {
  public:
   explicit capture_contents(capture::reader file) : trace_(std::move(file)) {}
 
   trace_contents& trace() noexcept { return trace_; }
-  /// All kernels are demangled for it, at the first call.
+  /// The first call demangles all kernel names.
   exported_names& names() {
     if (!names_) names_.emplace(trace_);
     return *names_;

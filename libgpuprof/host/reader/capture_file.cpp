@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C++ interface to captures, over the reader that the command uses.
+// Implements the C++ interface to captures with the command's reader.
 #include <gpuprof/capture.hpp>
 
 #include "host/reader/capture_contents.hpp"

@@ -17,7 +17,7 @@ constexpr std::size_t huge_page = 2 << 20;
 
 }  // namespace
 
-// With pages of 4 KiB the faults would take as long as the decoding.
+// Uses huge pages, because page faults of 4 KiB pages would take as long as the decoding.
 column_memory::column_memory(std::size_t bytes) : bytes_(std::max<std::size_t>(bytes, 1)) {
   auto* const got =
       mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -35,7 +35,8 @@ namespace {
 using capture::value_type;
 using content = exported_column::content;
 
-/// The place of the text of each id, asked for once. A damaged file may have any id.
+/// Maps an id to the index of its text and looks each id up once. A damaged file may contain any
+/// id.
 class place_of_id {
  public:
   template <class F>
@@ -52,11 +53,11 @@ class place_of_id {
 
  private:
   static constexpr std::size_t max_dense = 1 << 22;
-  std::vector<std::int32_t> dense_;  // -1: not yet asked for
+  std::vector<std::int32_t> dense_;  // -1: not looked up yet
   std::unordered_map<std::uint32_t, std::int32_t> others_;
 };
 
-/// Arrow has eight bools in a byte, the first in the lowest bit.
+/// Packs bools as Arrow does: eight per byte, the first in the lowest bit.
 void pack_bits(std::byte const* bools, std::size_t rows, std::byte* to) noexcept {
   for (std::size_t i = 0; i < rows; ++i)
     to[i / 8] |= (bools[i] != std::byte{} ? std::byte{1} : std::byte{}) << (i % 8);
@@ -71,7 +72,7 @@ constexpr std::size_t aligned(std::size_t bytes) noexcept {
          column_memory::alignment;
 }
 
-/// A bool is decoded to a byte first, and the bits stand behind these.
+/// Includes space for both forms of bools: bytes for decoding, followed by the packed bits.
 std::size_t bytes_of(exported_column const& column, std::size_t rows) noexcept {
   if (is_bool(column)) return aligned(rows) + aligned(rows / 8 + 1);
   if (column.holds != content::number) return aligned(rows * sizeof(std::int32_t));
@@ -80,7 +81,7 @@ std::size_t bytes_of(exported_column const& column, std::size_t rows) noexcept {
   return aligned(rows * capture::bytes_of(column.source->type));
 }
 
-/// Where the number of the range stands in its table.
+/// Returns the column index of the range number.
 std::uint16_t place_of_range(capture::table_layout const& begins) {
   auto const at = std::find_if(begins.columns.begin(), begins.columns.end(),
                                [](auto const& column) { return column.name == "range"; });
@@ -93,7 +94,7 @@ std::vector<std::uint64_t> rows_by_table(capture::reader const& file,
   return {file.row_count<Rows>()...};
 }
 
-/// Damage inside blocks shows when they are read.
+/// Reads all blocks, because damage inside them only shows when they are read.
 template <class... Rows>
 void look_at_all(capture::reader& file, std::type_identity<std::tuple<Rows...>>) {
   (file.for_each<Rows>([](auto const&) {}, capture::column_set<Rows>::none()), ...);
@@ -106,7 +107,8 @@ result<std::unique_ptr<captured_columns>> captured_columns::open(std::string con
                                                                  std::size_t place) {
   auto blocks = capture::whole_columns::open(path);
   if (!blocks) return error{blocks.message()};
-  auto file = capture::reader::open(path);  // after it: names are in the file before their users
+  // opened second: names are written before the records that use them
+  auto file = capture::reader::open(path);
   if (!file) return error{file.message()};
   return std::unique_ptr<captured_columns>(
       new captured_columns(std::move(*blocks), std::move(*file), plan, place));

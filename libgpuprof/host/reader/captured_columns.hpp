@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills the columns of a plan with what one capture has.
+// Fills the columns of a plan from one capture.
 #pragma once
 
 #include "capture/whole_columns.hpp"
@@ -17,7 +17,7 @@ namespace gpuprof::host {
 
 class column_memory {
  public:
-  /// Arrow recommends it for the beginning of each column.
+  /// Arrow recommends this alignment for each column.
   static constexpr std::size_t alignment = 64;
 
   /// @throws std::bad_alloc
@@ -35,12 +35,13 @@ class column_memory {
 
 class captured_columns {
  public:
-  /// `plan` outlives it. `place`: of the capture among those that are opened, its rank where no
-  /// launcher had told one.
+  /// `plan` must outlive this object. `place` is the index among the opened captures; it is used as
+  /// the rank if no launcher set one.
   static result<std::unique_ptr<captured_columns>> open(std::string const& path,
                                                         table_plan const& plan, std::size_t place);
 
-  /// Nothing after the last rows. A batch holds `max_rows` or, where a block has more, its rows.
+  /// Returns nothing after the last rows. A batch has at most `max_rows` rows, except if a single
+  /// block has more.
   std::optional<arrow_batch> next(std::size_t max_rows);
 
  private:
@@ -49,7 +50,8 @@ class captured_columns {
 
   arrow_batch read(std::span<std::size_t const> blocks, std::size_t rows);
   arrow_batch make();
-  /// A column that is not in the table, of rows with these ids of ranges, where it has ranges.
+  /// Fills a column that is not in the table; `ranges` are the range ids of the rows, if there are
+  /// any.
   void fill(exported_column const& column, std::span<std::uint64_t const> ranges, std::size_t rows,
             std::byte* to);
   std::shared_ptr<arrow_texts const> name_places(exported_column const& column, std::uint32_t* ids,
@@ -59,10 +61,10 @@ class captured_columns {
   table_plan const* plan_;
   capture::whole_columns blocks_;
   trace_contents trace_;
-  std::optional<exported_names> names_;  // when a text is wanted: all kernels are demangled for it
+  std::optional<exported_names> names_;  // only if a text is needed, as it demangles all kernels
   std::int64_t rank_;
-  std::vector<std::size_t> left_;  // blocks
-  std::size_t next_ = 0;           // of these
+  std::vector<std::size_t> left_;  // blocks to read
+  std::size_t next_ = 0;           // index into `left_`
   bool is_made_ = false;
 };
 

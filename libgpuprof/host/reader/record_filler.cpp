@@ -6,7 +6,7 @@
 namespace gpuprof::host {
 namespace {
 
-/// Pairs fields of a record with what they are made of in a row.
+/// Maps fields of a record to the row columns that they are made of.
 template <class Record, class Row>
 class column_set_builder {
  public:
@@ -17,7 +17,7 @@ class column_set_builder {
     if (asks_for<Record>(asked_, field)) (chosen_.insert(sources), ...);
     return *this;
   }
-  /// What all work on a GPU has.
+  /// Adds the fields that all GPU work has.
   column_set_builder& work() {
     return field(&Record::start_ns, &Row::start)
         .field(&Record::duration_ns, &Row::duration)
@@ -222,7 +222,8 @@ void record_filler::read_metrics() {
   });
 }
 
-// Readings are of some thousand launches: their values are kept, the launches are not.
+// Readings cover only some thousand launches, so their values are kept in memory, but not the
+// launches.
 void record_filler::read_values() {
   contents_.trace().file().for_each<reading_value_record>(
       [&](std::span<reading_value_record const> rows) {
@@ -388,7 +389,7 @@ void record_filler::fill(sample_record const& row, captured_sample& to) {
 }
 
 void record_filler::fill(chip_state_record const& row, captured_chip_state& to) {
-  constexpr std::uint64_t hz = 1'000'000;  // of a MHz
+  constexpr std::uint64_t hz = 1'000'000;  // Hz per MHz
   to = {row.time.value,        raw(row.device),   row.sm_clock_mhz * hz, row.memory_clock_mhz * hz,
         row.power_mw / 1000.0, row.temperature_c, {row.limiters}};
 }

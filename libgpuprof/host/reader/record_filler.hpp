@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns rows of a capture into records of the C++ interface, with the fields that are asked for.
+// Converts rows of a capture to records of the C++ interface, with the requested fields.
 #pragma once
 
 #include <gpuprof/capture.hpp>
@@ -14,18 +14,18 @@
 
 namespace gpuprof::host {
 
-// Which columns of a table the fields need that a program asks for.
+// Finds the table columns that are needed for the requested fields.
 
 using captured_detail::bit_of;
 using captured_detail::field_bits;
 
-/// True if one of the fields is among those that are asked for.
+/// Returns true if one of the fields is requested.
 template <class Record, class... Fields>
 bool asks_for(field_bits asked, Fields... fields) noexcept {
   return (asked & (bit_of<Record>(fields) | ...)) != 0;
 }
 
-/// None for fields that are in other tables.
+/// These return no columns for fields that come from other tables.
 capture::column_set<kernel_record> kernel_columns(field_bits asked);
 capture::column_set<graph_record> graph_columns(field_bits asked);
 capture::column_set<copy_record> copy_columns(field_bits asked);
@@ -39,11 +39,11 @@ capture::column_set<read_launch_record> reading_columns(field_bits asked);
 capture::column_set<sample_record> sample_columns(field_bits asked);
 capture::column_set<chip_state_record> chip_state_columns(field_bits asked);
 
-/// For one walk through a capture. A column that is not decoded has its default in each row, so
-/// that its fields get theirs.
+/// Used for one pass through a capture. A column that is not decoded has its default value in each
+/// row, and so have its fields.
 class record_filler {
  public:
-  /// `contents` outlives it.
+  /// `contents` must outlive this object.
   record_filler(capture_contents& contents, capture_query const& query);
 
   void fill(kernel_record const& row, captured_kernel& to);
@@ -71,8 +71,8 @@ class record_filler {
   void read_values();
 
   capture_contents& contents_;
-  bool const shapes_, lengths_of_ranges_;  // are asked for
-  exported_names* names_ = nullptr;        // once a text is asked for
+  bool const shapes_, lengths_of_ranges_;  // true if requested
+  exported_names* names_ = nullptr;        // set when a text is first needed
   thread_index last_thread_{};
   std::uint32_t os_number_of_last_ = 0;
   std::unordered_map<metric_id, metric_record> metrics_;

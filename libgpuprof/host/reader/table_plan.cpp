@@ -11,8 +11,8 @@
 namespace gpuprof::host {
 namespace {
 
-/// A struct of Arrow, with those below it. Consumers may move children away, and then release them
-/// by themselves: each owns what it needs.
+/// An Arrow struct and its children. Consumers may move children away and release them separately,
+/// so each child owns what it needs.
 template <class Struct>
 struct owned_struct {
   std::vector<Struct> children;
@@ -47,7 +47,7 @@ void release(Struct* from) noexcept {
   from->release = nullptr;
 }
 
-/// As Arrow has it: a count, then keys and values, each after its length.
+/// Returns Arrow's encoding: a count, then keys and values, each after its length.
 std::string metadata_of(arrow_field const& field) {
   std::string text;
   auto const put_number = [&](std::size_t value) {
@@ -162,7 +162,7 @@ char const* format_of(exported_column const& column) noexcept {
       return "g";
     case value_type::boolean:
       return "b";
-    default:  // times are subtracted from each other
+    default:  // signed, because times are subtracted from each other
       return column.unit.empty() ? "L" : "l";
   }
 }
@@ -182,7 +182,7 @@ std::vector<exported_column> columns_of_made(std::string_view table) {
           made_column("meaning", "", "what a row of it is", content::text_of_name)};
 }
 
-/// `time` becomes `start`, as in other tables of what takes time.
+/// Renames `time` to `start`, as in other tables with a duration.
 std::vector<exported_column> columns_of_ranges(capture::table_layout const& begins) {
   auto all = exported_columns(begins);
   all.front().name = "start";

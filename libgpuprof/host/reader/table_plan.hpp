@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which columns a stream has: those of a table of captures, or of one that is made for the stream.
+// Plans the columns of a stream: of a table in captures, or of a table made for the stream.
 #pragma once
 
 #include <gpuprof/tables.h>
@@ -18,12 +18,12 @@
 
 namespace gpuprof::host {
 
-// Columns in memory, and the structs of the Arrow C data interface that hand them out.
+// Columns in memory, and the structs of the Arrow C data interface that pass them on.
 
-/// The different texts of a column, each once: Arrow's dictionary.
+/// The distinct texts of a column: Arrow's dictionary.
 class arrow_texts {
  public:
-  /// Its place. @throws std::length_error when all of them have 2 GiB
+  /// Returns its index. @throws std::length_error if all texts together reach 2 GiB
   std::int32_t place_of(std::string_view text);
   std::vector<std::int32_t> const& offsets() const noexcept { return offsets_; }
   std::string const& bytes() const noexcept { return bytes_; }
@@ -37,9 +37,9 @@ class arrow_texts {
 struct arrow_field {
   std::string name;
   std::string unit;     // empty: none
-  std::string meaning;  // empty: not told
+  std::string meaning;  // empty: not given
   char const* format = "";
-  bool is_text = false;  // `format` is that of the indices
+  bool is_text = false;  // `format` is the format of the indices
 };
 
 struct arrow_column {
@@ -49,32 +49,32 @@ struct arrow_column {
 
 struct arrow_batch {
   std::size_t rows = 0;
-  std::shared_ptr<void const> memory;  // of all values
+  std::shared_ptr<void const> memory;  // owns all values
   std::vector<arrow_column> columns;
 };
 
-/// `out` owns what it points to, and its release function frees it.
+/// `out` owns what it points to; its release function frees that.
 void hand_out(std::vector<arrow_field> const& fields, ArrowSchema& out);
 void hand_out(arrow_batch const& batch, ArrowArray& out);
 
 struct table_plan {
-  /// `source` is null where the values are not in the table: columns of "tables" and "missing", the
+  /// `source` is null if the values are not in the table: columns of "tables" and "missing", the
   /// end of ranges, and the rank.
   std::vector<exported_column> columns;
-  std::vector<arrow_field> fields;                // as many
-  capture::table_layout const* layout = nullptr;  // null: a table that is made
+  std::vector<arrow_field> fields;                // one per column
+  capture::table_layout const* layout = nullptr;  // null: a table made for the stream
   std::string table;
 };
 
 inline constexpr std::string_view list_of_tables = "tables";
 inline constexpr std::string_view missing_lines = "missing";
-inline constexpr std::string_view whole_ranges = "range";  // range_begin with the end of each
+inline constexpr std::string_view whole_ranges = "range";  // range_begin with the end of each range
 inline constexpr std::string_view rank_column = "rank";
-inline constexpr std::string_view duration_column = "duration";      // of a whole range
-inline constexpr std::string_view still_open_column = "still_open";  // likewise
+inline constexpr std::string_view duration_column = "duration";      // only for whole ranges
+inline constexpr std::string_view still_open_column = "still_open";  // only for whole ranges
 
-/// `wanted`: these alone, in this order; none: all, and the rank where `has_rank`. An error names
-/// what is unknown and what there is.
+/// `wanted` lists the columns in order. If it is empty, returns all columns, plus the rank if
+/// `has_rank`. An error says what is unknown and what exists.
 result<table_plan> plan_of(std::string table, std::span<std::string_view const> wanted,
                            bool has_rank);
 

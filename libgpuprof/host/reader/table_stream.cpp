@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C interface of include/gpuprof/tables.h: streams of the Arrow C data interface.
+// Implements the C interface of include/gpuprof/tables.h: streams of the Arrow C data interface.
 #include <gpuprof/tables.h>
 
 #include "host/reader/captured_columns.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t max_rows_of_batch = 64 << 20;
 
-/// A stream owns one. Everything that may throw goes through answer().
+/// Each stream owns one. Calls that may throw go through answer().
 class table_stream {
  public:
   template <class Act>
@@ -68,7 +68,7 @@ class table_stream {
     failed_ = code;
     try {
       message_ = why;
-    } catch (std::bad_alloc const&) {  // the code says it
+    } catch (std::bad_alloc const&) {  // the code is enough
     }
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rank of its job a capture is, whatever its file is called.
+// Finds the rank of a capture in its job, independent of the file name.
 #pragma once
 
 #include "host/reading/trace_contents.hpp"
@@ -9,11 +9,11 @@
 
 namespace gpuprof::host {
 
-/// As the launcher of the job had told the process; nothing where there was none. A world_size of
-/// 0: not known.
+/// Returns the rank that the job's launcher gave to the process, or nothing without a launcher.
+/// world_size is 0 if it is not known.
 std::optional<process_rank> rank_of_capture(trace_contents const& trace);
 
-/// Likewise; rank 0 of 1 where there was no launcher.
+/// As rank_of_capture(), but returns rank 0 of 1 without a launcher.
 process_rank rank_or_only_one(trace_contents const& trace);
 
 }  // namespace gpuprof::host

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One pass over the tables of a capture, in file order, that serves any number of consumers.
+// Reads the tables of a capture once, in file order, for any number of consumers.
 #pragma once
 
 #include "capture/reader.hpp"
@@ -16,7 +16,7 @@
 
 namespace gpuprof::host {
 
-/// Is told how many rows more were read.
+/// Called with the number of rows that were read since the last call.
 using read_progress = std::function<void(std::uint64_t)>;
 
 /// Each table is decoded once, with all columns that its consumers want. Tables come in the order
@@ -29,10 +29,10 @@ using read_progress = std::function<void(std::uint64_t)>;
 ///   walk.run();
 class capture_walk {
  public:
-  /// The reader outlives it.
+  /// The reader must outlive this object.
   explicit capture_walk(capture::reader& file) : file_(file) {}
 
-  /// `take(std::span<Row const>)` gets all rows of the table, some hundred at a time.
+  /// `take(std::span<Row const>)` gets all rows of the table, a few hundred at a time.
   template <class Row, class Take>
   void add(capture::column_set<Row> const& wanted, Take take) {
     auto& table = table_of<Row>();
@@ -48,7 +48,7 @@ class capture_walk {
     });
   }
 
-  /// In all tables that were added.
+  /// Number of rows in all added tables.
   std::uint64_t rows() const {
     std::uint64_t sum = 0;
     for (auto const& table : tables_) sum += table->rows(file_);

@@ -13,7 +13,7 @@ exported_names::exported_names(trace_contents& trace) : trace_(&trace) {
   std::unordered_map<name_id, std::uint32_t> known;
   for (auto const& shape : trace.shapes()) {
     auto const id = raw(shape.id);
-    if (id > largest_shape) continue;  // only a damaged file has such
+    if (id > largest_shape) continue;  // only in damaged files
     if (id >= shapes_.size()) {
       shapes_.resize(id + 1);
       by_shape_.resize(id + 1, 0);

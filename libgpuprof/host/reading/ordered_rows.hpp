@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of one table of a capture in order of their time, a few blocks in memory at once.
+// Reads the rows of one table of a capture in order of time, with a few blocks in memory at once.
 #pragma once
 
 #include "capture/reader.hpp"
@@ -13,18 +13,18 @@
 
 namespace gpuprof::host {
 
-/// Rows stand in a file as buffers came back, so those of several streams and threads overlap. A
-/// first look takes the earliest time of each block, unless an earlier pass has noted it in the
-/// reader; a block is then read when its turn has come, and forgotten when its last row has gone.
-/// Rows of one time come in file order. With `stretches` there are only the rows that begin within
-/// one of them; blocks without any are not read.
+/// Rows are in the file in the order in which buffers were returned, so rows of different streams
+/// and threads overlap. The constructor reads the earliest time of each block, unless an earlier
+/// pass stored it in the reader. A block is read when its first row is due and dropped after its
+/// last row. Rows with equal times keep the file order. With `stretches`, returns only rows that
+/// begin inside one of them and skips other blocks.
 ///
 ///   ordered_rows<kernel_record> kernels(trace.file());
 ///   while (auto const* kernel = kernels.next()) write(*kernel);
 template <class Row>
 class ordered_rows {
  public:
-  /// The reader outlives it. `wanted`: columns to decode, beside the time.
+  /// The reader must outlive this object. `wanted`: columns to decode in addition to the time.
   explicit ordered_rows(capture::reader& file, capture::column_set<Row> wanted = {},
                         time_stretches stretches = {})
       : file_(&file), wanted_(wanted), stretches_(std::move(stretches)) {
@@ -32,10 +32,10 @@ class ordered_rows {
     find_begins();
   }
 
-  /// As of a table without rows.
+  /// Behaves like a table without rows.
   static ordered_rows none(capture::reader& file) { return ordered_rows(&file); }
 
-  /// Null at the end. Valid until the next call.
+  /// Returns null at the end. The row is valid until the next call.
   Row const* next() {
     auto const* const row = peek();
     if (row == nullptr) return nullptr;
@@ -44,10 +44,10 @@ class ordered_rows {
     return &current_;
   }
 
-  /// After peek() has given a row: goes on to the next one.
+  /// Moves to the next row. Call only after peek() has returned a row.
   void skip() { advance(); }
 
-  /// The row that next() will give; null at the end. Valid until the next row is asked for.
+  /// Returns the row that next() will return, or null at the end. It is valid until the next call.
   Row const* peek() {
     while (next_block_ < begins_.size() &&
            (active_.empty() || begins_[next_block_].first <= time_of(active_.front().row())))
@@ -68,7 +68,7 @@ class ordered_rows {
     std::vector<Row> rows;
     Row const& row() const noexcept { return rows[at]; }
   };
-  /// For a heap whose front is the earliest row.
+  /// Order for a heap with the earliest row in front.
   static bool is_later(open_block const& a, open_block const& b) noexcept {
     auto const x = time_of(a.row()), y = time_of(b.row());
     return x != y ? x > y : a.block > b.block;
@@ -85,7 +85,7 @@ class ordered_rows {
   }
 
   void note_times(std::size_t block) {
-    std::optional<capture::block_times> times;  // of a damaged block there are none
+    std::optional<capture::block_times> times;  // stays empty for a damaged block
     file_->template for_each_in<Row>(
         block, [&](std::span<Row const> rows) { widen(times, rows); },
         capture::only(time_member<Row>()));
@@ -111,7 +111,7 @@ class ordered_rows {
     if (!stretches_.empty())
       std::erase_if(opened.rows,
                     [&](Row const& row) { return !is_within(time_of(row), stretches_); });
-    if (opened.rows.empty()) return;  // damaged, or nothing within the stretches
+    if (opened.rows.empty()) return;  // damaged, or no row inside the stretches
     auto const is_before = [](Row const& a, Row const& b) { return time_of(a) < time_of(b); };
     if (!std::is_sorted(opened.rows.begin(), opened.rows.end(), is_before))
       std::stable_sort(opened.rows.begin(), opened.rows.end(), is_before);
@@ -124,7 +124,7 @@ class ordered_rows {
     auto const was_last = front.at + 1 == front.rows.size();
     if (!was_last) {
       ++front.at;
-      if (!is_behind_others(front)) return;  // the common case: nothing overlaps
+      if (!is_behind_others(front)) return;  // the common case: blocks do not overlap
       --front.at;
     }
     std::pop_heap(active_.begin(), active_.end(), is_later);
@@ -144,10 +144,10 @@ class ordered_rows {
   capture::reader* file_;
   capture::column_set<Row> wanted_;
   time_stretches stretches_;
-  std::vector<begin_of_block> begins_;  // by time
+  std::vector<begin_of_block> begins_;  // sorted by time
   std::size_t next_block_ = 0;
-  std::vector<open_block> active_;  // a heap, the earliest row in front
-  std::vector<Row> spare_;          // memory of the last one
+  std::vector<open_block> active_;  // a heap with the earliest row in front
+  std::vector<Row> spare_;          // memory of the last closed block
   Row current_{};
 };
 

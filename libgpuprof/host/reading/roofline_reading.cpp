@@ -12,8 +12,8 @@
 namespace gpuprof::host {
 namespace {
 
-/// Each of them stands for work without a record. What is lost of names, threads, ranges and notes
-/// of launches leaves the records of kernels where they are.
+/// Each counts work without a record. Lost names, threads, ranges and launch notes are not listed,
+/// because the kernel records still exist.
 constexpr std::string_view losses[] = {"lost.kernels",
                                        "lost.graph_launches",
                                        "lost.work_of_launching_kernels",
@@ -27,7 +27,7 @@ constexpr std::string_view losses[] = {"lost.kernels",
                                        "lost.steps_without_memory",
                                        "lost.records_of_unknown_kind"};
 
-/// Those that count records. So few of them move no figure by more than its error.
+/// These count single records. Up to one in a thousand changes no value by more than its error.
 constexpr std::string_view single_losses[] = {"lost.kernels", "lost.kernels_without_time",
                                               "lost.other_records_without_time",
                                               "lost.records_dropped_by_cupti"};
@@ -42,8 +42,8 @@ bool are_few(trace_contents const& trace) {
 
 constexpr std::uint32_t usual_flush_ms = 500, max_flush_ms = 60'000;
 
-/// Why samples of the whole GPU cannot be divided among the work that has records; empty when they
-/// can be: filters left out kernels, or records were lost.
+/// Returns why samples of the whole GPU cannot be attributed: filters left out kernels, or records
+/// were lost. Empty if they can be.
 std::string why_samples_are_not_used(trace_contents const& trace) {
   if (auto const left_out = trace.counter("seen.kernels_filtered"); left_out > 0)
     return counted(left_out, "kernels") +
@@ -60,7 +60,7 @@ std::string why_samples_are_not_used(trace_contents const& trace) {
   return list.empty() ? list : "records of what ran in them were lost: " + list;
 }
 
-/// How long before the last record of a file without its end mark others may be missing: the time
+/// If a file has no end mark, records may be missing for this long before the last one: the time
 /// between two flushes.
 duration_ns unsure_end(trace_contents const& trace) {
   auto const text = trace.fact("environment.GPUPROF_FLUSH_INTERVAL_MS");
@@ -124,7 +124,7 @@ void roofline_reading::finish() {
   combine();
 }
 
-/// Ranges say themselves what they compute.
+/// Returns true if ranges declare their FLOP or bytes.
 bool roofline_reading::declares_work() {
   bool any = false;
   trace_.file().for_each<range_begin>(
@@ -151,7 +151,7 @@ identified_kernels roofline_reading::kernels() const {
 
 std::size_t roofline_reading::take_readings(roofline_reading const& other, std::uint32_t rank) {
   auto here = kernels();
-  // What was read of the same kernel in this process is better.
+  // Readings of the same kernel in this process are better.
   std::erase_if(here, [this](auto const& kernel) {
     return metrics_->counted_as(kernel.second.workload) != kernel.second.workload;
   });
@@ -167,7 +167,8 @@ std::uint64_t roofline_reading::graphs_read() const {
   return graphs;
 }
 
-/// Samples count what has a record and what has not: only where all has one they can be divided.
+/// Sets up the attribution of samples: they count work with and without records, so all work must
+/// have records.
 void roofline_reading::bound_samples() {
   samples_not_used_ = why_samples_are_not_used(trace_);
   for (auto const& window : trace_.windows())
@@ -197,7 +198,7 @@ void roofline_reading::read_counters() {
   each_row<kernel_code_record>(file, [&](auto const& code) { codes_.add(code); });
 }
 
-/// What ran in the time of each sample.
+/// Adds the GPU work that ran at the time of each reading.
 void roofline_reading::match(capture_walk& walk) {
   auto const see = [this](auto const& record) { exact_.see(record); };
   for (auto const& shape : trace_.shapes()) exact_.see(shape);
@@ -223,7 +224,7 @@ std::vector<range_work> roofline_reading::ranges_by_place(
                      : std::vector<range_work>();
 }
 
-/// How long each workload ran, and in which ranges.
+/// Sums the time of each workload, and its ranges.
 void roofline_reading::sum_up(capture_walk& walk, bool with_ranges) {
   std::map<range_id, range_declaration> declared;
   if (with_ranges) {
@@ -239,7 +240,7 @@ void roofline_reading::sum_up(capture_walk& walk, bool with_ranges) {
                         line_of_ ? line_of_ : listed_by_name);
   }
   auto const take = [this](auto const& record) {
-    // What the filter leaves out ran in the samples all the same.
+    // Work that the filter excludes was counted in the samples too.
     sampled_.see(record, times_.id_of(record));
     if (!is_wanted(record.device) || (wanted_ != nullptr && !wanted_->keeps(record))) return;
     auto const seen = times_.add(record);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads what counters tell from a capture: counters first, then all GPU work, in one pass.
+// Reads the counters of a capture, then all GPU work in one pass.
 #pragma once
 
 #include "host/analysis/rank_readings.hpp"
@@ -15,48 +15,50 @@
 
 namespace gpuprof::host {
 
-/// Does not move once joined: its parts refer to each other.
+/// Must not move after join(), because its parts refer to each other.
 class roofline_reading {
  public:
-  /// Work on this device alone, and, of all samples, with what is selected; both may be left out.
+  /// Restricts the work to this device and to this selection. Both are optional; samples always
+  /// need all work.
   roofline_reading(trace_contents& trace, std::optional<device_id> device, range_scope scope,
                    selection const* wanted = nullptr);
   roofline_reading(roofline_reading const&) = delete;
   roofline_reading& operator=(roofline_reading const&) = delete;
 
-  /// Before join(): peaks of this GPU that are not in the capture.
+  /// Adds peaks of this GPU that are not in the capture. Call before join().
   void take_peaks(device_id device, gpu_peaks const& peaks);
 
-  /// Before join(): ranges are listed by this, not by their names; and times are read also where
-  /// nothing was counted.
+  /// Lists ranges by `line_of` instead of their names, and reads times even if nothing was counted.
+  /// Call before join().
   void group_ranges(range_grouping line_of) { line_of_ = std::move(line_of); }
 
-  /// `with_ranges`: the lines of ranges are wanted.
+  /// `with_ranges`: the lines of ranges are needed.
   void join(capture_walk& walk, bool with_ranges);
-  /// After the walk.
+  /// Call after the walk.
   void finish();
 
-  /// After finish(): what another rank of the job read of the same kernels, where this one did not.
-  /// How many kernels that is.
+  /// Takes over readings of another rank for the same kernels if this rank has none. Returns the
+  /// number of kernels changed. Call after finish().
   std::size_t take_readings(roofline_reading const& other, std::uint32_t rank);
 
-  /// Whether anything was counted, around launches or in time.
+  /// Returns true if there are any readings or samples.
   bool has_counters() const noexcept { return exact_.samples() > 0 || sampled_.has_samples(); }
   launch_metrics const& exact() const noexcept { return exact_; }
   sampling_facts const& sampling() const noexcept { return sampled_.facts(); }
-  /// Why samples in time say nothing in this capture; empty when they do.
+  /// Returns why samples are not used in this capture; empty if they are used.
   std::string const& samples_not_used() const noexcept { return samples_not_used_; }
   std::optional<sampling_price> price() const { return cost_.price(); }
-  /// After finish(): graphs around which counters ran, whose kernels are known as well.
+  /// Returns the number of graphs that were read as a whole and have kernel records. Call after
+  /// finish().
   std::uint64_t graphs_read() const;
   workload_metrics const& metrics() const noexcept { return *metrics_; }
   workload_times const& times() const noexcept { return times_; }
   std::map<device_id, roofline_device> const& devices() const noexcept { return devices_; }
   std::vector<range_work> const& ranges() const noexcept { return ranges_; }
-  /// The same by places, as range_workloads has it; after join() with ranges.
+  /// As ranges(), but by place, see range_workloads. Call after join() with ranges.
   std::vector<range_work> ranges_by_place(std::span<std::uint32_t const> place_of_range,
                                           std::span<std::uint32_t const> place_around) const;
-  /// What the machine code of kernels holds, where it was seen.
+  /// Returns the machine code of kernels, if it was seen.
   kernel_codes const& codes() const noexcept { return codes_; }
 
  private:
@@ -74,7 +76,7 @@ class roofline_reading {
   std::optional<device_id> device_;
   range_scope scope_;
   selection const* wanted_;
-  range_grouping line_of_;  // empty: by name
+  range_grouping line_of_;  // empty: listed by name
   launch_metrics exact_;
   sample_attribution sampled_;
   std::string samples_not_used_;

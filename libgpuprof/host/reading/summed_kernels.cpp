@@ -46,7 +46,7 @@ void summed_kernels::take(std::span<kernel_record const> kernels, bool is_substi
 }
 
 void summed_kernels::take_undisturbed(std::span<kernel_record const> kernels) {
-  std::size_t begin = 0;  // of those that nothing has disturbed
+  std::size_t begin = 0;  // first kernel of a run of undisturbed ones
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     slowed_.see(kernels[i]);
     if (!slowed_.may_be_slowed(kernels[i])) continue;

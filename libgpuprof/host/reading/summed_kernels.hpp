@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of a capture with the lengths that count in sums: where reading counters has slowed a
-// launch, the mean of the others of its shape.
+// Provides the kernels of a capture with durations for sums: a launch slowed by counters gets the
+// mean of the other launches of its shape.
 #pragma once
 
 #include "host/analysis/slowed_launches.hpp"
@@ -13,20 +13,20 @@
 
 namespace gpuprof::host {
 
-/// One pass: a launch that may be slowed is kept until all others of its shape are known, and comes
-/// last. Memory: these launches, of which the analysis of counters keeps more.
+/// Needs one pass: launches that may be slowed are kept in memory until all others of their shape
+/// are known, and are passed on last. The analysis of counters uses more memory than that.
 class summed_kernels {
  public:
-  /// `is_substituted`: the length is that of other launches.
+  /// `is_substituted`: the durations are the means of other launches.
   using taker = std::function<void(std::span<kernel_record const>, bool is_substituted)>;
 
-  /// Reads which launches counters were read around. The trace outlives it.
+  /// Reads which launches have counters. The trace must outlive this object.
   explicit summed_kernels(trace_contents& trace);
 
-  /// Before join().
+  /// Call before join().
   void add(capture::column_set<kernel_record> const& wanted, taker take);
   void join(capture_walk& walk);
-  /// After the walk.
+  /// Call after the walk.
   void finish();
 
  private:
@@ -39,13 +39,14 @@ class summed_kernels {
   std::vector<kernel_record> kept_;
 };
 
-/// For a pass in order of time, which cannot take some kernels last: with all kernels, which are
-/// read only where a launch may have been slowed.
+/// For a pass in order of time, in which no kernels can come last. Reads all kernels if any launch
+/// may be slowed.
 slowed_launches read_slowed_launches(trace_contents& trace);
-/// Its two parts, for a walk that others join: all but the kernels; these.
+/// The two parts of read_slowed_launches(), for callers with a walk of their own: everything except
+/// the kernels, and the kernels.
 slowed_launches possibly_slowed(trace_contents& trace);
 void see_kernels(slowed_launches& slowed, capture_walk& walk);
-/// Adds the columns that it looks at, where any launch may have been slowed.
+/// Adds the columns that `slowed` needs, if any launch may be slowed.
 void add_columns_of(slowed_launches const& slowed, capture::column_set<kernel_record>& to);
 
 }  // namespace gpuprof::host

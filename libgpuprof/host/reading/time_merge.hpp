@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of several tables of a capture as one stream in order of time.
+// Merges records of several tables of a capture into one stream in order of time.
 #pragma once
 
 #include "host/reading/ordered_rows.hpp"
@@ -41,16 +41,17 @@ void for_each_merged(F& f, std::tuple<ordered_rows<Rows>...> tables) {
   }
 }
 
-/// Calls f(row) for every row of the tables named, earliest first; of those at one time, in the
-/// order in which the tables are named. `wanted`: the columns of each to decode, beside the time.
+/// Calls f(row) for every row of the given tables, earliest first. Rows with equal times come in
+/// the order of the tables. `wanted`: the columns of each table to decode in addition to the time.
 ///
-/// A table for which f.template wants<Row>() is false is not read, where f has such a function.
+/// If f has a function wants<Row>() and it returns false, the table is not read.
 template <class... Rows, class F>
 void for_each_in_time(capture::reader& file, F&& f, capture::column_set<Rows>... wanted) {
   for_each_merged(f, std::tuple{rows_wanted_by<Rows>(f, file, wanted, {})...});
 }
 
-/// The same with all columns; of rows that begin within one of the stretches, where there are any.
+/// As above, but with all columns, and only rows that begin inside one of the stretches, if there
+/// are any.
 ///
 ///   for_each_in_time<kernel_record, copy_record>(trace.file(), [&](auto const& row) { ... });
 template <class... Rows, class F>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a record of a trace happened, for every kind of record that has a time.
+// Returns the time of a record, for every kind of record that has one.
 #pragma once
 
-#include "capture/reader.hpp"
 #include "base/time.hpp"
+#include "capture/reader.hpp"
 #include "model/records.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace gpuprof::host {
 
-/// None: no limit.
+/// Empty: no limit.
 using time_stretches = std::vector<time_stretch>;
 
 inline bool is_within(timestamp_ns time, time_stretches const& stretches) noexcept {
@@ -23,7 +23,7 @@ inline bool is_within(timestamp_ns time, time_stretches const& stretches) noexce
          });
 }
 
-/// The member that says when such a record began.
+/// The member that holds the start time of a record.
 template <class Row>
 constexpr auto time_member() noexcept {
   if constexpr (requires(Row row) { row.start; })
@@ -55,7 +55,7 @@ concept has_time = requires(Row row) {
   row.time;
 };
 
-/// Adds the times of rows to those of their block.
+/// Extends the times of a block by those of its rows.
 template <class Row>
 void widen(std::optional<capture::block_times>& times, std::span<Row const> rows) {
   if (!times && !rows.empty()) times.emplace();

@@ -24,7 +24,7 @@ void each(capture::reader& file, Take take) {
 
 trace_contents::trace_contents(capture::reader file)
     : file_(std::move(file)), text_([this](name_id id) { return file_.text(id); }) {
-  // A window is written when it opens, and again with its end when it closes.
+  // A capture window is written when it opens, and again with its end when it closes.
   std::map<std::uint32_t, window_record> windows;
   each<window_record>(file_, [&](auto const& w) { windows[w.index] = w; });
   for (auto const& [index, window] : windows) windows_.push_back(window);
@@ -69,7 +69,7 @@ range_tree const& trace_contents::ranges() {
   each<range_end>(file_, [&](auto const& row) { ends.push_back(row); });
   auto const all_ended = begins.size() == ends.size();
   ranges_.emplace(begins, ends, all_ended ? timestamp_ns{} : last_moment());
-  // A process is known to the system by the number of its main thread.
+  // The id of a process is that of its main thread.
   ranges_->join_helpers(thread_of(process_id()));
   return *ranges_;
 }
@@ -197,8 +197,8 @@ std::map<std::uint32_t, std::string> trace_contents::peaks_measured_at() {
 
 namespace {
 
-/// "30,000 kernels (12.5%) in damaged parts of the file".
-/// Returns how many.
+/// Adds a line such as "30,000 kernels (12.5%) in damaged parts of the file". Returns the number of
+/// lost rows.
 template <class Row>
 std::uint64_t add_lost_rows(capture::reader const& file, char const* what, text::overview& about) {
   auto const lost = file.rows_lost<Row>();
@@ -211,7 +211,7 @@ std::uint64_t add_lost_rows(capture::reader const& file, char const* what, text:
   return lost;
 }
 
-/// What the file lacks that its program has recorded.
+/// Adds what the program recorded but the file lacks.
 void add_file_losses(capture::reader const& file, text::overview& about) {
   auto const told = add_lost_rows<kernel_record>(file, "kernels", about) +
                     add_lost_rows<graph_record>(file, "graphs", about) +
@@ -240,7 +240,7 @@ void add_file_losses(capture::reader const& file, text::overview& about) {
 
 }  // namespace
 
-/// "labels: size=4096, type=bf16"; empty when there are none.
+/// Returns "labels: size=4096, type=bf16", or an empty text without labels.
 std::string trace_contents::labels_line() const {
   constexpr std::string_view prefix = "label.";
   std::string line;
@@ -258,7 +258,7 @@ captured_calls trace_contents::calls() const {
   return file_.row_count<api_record>() == 0 ? captured_calls::none : captured_calls::all;
 }
 
-/// "peaks: GPU 0 measured 2026-03-01T12:00:00Z"; empty when there are none.
+/// Returns "peaks: GPU 0 measured 2026-03-01T12:00:00Z", or an empty text without peaks.
 std::string trace_contents::peaks_line() {
   std::string line;
   for (auto const& [device, moment] : peaks_measured_at())

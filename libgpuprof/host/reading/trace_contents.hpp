@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a capture says about itself and its names, ranges, threads and devices, read when first
-// asked.
+// The general contents of a capture: its facts, names, ranges, threads and devices. Some are read
+// on first use.
 #pragma once
 
 #include "capture/reader.hpp"
@@ -18,11 +18,11 @@
 
 namespace gpuprof::host {
 
-/// Which calls of the CUDA runtime and driver a capture holds. Where those that block alone were
-/// recorded, a launch without a call says nothing.
+/// The CUDA runtime and driver calls in a capture. If only blocking calls were recorded, a launch
+/// without a call means nothing.
 enum class captured_calls { none, blocking, all };
 
-/// Does not move once made: what it gives out refers to it.
+/// Must not move, because results refer to it.
 class trace_contents {
  public:
   explicit trace_contents(capture::reader file);
@@ -38,34 +38,35 @@ class trace_contents {
   open_ranges const& open();
   launch_ranges const& launched(range_scope scope);
 
-  /// Start of the first capture: 0 on the axis of reports and time filters.
+  /// Start of the first capture window: the origin of time in reports and time filters.
   timestamp_ns origin() const noexcept { return origin_; }
-  /// The end of the last capture; without one (the program was killed) the last thing known.
+  /// Returns the end of the last capture window. If it has none (the program was killed), returns
+  /// the last known time.
   timestamp_ns last_moment();
-  /// In order; the last one may have no end.
+  /// In order of start. The last one may have no end.
   std::vector<window_record> const& windows() const noexcept { return windows_; }
   std::string fact(std::string_view key) const;
   captured_calls calls() const;
-  std::uint64_t counter(std::string_view name) const;  // 0: not there
-  /// "holds no hardware counters" where it holds none: why, and what to do.
+  std::uint64_t counter(std::string_view name) const;  // 0 if it does not exist
+  /// Returns "holds no hardware counters", the reason and what to do.
   std::string without_counters() const;
-  /// Those of a family, "counters", without its name.
+  /// Returns the counters of a family such as "counters", without the family in their names.
   std::vector<std::pair<std::string, std::uint64_t>> counters_of(std::string_view family) const;
   std::uint32_t process_id() const;
-  std::map<std::uint32_t, std::string> device_names() const;  // by device_id
+  std::map<std::uint32_t, std::string> device_names() const;  // indexed by device_id
   /// The GPUs that have done something. Reads the work for it where no walk has, and several GPUs
   /// are described.
   std::set<device_id> const& devices_at_work();
   std::vector<device_record> const& devices() const noexcept { return devices_; }
-  /// By device_id: "2026-03-01T12:00:00Z", the latest of each. Of the peaks in the capture.
+  /// Returns by device_id when the peaks in the capture were last measured: "2026-03-01T12:00:00Z".
   std::map<std::uint32_t, std::string> peaks_measured_at();
   std::uint32_t os_thread(thread_index thread) const;
   thread_index thread_of(std::uint32_t os_thread) const;  // 0: not known
 
-  /// Ask last: only reading shows damage inside the file.
+  /// Call last, because damage inside the file only shows when it is read.
   text::overview overview();
-  /// Likewise: what was lost while recording and what is missing from the file, a line each; none:
-  /// nothing.
+  /// Returns what was lost while recording and what is missing from the file, one line each. Call
+  /// last.
   std::vector<std::string> missing();
 
  private:
@@ -87,7 +88,7 @@ class trace_contents {
   std::optional<std::set<device_id>> devices_at_work_;
   std::optional<range_tree> ranges_;
   std::optional<open_ranges> open_;
-  std::array<std::optional<launch_ranges>, 2> launched_;  // by scope
+  std::array<std::optional<launch_ranges>, 2> launched_;  // indexed by scope
   timestamp_ns origin_;
 };
 

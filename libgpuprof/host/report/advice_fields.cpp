@@ -53,7 +53,7 @@ written_value written(std::vector<advice::gain_of_rank> const& ranks) {
   return all;
 }
 
-/// `get` takes the finding itself, and returns a text.
+/// `get` takes the finding and returns a text.
 template <class Get>
 finding_field text_field(std::string column, std::string member, Get get) {
   return {std::move(column), std::move(member), text::column_kind::text,
@@ -67,7 +67,7 @@ finding_field bound_field(std::string column, std::string member, double unit,
           [=](listed_finding const& l) { return known((l.of->*of).*bound / unit); }};
 }
 
-/// A whole number in a cell, true or false in JSON.
+/// Shown as a whole number in a table cell, as true or false in JSON.
 finding_field flag_field(std::string column, std::string member,
                          std::function<bool(listed_finding const&)> get) {
   return {std::move(column), std::move(member), integer, [get](listed_finding const& l) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Advice as one JSON object.
+// Writes advice as one JSON object.
 #include "host/advice/rule.hpp"
 #include "host/report/advice_fields.hpp"
 #include "host/report/advice_words.hpp"
@@ -29,7 +29,7 @@ void append_roof(std::string& out, std::optional<advice::roof_distance> const& r
   o.end();
 }
 
-/// A row for each bucket in which there is time.
+/// Writes a row for each bucket that has time.
 void append_buckets_of(std::string& out, ledger_line const& line, bool& is_first) {
   auto const all = line.times.total();
   for (std::size_t i = 0; i < time_bucket_count; ++i) {
@@ -55,7 +55,7 @@ void append_ledger(std::string& out, ledger const& time) {
   out += ']';
 }
 
-/// {"compute": 1200}: those in which there is time, in nanoseconds.
+/// Writes {"compute": 1200} with the buckets that have time, in nanoseconds.
 void append_times(std::string& out, bucket_times const& times) {
   json_object o(out);
   for (std::size_t i = 0; i < time_bucket_count; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `gpuprof analyze` has to say, before it becomes text, JSON or CSV.
+// The result of `gpuprof analyze` before it becomes text, JSON or CSV.
 #pragma once
 
 #include "host/advice/joined_advice.hpp"
@@ -19,31 +19,31 @@ struct captured_rank {
 };
 
 struct advice_report {
-  std::vector<std::string> heading;  // what was captured, lost, paid
+  std::vector<std::string> heading;  // lines on what was captured, lost, and its cost
   advice::bottleneck holds;
   std::optional<advice::roof_distance> roof;
-  std::string roof_is_missing;  // what to record where that is not known
-  double window_ns = 0;         // of one GPU; of several ranks the longest
-  double all_windows_ns = 0;    // of all GPUs of all ranks
-  double best_case_ns = 0;      // of these, if all findings were mended
-  double min_gain = 0.01;       // of the window: findings below are not shown
+  std::string roof_is_missing;  // what to record if the roof is not known
+  double window_ns = 0;         // of one GPU; with several ranks the longest
+  double all_windows_ns = 0;    // sum over all GPUs of all ranks
+  double best_case_ns = 0;      // saved if all findings were fixed
+  double min_gain = 0.01;       // share of the window: smaller findings are not shown
   ledger time;
   advice::joined_advice advice;
-  std::vector<captured_rank> ranks;  // none: one capture
+  std::vector<captured_rank> ranks;  // empty: one capture
   std::vector<std::string> remarks;  // what limits the answer
 };
 
 struct advice_text_options {
-  std::optional<ledger_lines> by;    // nothing: by GPU, of several captures by rank
-  std::optional<std::size_t> limit;  // findings, 0: all; nothing: ten, and a hundred lines in all
+  std::optional<ledger_lines> by;    // none: by GPU, or by rank for several captures
+  std::optional<std::size_t> limit;  // number of findings, 0: all; none: ten, in a hundred lines
 };
 
-/// Ends on a page of a hundred lines unless a limit is given.
+/// Ends after a hundred lines unless a limit is given.
 void write_advice_text(advice_report const& report, advice_text_options const& options,
                        text::text_sink const& out, text::page const& on);
-/// One object, "schema": "gpuprof-analyze-1".
+/// Writes one object with "schema": "gpuprof-analyze-1".
 void write_advice_json(advice_report const& report, text::text_sink const& out);
-/// A row for each finding, those below the threshold last. The report must outlive it.
+/// Makes a row for each finding, those below the threshold last. The report must outlive the table.
 text::table advice_csv_table(advice_report const& report);
 
 }  // namespace gpuprof::host::report

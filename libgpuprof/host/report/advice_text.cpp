@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Advice for reading: what holds the program, where its time went, what to do, what is not known.
+// Advice as text: what limits the program, where its time went, what to do, what is not known.
 #include "base/readable.hpp"
 #include "host/report/advice_report.hpp"
 #include "host/report/advice_words.hpp"
@@ -100,7 +100,7 @@ text_lines ledger_text(advice_report const& report, std::optional<ledger_lines> 
   return lines;
 }
 
-/// "sync_point 0.4 %, small_copies 0.1 %": each rule once, with its highest share.
+/// Returns "sync_point 0.4 %, small_copies 0.1 %": each rule once, with its highest share.
 std::string rules_with_shares(std::span<advice::joined_finding const> findings) {
   std::vector<std::pair<std::string_view, double>> rules;
   for (auto const& finding : findings) {
@@ -118,7 +118,7 @@ std::string rules_with_shares(std::span<advice::joined_finding const> findings) 
   return text;
 }
 
-/// What a capture lacks, and the rules that need it.
+/// Lists what a capture lacks, with the rules that need it.
 text_lines not_looked_at(advice_report const& report, std::size_t width) {
   std::vector<std::pair<std::string, std::string>> by_need;
   for (auto const& [rule, missing, need] : report.advice.missing) {
@@ -188,7 +188,7 @@ void write_advice_text(advice_report const& report, advice_text_options const& o
   std::size_t shown = 0;
   while (shown < found.size() && (limit == 0 || shown < limit)) {
     auto const block = finding_text(shown + 1, found[shown], layout);
-    constexpr std::size_t lines_of_rest = 5;  // blanks, and what says how many more
+    constexpr std::size_t lines_of_rest = 5;  // blanks, and the number of further findings
     if (!options.limit && lines.size() + block.size() + tail.size() + lines_of_rest > page_length)
       break;
     lines.emplace_back();

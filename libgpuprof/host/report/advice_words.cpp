@@ -21,7 +21,7 @@ std::string fixed(double value, int digits) {
   return text;
 }
 
-/// So many that the greater figure has three.
+/// Returns enough digits that the greater number has three.
 int digits_for(double greater) noexcept {
   return greater >= 100 ? 0 : greater >= 10 ? 1 : 2;
 }
@@ -38,14 +38,14 @@ unit_of_time unit_for(double ns) noexcept {
   return {1e9, "s"};
 }
 
-/// "0 to 4.04 s": nothing needs no digits behind the point.
+/// Returns "0 to 4.04 s"; 0 has no decimals.
 std::string from_to(double low, double high, int digits, std::string_view unit) {
   auto const lower = low > 0 ? fixed(low, digits) : "0", higher = fixed(high, digits);
   auto const is_one = lower == higher || (low <= 0 && high <= 0);
   return (is_one ? higher : lower + " to " + higher) + " " + std::string(unit);
 }
 
-/// Few digits, thousands separators, no exponent where it can be read without.
+/// Uses few digits, thousands separators, and no exponent if the number is readable without.
 std::string plain_number(double value) {
   if (std::abs(value) >= 1000 && std::abs(value) < 1e15)
     return (value < 0 ? "-" : "") +
@@ -55,7 +55,7 @@ std::string plain_number(double value) {
   return text;
 }
 
-/// "1,830 MHz", "95.7 TFLOP/s".
+/// Returns "1,830 MHz", "95.7 TFLOP/s".
 std::string with_prefix(double value, std::string const& unit) {
   constexpr std::string_view prefixes[] = {"", "k", "M", "G", "T", "P"};
   std::size_t at = 0;
@@ -158,7 +158,7 @@ namespace {
 constexpr std::size_t finding_indent = 4, label_width = 7;
 constexpr std::size_t shown_evidence = 2;
 
-/// "where:  in range forward, ..."
+/// Writes "where:  in range forward, ...".
 class block {
  public:
   explicit block(finding_layout const& layout) : layout_(layout) {}
@@ -170,10 +170,10 @@ class block {
                    finding_indent + label_width);
   }
   std::vector<std::string>& lines() noexcept { return lines_; }
-  /// What a line has for a name that must stay on it.
+  /// Shortens a name so that it fits on the rest of its line.
   std::string name(std::string_view text, std::size_t beside) const {
     auto const used = finding_indent + label_width + beside;
-    constexpr std::size_t longest = 160;  // of a file or a pipe too: kernels may have kilobytes
+    constexpr std::size_t longest = 160;  // also in a file or pipe: kernel names may have kilobytes
     auto const plain = text::on_one_line(text);
     return text::shortened(plain, layout_.width > used + 12 ? layout_.width - used : longest);
   }
@@ -215,7 +215,7 @@ std::string gain_of(advice::joined_finding const& of) {
   return text;
 }
 
-/// "on 7 of 8 ranks, 120 ms (rank 3) to 140 ms (rank 5) at best"
+/// Returns "on 7 of 8 ranks, 120 ms (rank 3) to 140 ms (rank 5) at best".
 std::string ranks_of(advice::joined_finding const& of, std::size_t all) {
   if (all < 2 || of.ranks.empty()) return {};
   auto const [least, greatest] = std::minmax_element(

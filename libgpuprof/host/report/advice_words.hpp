@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words and figures that say what a finding is about, and a finding as a block of lines that
-// read as advice.
+// Words and numbers that describe a finding, and a finding as lines of advice.
 #pragma once
 
 #include "host/advice/joined_advice.hpp"
@@ -16,42 +15,43 @@
 
 namespace gpuprof::host::report {
 
-/// "launch_bound": as programs read it.
+/// Returns "launch_bound", the key for programs.
 std::string_view key_of(time_bucket bucket) noexcept;
-/// Of a rule: "launches".
+/// Returns the group of a rule: "launches".
 std::string_view group_of(std::string_view rule) noexcept;
-/// "warning".
+/// Returns "warning".
 std::string_view name_of(advice::severity level) noexcept;
 
-/// "120 to 340 ms"; one figure where both are the same.
+/// Returns "120 to 340 ms"; one number if both are equal.
 std::string time_interval(advice::interval const& ns);
-/// "1.2 to 3.4 %".
+/// Returns "1.2 to 3.4 %".
 std::string share_interval(advice::interval const& share);
-/// "1.2 %".
+/// Returns "1.2 %".
 std::string percent(double share);
 
-/// "achieved 17.2 GB/s (counted)".
+/// Returns "achieved 17.2 GB/s (counted)".
 std::string evidence_words(advice::evidence const& one);
 
-/// All rules of `gpuprof analyze` as a table for reading: name, group, what it needs, the question
-/// it answers.
+/// Makes a table of all rules of `gpuprof analyze`: name, group, what the rule needs, and the
+/// question it answers.
 text::table rules_table(std::span<advice::rule const* const> rules);
 
-/// All that is known of a rule, in lines of that width; 0: as long as they are.
+/// Describes a rule in full, in lines of `width` characters; 0: lines are not wrapped.
 std::string rule_description(advice::rule const& rule, std::size_t width);
 
-/// A finding as a block of lines that read as advice.
+/// Writes a finding as lines of advice.
 struct finding_layout {
-  std::size_t width = 0;  // 0: lines and names stay whole
-  std::size_t ranks = 1;  // of the job
-  bool bold = false;      // the terminal shows it
+  std::size_t width = 0;  // 0: lines and names are not shortened
+  std::size_t ranks = 1;  // number of ranks of the job
+  bool bold = false;      // true if the terminal can show bold text
 };
 
-/// "1. what [rule]", then potential gain, where, why, what to do, what to run to know more.
+/// Returns "1. what [rule]", then potential gain, where, why, what to do, and what to run to learn
+/// more.
 std::vector<std::string> finding_text(std::size_t number, advice::joined_finding const& of,
                                       finding_layout const& layout);
 
-/// In lines of that width, the second and later ones set in.
+/// Breaks the text into lines of `width` characters and indents all but the first.
 void append_wrapped(std::vector<std::string>& lines, std::string_view text, std::size_t width,
                     std::size_t indent);
 

@@ -19,7 +19,7 @@ void append_value(std::string& out, field_value const& value) {
     auto const* const number = std::get_if<double>(&value);
     auto const cell = text::number_cell(number ? std::optional(*number) : std::nullopt);
     if (std::holds_alternative<std::monostate>(cell))
-      out += "null";  // also what is not a number
+      out += "null";  // also if it is not finite
     else
       text::append_cell(out, cell, text::column_kind::number, {});
   }

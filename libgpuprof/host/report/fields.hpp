@@ -18,13 +18,13 @@
 
 namespace gpuprof::host::report {
 
-/// A value that reads differently in a cell and in JSON: "8 1 1" and [8, 1, 1].
+/// A value written differently in a cell and in JSON: "8 1 1" and [8, 1, 1].
 struct written_value {
   std::string cell;
-  std::string json;  // as it stands there
+  std::string json;  // JSON text
 };
 
-/// Nothing is an empty cell, and null in JSON; a flag is "yes" or an empty cell.
+/// std::monostate is an empty cell, and null in JSON; a flag is "yes" or an empty cell.
 using field_value =
     std::variant<std::monostate, std::string, std::uint64_t, double, bool, written_value>;
 
@@ -34,18 +34,18 @@ inline field_value known(std::optional<double> value) {
 
 template <class Line>
 struct field {
-  std::string column;  // of CSV; empty: it is only in JSON
-  std::string member;  // of the object in JSON, or "sources.dram" of one inside; empty: only in CSV
+  std::string column;  // name in CSV; empty: only in JSON
+  std::string member;  // name in JSON, "sources.dram" in an inner object; empty: only in CSV
   text::column_kind kind = text::column_kind::text;
   std::function<field_value(Line const&)> get;
-  bool left_out_when_unknown = false;  // in JSON
+  bool left_out_when_unknown = false;  // in JSON, instead of null
 };
 
-/// `keep` gives a text a place that outlives the cell.
+/// `keep` stores a text where it outlives the cell.
 text::cell cell_of(field_value const& value,
                    std::function<std::string_view(std::string)> const& keep);
 
-/// Writes one object. Members of an inner object follow one another.
+/// Writes one object. Members of an inner object must be consecutive.
 class field_object {
  public:
   explicit field_object(std::string& out);

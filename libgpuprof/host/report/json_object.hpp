@@ -12,7 +12,7 @@
 
 namespace gpuprof::host::report {
 
-/// Writes members of an object, commas between them.
+/// Writes members of an object with commas between them.
 class json_object {
  public:
   explicit json_object(std::string& out) : out_(out) { out_ += '{'; }
@@ -20,7 +20,7 @@ class json_object {
     name(key);
     append_json_text(out_, value);
   }
-  /// Reads back as the same number; null when it is not known.
+  /// Writes a number that reads back as the same number, or null if it is not known.
   void number(std::string_view key, std::optional<double> value) {
     name(key);
     auto const known = text::number_cell(value);
@@ -55,7 +55,7 @@ class json_object {
   bool first_ = true;
 };
 
-/// `append(out, element)` for each, commas between them.
+/// Calls `append(out, element)` for each element and puts commas between them.
 template <class List, class Append>
 void append_json_array(std::string& out, List const& list, Append append) {
   out += '[';

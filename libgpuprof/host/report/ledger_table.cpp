@@ -19,7 +19,7 @@ time_bucket bucket_at(std::size_t i) noexcept {
   return static_cast<time_bucket>(i);
 }
 
-/// The headings of a narrow column, one above the other.
+/// The two heading lines of a narrow column.
 struct short_name {
   std::string_view above, below;
 };
@@ -54,7 +54,7 @@ std::string bar_line(std::string_view name, double ns, double all, std::size_t n
   return line;
 }
 
-/// With enough of the time, the greatest first.
+/// Returns the buckets with a sufficient share of the time, the greatest first.
 std::vector<time_bucket> buckets_that_matter(bucket_times const& times) {
   std::vector<time_bucket> buckets;
   for (std::size_t i = 0; i < time_bucket_count; ++i)

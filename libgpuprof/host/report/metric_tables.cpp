@@ -15,14 +15,15 @@ namespace {
 
 using enum text::column_kind;
 
-/// Nine digits: bytes up to a gigabyte are exact, and no more is counted the same way twice.
+/// Rounds to nine digits: bytes up to a gigabyte are exact, and beyond that no count repeats
+/// exactly.
 double readable(double value) {
   char text[40];
   std::snprintf(text, sizeof text, "%.9g", value);
   return std::strtod(text, nullptr);
 }
 
-/// Equal values whose mean was rounded have none.
+/// Returns 0 if all values are equal and only their mean was rounded.
 double spread(metric_row const& r, double of) {
   return of < 1e-9 * std::abs(r.average) ? 0 : of;
 }
@@ -38,7 +39,7 @@ void append_figures(text::row& cells, metric_row const& r) {
   cells.emplace_back(std::string_view(r.metric));
 }
 
-/// Where all was counted around launches, the spread of the readings says enough.
+/// If all values were counted around launches, the spread of the readings is sufficient.
 bool need_sources(std::vector<metric_row> const& rows) {
   return std::any_of(rows.begin(), rows.end(),
                      [](metric_row const& r) { return r.source != figure_source::exact; });

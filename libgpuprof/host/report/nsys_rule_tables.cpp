@@ -9,7 +9,7 @@ namespace {
 
 using enum text::column_kind;
 
-/// What starts before the origin shows as a negative number.
+/// A time before the origin becomes a negative number.
 text::cell time_cell(timestamp_ns moment, rule_table_context const& context) {
   return static_cast<std::int64_t>(moment.value - context.origin.value);
 }

@@ -10,7 +10,7 @@
 
 namespace gpuprof::host::report {
 
-/// What rows leave out: times count from `origin`.
+/// Values that rows need besides their own: times count from `origin`.
 struct rule_table_context {
   timestamp_ns origin;
   std::uint32_t process = 0;

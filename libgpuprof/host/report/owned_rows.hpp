@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of a table that owns them: cells that hold text point into strings kept here.
+// The rows of a table that owns its text: cells point into strings kept here.
 #pragma once
 
 #include "text/table.hpp"

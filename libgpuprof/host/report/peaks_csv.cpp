@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Peaks as a table with every field, one row a GPU and test: for CSV.
+// Peaks as a table with every field, one row per GPU and test. Used for CSV.
 #include "host/report/peaks_table.hpp"
 
 namespace gpuprof::host::report {
@@ -29,7 +29,8 @@ std::string_view word_for(peak_effort effort) noexcept {
   return "standard";
 }
 
-/// Called with the name and value of each field in turn: once for the header, then for each row.
+/// Calls `take` with the name and value of each field in order: once for the header, then for each
+/// row.
 template <class Take>
 void each_field(gpu_peaks const& gpu, peak_result const& result, Take const& take) {
   auto const text = [&](char const* name, std::string_view value) {

@@ -14,7 +14,7 @@ constexpr std::size_t gap = 2;
 constexpr std::size_t grid_share_width = 5;  // "| 97%"
 constexpr std::size_t least_bar = 8, greatest_bar = 27;
 
-/// At most `width` characters; an eighth of a block is the finest step.
+/// Draws at most `width` characters, in steps of an eighth of a block.
 std::string bar_of(double share, std::size_t width, bool blocks) {
   static constexpr char const* eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
   auto const full = std::clamp(share, 0.0, 1.0) * static_cast<double>(width);
@@ -123,7 +123,7 @@ void write_grid(grid const& what, std::size_t width, bool blocks, text::text_sin
       write_wrapped(entry.instead, widths.title + gap, width,
                     [&](std::string_view piece) { text += piece; });
       text::append_padded(line, entry.title, widths.title, false);
-      out(line + text.substr(widths.title));  // the title stands where the indent was
+      out(line + text.substr(widths.title));  // the title replaces the indent
       line.clear();
       continue;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Titled lines under headers, with a bar in them and remarks between and below them.
+// Writes titled lines under headers, with a bar in each line, and remarks between and below them.
 #pragma once
 
 #include "text/table.hpp"
@@ -19,23 +19,23 @@ struct grid_column {
 
 struct grid_line {
   std::string title;
-  std::vector<std::string> cells;  // as many as columns, that of the bar empty; or none
-  std::optional<double> bar;       // 1: full
-  std::string instead;             // what there is to say when there are no cells
+  std::vector<std::string> cells;  // one per column, empty for the bar; or none at all
+  std::optional<double> bar;       // 1: full bar
+  std::string instead;             // text shown if there are no cells
 };
 
 struct grid {
-  std::string title;  // above the titles of the lines
+  std::string title;  // heading above the line titles
   std::vector<grid_column> columns;
   std::vector<grid_line> lines;
-  std::vector<std::string> notes;  // below
+  std::vector<std::string> notes;  // shown below the lines
 };
 
-/// Leaves out columns that are empty in every line. The bar takes the width that is left, within
+/// Leaves out columns that are empty in every line. The bar takes the remaining width, within
 /// limits.
 void write_grid(grid const& what, std::size_t width, bool blocks, text::text_sink const& out);
 
-/// Words in lines of at most this width; all lines begin with `indent` blanks.
+/// Wraps text to lines of at most `width` characters, all with `indent` blanks in front.
 void write_wrapped(std::string_view text, std::size_t indent, std::size_t width,
                    text::text_sink const& out);
 

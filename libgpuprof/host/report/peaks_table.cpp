@@ -22,7 +22,7 @@ namespace {
 
 /// The tests of one or several GPUs by group, each once.
 ///
-/// A test on each of the GPUs; nullptr where it was not asked for.
+/// A test with its result on each GPU; nullptr if it was not requested there.
 struct compared_test {
   std::vector<peak_result const*> on_each;
   peak_result const& any() const;
@@ -38,7 +38,7 @@ struct named_group {
   std::vector<compared_test> tests;
 };
 
-/// Peer copies are one test with a title for each peer.
+/// Copies to peers are one test with a separate title for each peer.
 bool is_same_test(peak_result const& a, peak_result const& b) {
   return a.test == b.test && a.title == b.title;
 }
@@ -68,7 +68,7 @@ peak_result const& compared_test::any() const {
   return **std::find_if(on_each.begin(), on_each.end(), [](auto const* r) { return r != nullptr; });
 }
 
-/// Groups and their tests in the order in which they are first met. Borrows `gpus`.
+/// Returns groups and their tests in the order of first occurrence. Borrows `gpus`.
 std::vector<peak_group> groups_of(std::span<gpu_peaks const> gpus) {
   std::vector<named_group> groups;
   for (std::size_t gpu = 0; gpu < gpus.size(); ++gpu)
@@ -97,7 +97,7 @@ std::string burst_text(peak_result const* result) {
   return result != nullptr && result->outcome == peak_outcome::failed ? "failed" : "-";
 }
 
-/// Empty when fewer than two have a figure.
+/// Empty if fewer than two GPUs have a value.
 std::string spread_text(compared_test const& test) {
   std::vector<double> values;
   for (auto const* result : test.on_each)
@@ -110,7 +110,7 @@ std::string spread_text(compared_test const& test) {
   return median > 0 ? share_text((values.back() - values.front()) / median) : "";
 }
 
-/// Each remark once, with the GPUs it is about unless it is about all.
+/// Returns each remark once, with the GPUs that it applies to unless these are all.
 std::vector<std::string> notes_on(compared_test const& test, std::span<std::string const> labels) {
   std::map<std::string, std::vector<std::size_t>> about;
   for (std::size_t i = 0; i < test.on_each.size(); ++i)
@@ -126,7 +126,7 @@ std::vector<std::string> notes_on(compared_test const& test, std::span<std::stri
   return notes;
 }
 
-/// How many columns of GPUs fit beside titles and spread; at least one.
+/// Returns how many GPU columns fit besides titles and spread; at least one.
 std::size_t columns_that_fit(peak_group const& group, std::span<std::string const> labels,
                              std::size_t width) {
   constexpr std::size_t gap = 2, spread = 6, least = 6;
@@ -138,10 +138,10 @@ std::size_t columns_that_fit(peak_group const& group, std::span<std::string cons
   return std::max<std::size_t>(1, (width - std::min(width, taken)) / (column + gap));
 }
 
-/// The same tests of several GPUs beside each other.
+/// Compares tests of several GPUs side by side.
 ///
-/// A column of bursts for each GPU and one for the spread between them: (greatest - least) /
-/// median. GPUs that do not fit beside the others go on below.
+/// Writes a column of bursts for each GPU and one for the spread between them: (greatest - least) /
+/// median. GPUs that do not fit on the line follow below.
 void write_comparison(peak_group const& group, std::span<std::string const> labels,
                       std::size_t width, text::text_sink const& out) {
   auto const at_once = columns_that_fit(group, labels, width);
@@ -193,7 +193,7 @@ std::string time_line(gpu_peaks const& gpu) {
   auto measured = "measured " + text::on_one_line(gpu.measured_at);
   if (gpu.seconds > 0) measured += " in " + short_number(gpu.seconds) + " s";
   if (!gpu.measured_at.empty()) append_part(line, measured);
-  std::string oldest;  // these texts sort as their times do
+  std::string oldest;  // the texts sort in the order of their times
   for (auto const& result : gpu.results)
     if (!result.measured_at.empty() && (oldest.empty() || result.measured_at < oldest))
       oldest = result.measured_at;
@@ -228,7 +228,7 @@ std::string whole_text(double value) {
 grid_line line_of(peak_result const& result) {
   if (result.outcome != peak_outcome::measured) return {title_of(result), {}, {}, note_on(result)};
   auto const unit = unit_for_reading(result.unit);
-  // What the chip did is worth most where it had to last.
+  // The state of the chip in the sustained run says most.
   auto const& chip = result.sustained.is_there() ? result.sustained.chip : result.burst.chip;
   auto const has_theory = result.theory > 0;
   auto const has_clock_share = result.per_clock.is_there() && result.per_clock_theory > 0;

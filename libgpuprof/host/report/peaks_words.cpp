@@ -45,7 +45,7 @@ std::string limit_words(std::uint64_t limiters) {
   add(limited_by::power_cap, "power");
   add(limited_by::heat, "thermal");
   add(limited_by::power_brake, "power brake");
-  // The driver sets it together with the hardware reasons that are more exact.
+  // The driver also sets this reason with the hardware reasons, which are more precise.
   if ((limiters & (limited_by::heat | limited_by::power_brake)) == 0)
     add(limited_by::slowdown, "slowdown");
   add(limited_by::application_clocks, "application clocks");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words and digits in which peaks are reported.
+// Words and number formats for reporting peaks.
 #pragma once
 
 #include "model/peaks.hpp"
@@ -21,23 +21,23 @@ readable_unit unit_for_reading(std::string_view unit);
 
 /// Some four digits: "0.512", "66.9", "989.4", "33450".
 std::string short_number(double value);
-/// 0.985 as "98.5%".
+/// Returns "98.5%" for 0.985.
 std::string share_text(double share);
 
-/// "power, thermal" of NVML's clocks event reasons; empty when nothing limits.
+/// Converts NVML's clocks event reasons to "power, thermal"; empty if nothing limits.
 std::string limit_words(std::uint64_t limiters);
 
-/// "Tensor cores" of "tensor_cores".
+/// Returns "Tensor cores" for "tensor_cores".
 std::string group_title(std::string_view group);
 
-/// The title, or the test's name when it has none; says when the operands were zeros.
+/// Returns the title, or the test's name if it has none, with a remark if the operands were zeros.
 std::string title_of(peak_result const& result);
 
-/// Why there is no figure, or what lessens it; empty: nothing to say.
+/// Explains why there is no value, or what lowers it; empty if there is nothing to say.
 std::string note_on(peak_result const& result);
 
-/// A figure as a cell of a table shows it; nothing for one that is missing. `format`: of one
-/// double, which is `value * scale`.
+/// Formats a value for a table cell; returns an empty text if the value is missing. `format` is for
+/// one double, which is `value * scale`.
 inline std::string fixed_text(std::optional<double> value, char const* format, double scale) {
   if (!value) return {};
   char text[64];
@@ -45,12 +45,12 @@ inline std::string fixed_text(std::optional<double> value, char const* format, d
   return text;
 }
 
-/// "12.3", without a sign of its own: the column's name says that it is a percentage.
+/// Returns "12.3" without a percent sign, because the column's name says that it is a percentage.
 inline std::string percent_text(std::optional<double> share) {
   return fixed_text(share, "%.1f", 100);
 }
 
-/// In few digits.
+/// Formats with few digits.
 inline std::string scaled_text(std::optional<double> value, double scale) {
   if (!value) return {};
   return *value == 0 ? "0" : short_number(*value * scale);

@@ -22,7 +22,7 @@ std::uint64_t count_of(line_over_ranks const& line) {
                          [](auto sum, rank_part const& part) { return sum + part.count; });
 }
 
-/// Of one record, on each rank.
+/// Returns the mean of one record on each rank.
 rank_spread means_of(line_over_ranks const& line, std::uint64_t rank_part::*what) {
   std::vector<rank_value> means;
   for (auto const& part : line.parts)
@@ -39,7 +39,7 @@ std::uint64_t sort_by_total(std::vector<line_over_ranks>& lines) {
                          [](auto sum, auto const& line) { return sum + total_of(line); });
 }
 
-/// Share, total, count, ranks, then how the means of the ranks differ.
+/// Share, total, count, number of ranks, then the spread of the ranks' means.
 text::row cells_of(line_over_ranks const& line, std::uint64_t all, owned_rows& out,
                    std::span<std::string const> labels) {
   auto const means = means_of(line, &rank_part::ns);

@@ -24,7 +24,7 @@ std::string beginning_of(std::string_view name, std::size_t characters) {
   return out + "\xE2\x80\xA6";
 }
 
-// Template arguments stay as far as there is room.
+// Keeps template arguments as far as they fit.
 std::string label_of(roofline_row const& line) {
   std::string_view name = line.name;
   if (name.ends_with(')') && !name.starts_with('[')) {
@@ -99,7 +99,8 @@ std::vector<compute_roof> compute_roofs(std::span<roofline_row const> lines,
   return made;
 }
 
-/// A turned text fills its rectangle badly: a string of small boxes does better.
+/// A rotated text fills little of its bounding rectangle, so it is covered with a row of small
+/// boxes.
 std::vector<box> boxes_along(point from, double length, double angle) {
   std::vector<box> boxes;
   for (double along = 0; along < length; along += 10)
@@ -173,14 +174,14 @@ void roof_drawing::name_memory_roofs(double ceiling) {
     if (memory.measured) name_along(memory, *memory.measured, ceiling);
 }
 
-/// Along the line, in the lower part that is in the picture.
+/// Writes the name along the line, in the lower part that is visible.
 void roof_drawing::name_along(memory_roof const& roof, double bytes, double ceiling) {
   double const x0 = std::max(left, axes_.x(axes_.least_y() / bytes));
   auto const x1 = std::min(right, axes_.x(ceiling / bytes));
   if (x1 - x0 < 150) return;
   auto const text = roof.name + " " + byte_rate_text(bytes);
   auto const length = 7.6 * static_cast<double>(text.size());
-  bool const below = roof.theory.has_value();  // whose line is above
+  bool const below = roof.theory.has_value();  // the theory line lies above
   auto const angle = -axes_.slope_angle() / 180 * std::numbers::pi;
   auto const furthest = x1 - length * std::cos(angle);
   for (auto x = x0 + 30; x < furthest; x += 20) {
@@ -200,7 +201,7 @@ void roof_drawing::name_along(memory_roof const& roof, double bytes, double ceil
   }
 }
 
-/// Right of the plot, pushed apart where they would touch.
+/// Puts the names right of the plot and shifts them so that they do not overlap.
 double roof_drawing::name_compute_roofs() {
   double last = -100;
   for (auto const& roof : roofs_.compute) {

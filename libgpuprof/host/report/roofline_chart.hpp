@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of the roofline chart: its axes, which roofs there are, their lines and their names
-// beside them; and the words and colors of kernels, bounds and rates.
+// The parts of the roofline chart: its axes, the roofs to draw, their lines and names, and the
+// words and colors of kernels, bounds and rates.
 #pragma once
 
 #include "host/analysis/roofline.hpp"
@@ -18,25 +18,25 @@
 
 namespace gpuprof::host::report {
 
-// The words and colors of the roofline chart: how kernels, bounds and rates are shown.
+// Words and colors of the roofline chart, for kernels, bounds and rates.
 
-/// On one line, and only so much of it: what tells kernels apart comes first.
+/// Returns the first `characters` characters on one line: the beginning distinguishes kernels best.
 std::string beginning_of(std::string_view name, std::size_t characters);
 
-/// The name of a kernel without return type, parameters and namespaces, as far as there is room,
+/// Returns the name of a kernel without return type, parameters and namespaces, as far as it fits,
 /// and its share of the time.
 std::string label_of(roofline_row const& line);
 
-/// As SVG takes it: "#0b6fb8".
+/// In SVG notation: "#0b6fb8".
 char const* color_of(bound_by const& bound) noexcept;
-/// "tensor cores", "DRAM": bounds of one color have one word.
+/// Returns "tensor cores", "DRAM". Bounds with the same color have the same word.
 std::string legend_of(bound_by const& bound);
 
 /// "957 TFLOP/s", "4.63 TB/s"
 std::string rate_text(double flops);
 std::string byte_rate_text(double bytes);
 
-/// The place of the plot in the picture.
+/// Position of the plot in the picture.
 namespace plot {
 inline constexpr double left = 86, right = 950, top = 92, bottom = 640;
 }  // namespace plot
@@ -59,7 +59,7 @@ class roofline_axes {
   double least_x() const { return std::pow(10, x0_); }
   double greatest_x() const { return std::pow(10, x1_); }
   double least_y() const { return std::pow(10, y0_); }
-  /// The decades that begin at or before the first and the last place of an axis.
+  /// The first and last decade of an axis, rounded down.
   int first_x() const { return static_cast<int>(std::floor(x0_)); }
   int last_x() const { return static_cast<int>(std::floor(x1_)); }
   int first_y() const { return static_cast<int>(std::floor(y0_)); }
@@ -71,7 +71,7 @@ class roofline_axes {
   }
 
  private:
-  /// Whatever a damaged file may hold.
+  /// Clamped, because a damaged file may hold any value.
   static double exponent(double value) { return std::log10(std::clamp(value, 1e-30, 1e30)); }
 
   double x1_, x0_, y1_, y0_;
@@ -79,7 +79,7 @@ class roofline_axes {
 
 struct compute_roof {
   std::string name;
-  std::optional<double> measured, theory;  // FLOP per second; one of them is there
+  std::optional<double> measured, theory;  // FLOP per second; at least one is set
 };
 
 struct memory_roof {
@@ -90,21 +90,21 @@ struct memory_roof {
 
 struct roofline_roofs {
   std::vector<memory_roof> memory;
-  std::vector<compute_roof> compute;  // those with a measured peak first, the highest of them first
+  std::vector<compute_roof> compute;  // those with a measured peak come first, the highest first
 };
 
-/// DRAM and L2, and the peaks of those precisions that a line has work in.
+/// Returns the DRAM and L2 roofs, and the peaks of the precisions in which a line has work.
 roofline_roofs roofs_of(std::span<roofline_row const> lines, measured_roofs const& peaks);
 
-/// Draws them. The references must outlive it.
+/// Draws the roofs. The references must outlive it.
 class roof_drawing {
  public:
   roof_drawing(roofline_roofs const& roofs, roofline_axes const& axes, label_room& room,
                svg_canvas& out)
       : roofs_(roofs), axes_(axes), room_(room), out_(out) {}
 
-  /// Memory roofs rise to the highest compute roof; compute roofs begin where DRAM or L2 let them.
-  /// Returns how far down the names right of the plot reach.
+  /// Memory roofs rise to the highest compute roof; compute roofs begin where they meet DRAM or L2.
+  /// Returns how far down the names right of the plot extend.
   double draw();
 
  private:

@@ -67,7 +67,7 @@ void add_names(std::vector<roofline_field>& to, roofline_lines of) {
   if (of == roofline_lines::ranges) to.push_back(whole_field("ranges", &roofline_row::instances));
 }
 
-/// One for each precision; what was not counted is left out of JSON.
+/// Adds a field for each precision; JSON leaves out those that were not counted.
 void add_precisions(std::vector<roofline_field>& to, std::string const& ending,
                     std::array<std::optional<double>, precision_count> roofline_row::*of) {
   for (std::size_t p = 0; p < precision_count; ++p) {
@@ -146,7 +146,7 @@ void add_graph_check(std::vector<roofline_field>& to) {
   share("nodes_exceed_tensor_cycles", "nodes_exceed.tensor_cycles", &nodes_check::tensor_cycles);
 }
 
-/// The line's time for which figures are known; below half of it a figure is left out.
+/// The share of the line's time for which a value is known. Below one half, the value is left out.
 void add_known_shares(std::vector<roofline_field>& to) {
   to.push_back(number_field("flop_known_share", &roofline_row::known_share));
   to.push_back({"read_by_ranks", "read_by_ranks", text::column_kind::text,

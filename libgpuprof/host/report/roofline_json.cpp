@@ -20,7 +20,7 @@ void append_sampling(std::string& to, roofline_facts const& facts) {
   sampling.end();
 }
 
-/// Measured bursts and theory, per second, of what lines are compared with.
+/// Writes measured bursts and theory per second, for the roofs to which lines are compared.
 void append_roofs(std::string& out, measured_roofs const& roofs) {
   std::vector<std::string_view> tests = {"dram_read", "dram_triad", "dram_copy", "dram_write",
                                          "l2_read"};
@@ -89,7 +89,7 @@ void write_roofline_json(std::span<roofline_row const> lines, roofline_lines of,
     for (std::size_t i = 0; i < lines.size(); ++i) {
       to += i == 0 ? "\n  " : ",\n  ";
       append_object(to, fields, lines[i]);
-      out(to);  // piece by piece: `to` is `text`
+      out(to);  // pass the text on in pieces: `to` is `text`
       to.clear();
     }
     to += lines.empty() ? "]" : "\n]";

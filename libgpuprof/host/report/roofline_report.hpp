@@ -15,34 +15,36 @@ namespace gpuprof::host::report {
 
 enum class roofline_lines { kernels, signatures, ranges, graphs };
 
-/// For reading: columns in which no line has anything are left out. The lines must outlive it.
+/// For readers: columns that are empty in all lines are left out. The lines must outlive the table.
 text::table roofline_table(std::span<roofline_row const> lines, roofline_lines of);
 
-/// What tells a line from others of the same kernel and extents; empty when nothing has to.
+/// Returns what distinguishes a line from others of the same kernel and extents; empty if that is
+/// not needed.
 std::string arguments_text(roofline_row const& line);
 
-/// Marks in that table figures whose standard error is above 5 % of them.
+/// In this table, marks values whose standard error is above 5 %.
 inline constexpr char unsure_mark = '~';
 bool has_unsure_figures(std::span<roofline_row const> lines);
 
-/// Marks FLOP that were told from instructions and machine code, as if all lanes computed.
+/// Marks FLOP that were derived from instructions and machine code, as if all lanes computed.
 inline constexpr char const* limit_mark = "<=";
 bool has_limits(std::span<roofline_row const> lines);
 
-/// For programs: always the same columns, rates in FLOP/s and B/s, shares from 0 to 1, empty where
-/// nothing was measured. The lines must outlive it.
+/// For programs: always the same columns. Rates are in FLOP/s and B/s, shares from 0 to 1; a cell
+/// is empty if nothing was measured. The lines must outlive the table.
 text::table roofline_csv_table(std::span<roofline_row const> lines, roofline_lines of);
 
 struct roofline_facts {
-  std::vector<std::string> summary;       // above a table: five lines
+  std::vector<std::string> summary;       // five lines above a table
   std::vector<std::string> overview;      // "captured: ...", "lost: ...", "cost: ..."
-  std::vector<std::string> notes;         // what a reader must know about the numbers
-  std::string device;                     // whose roofs are drawn: "NVIDIA H200"
-  measured_roofs const* roofs = nullptr;  // nullptr: none are known
+  std::vector<std::string> notes;         // notes on how to read the numbers
+  std::string device;                     // the GPU whose roofs are drawn: "NVIDIA H200"
+  measured_roofs const* roofs = nullptr;  // nullptr if no roofs are known
   double gpu_ns = 0;
-  double exact_share = 0;  // of it: FLOP were counted in full, or there are none
-  double known_share = 0;  // of it: FLOP are known, or those of the tensor cores
-  /// What was read and what was not, and why: "launches_read", "skipped_busy".
+  double exact_share = 0;  // share of gpu_ns in which FLOP were counted in full or do not exist
+  double known_share = 0;  // share of gpu_ns in which FLOP are known, or those of the tensor cores
+  /// Numbers of launches that were read or skipped, with the reason: "launches_read",
+  /// "skipped_busy".
   std::vector<std::pair<std::string, std::uint64_t>> readings;
   std::uint64_t samples = 0;
   discarded_samples discarded;
@@ -50,14 +52,15 @@ struct roofline_facts {
   std::optional<double> sampling_slowdown;  // time inside its windows to time outside
 };
 
-/// One object: facts, roofs, and a line each under "kernels", "signatures", "ranges" or "graphs".
+/// Writes one object with facts, roofs, and a line each under "kernels", "signatures", "ranges" or
+/// "graphs".
 void write_roofline_json(std::span<roofline_row const> lines, roofline_lines of,
                          roofline_facts const& facts, text::text_sink const& out);
 
-/// Whether a chart of them shows anything: a point needs FLOP and DRAM bytes.
+/// True if a chart of these lines would show a point, which needs FLOP and DRAM bytes.
 bool has_points(std::span<roofline_row const> lines);
 
-/// A chart of FLOP per DRAM byte against FLOP per second; a picture that needs nothing else.
+/// Writes a self-contained chart of FLOP per second over FLOP per DRAM byte.
 void write_roofline_svg(std::span<roofline_row const> lines, roofline_lines of,
                         roofline_facts const& facts, text::text_sink const& out);
 

@@ -30,7 +30,7 @@ struct plotted {
   roofline_row const* line = nullptr;
   point at;
   double radius = 0;
-  std::size_t rank = 0;  // by time, from 1
+  std::size_t rank = 0;  // rank by time, from 1
 };
 
 class chart {
@@ -53,7 +53,7 @@ class chart {
   }
 
  private:
-  /// Room around all points and, where roofs are known, the places where they bend.
+  /// Leaves room around all points and, if roofs are known, around their bends.
   roofline_axes make_axes() {
     double x0 = 1, x1 = 1, y0 = 1e12, y1 = 1e12;
     bool first = true;
@@ -82,7 +82,7 @@ class chart {
         }
       }
     }
-    // Far off the rest, a point would squeeze all others together; it stays, at the edge.
+    // A point far from the rest would squeeze all others together, so it is drawn at the edge.
     x0 = std::max(x0, x1 * 1e-9);
     y0 = std::max(y0, y1 * 1e-7);
     return {x0, x1, y0, y1};
@@ -130,7 +130,7 @@ class chart {
       else
         out_.text({left - 8, at + 4}, text, "text-anchor=\"end\"");
     };
-    for (int i = 9; i >= 1; --i) {  // decades last, on top
+    for (int i = 9; i >= 1; --i) {  // decades last, so that they are on top
       for (int decade = axes_.first_x(); decade <= axes_.last_x(); ++decade)
         tick(std::pow(10, decade), axes_.x(i * std::pow(10, decade)), i == 1, true);
       for (int decade = axes_.first_y(); decade <= axes_.last_y(); ++decade)
@@ -163,7 +163,7 @@ class chart {
     svg_canvas texts;  // lines to labels go below the points, labels above
     for (auto const& p : shown_)
       if (p.rank <= max_labels) label(p, texts);
-    // The greatest first, so that small ones lie on top.
+    // Greatest first, so that small points are on top.
     for (auto const& p : shown_) draw(p);
     out_.add(texts.elements());
   }
@@ -182,7 +182,8 @@ class chart {
     out_.circle(p.at, p.radius, color_of(row.bound), tip);
   }
 
-  /// To where the point lies if only the least lanes compute: with fewer FLOP, of as many bytes.
+  /// Draws a line to where the point would be if the fewest possible lanes computed: fewer FLOP for
+  /// the same bytes.
   void draw_way_down(plotted const& p) {
     has_limits_ = true;
     auto const low = p.line->flops_low().value_or(0);
@@ -246,7 +247,7 @@ class chart {
   roofline_lines of_;
   roofline_facts const& facts_;
   roofline_roofs roofs_;
-  roofline_axes axes_;  // after what it takes into account
+  roofline_axes axes_;  // declared after the members that it depends on
   svg_canvas out_;
   std::vector<plotted> shown_;
   label_room room_{{left, top, right, bottom}};

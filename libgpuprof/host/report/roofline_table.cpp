@@ -23,12 +23,12 @@ std::string marked(std::string text, std::optional<double> value, std::optional<
   return text;
 }
 
-/// What shows in no digit of a percentage is left out.
+/// An error that would not change a digit of a percentage is left out.
 std::optional<double> shown_error(std::optional<double> share) {
   return share && *share < 0.0005 ? std::nullopt : share;
 }
 
-/// Of operations by bytes: as sure as both are.
+/// The error of operations per byte combines those of both.
 std::optional<double> intensity_error(roofline_row const& line) {
   auto const share = [](std::optional<double> value, std::optional<double> error) {
     return value && error && *value > 0 ? *error / *value : 0;
@@ -42,7 +42,7 @@ std::string extent_text(extent3 const& e) {
   return std::to_string(e.x) + "," + std::to_string(e.y) + "," + std::to_string(e.z);
 }
 
-/// The precision that most operations of the line are in.
+/// Returns the precision in which most operations of the line are.
 std::string main_precision(roofline_row const& line) {
   std::size_t best = precision_count;
   for (std::size_t p = 0; p < precision_count; ++p)
@@ -54,7 +54,7 @@ std::string main_precision(roofline_row const& line) {
 }
 
 std::string source_text(roofline_row const& line) {
-  // Of a part of the time: the rates are of that part.
+  // With a percentage if only a part of the time is known: the rates are of that part.
   auto name = std::string(name_of(line.source));
   if (line.source == flop_source::counted && line.exact_share < 0.9995)
     return fixed_text(line.exact_share, "%.1f%% ", 100) + name;
@@ -65,8 +65,8 @@ std::string source_text(roofline_row const& line) {
   return name;
 }
 
-/// Nothing where all was counted around launches; else of how much of the line's time, where that
-/// is not all.
+/// Empty if all bytes were counted around launches; else the source, with its share of the line's
+/// time if that is below 100 %.
 std::string units_text(roofline_row const& line) {
   auto const from = line.from.all();
   if (from == figure_source::none) return {};
@@ -77,7 +77,7 @@ std::string units_text(roofline_row const& line) {
   return text + std::string(name_of(from)) + (line.from.is_shared ? ", shared" : "");
 }
 
-/// "+1.3": so much more than what it is compared with.
+/// Returns "+1.3", the difference to the compared value.
 std::string difference(std::optional<double> share) {
   return fixed_text(share, "%+.1f", 100);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lays out the summaries of `analyze` as the tables of the reports, columns as in nsys stats.
+// Formats the summaries of `analyze` as report tables, with the columns of nsys stats.
 #pragma once
 
 #include "host/analysis/api_summary.hpp"
@@ -16,13 +16,13 @@ text::table kernel_table(std::vector<kernel_row> rows);
 text::table kernel_geometry_table(std::vector<kernel_row> rows);
 text::table memory_time_table(std::vector<memory_row> rows);
 text::table memory_size_table(std::vector<memory_row> rows);
-/// Of unified memory, a line an address.
+/// Unified memory: one line per address.
 text::table migration_table(std::vector<migration_row> const& rows);
-/// One line.
+/// Has one line.
 text::table migration_total_table(migration_totals const& totals);
 text::table api_table(std::vector<api_row> rows);
 
-/// A line of calls, kernels, copies or fills among those of the others.
+/// A line for an API call, a kernel, a copy or a fill, in a table of all of them.
 struct work_row {
   std::string_view category;  // "CUDA_API", "CUDA_KERNEL", "MEMORY_OPER"
   statistics time;
@@ -30,7 +30,7 @@ struct work_row {
 };
 std::vector<work_row> work_of(std::vector<kernel_row> kernels, std::vector<memory_row> memory,
                               std::vector<api_row> calls);
-/// Longest total first.
+/// Sorted by total time, the longest first.
 text::table work_table(char const* name, char const* title, std::vector<work_row> rows);
 
 /// "domain:name", or the bare name in the default domain.
@@ -39,10 +39,10 @@ std::string range_name(range_key const& key, text_of_name const& text);
 std::string_view style_name(range_style style) noexcept;
 
 text::table range_table(std::vector<range_row> const& rows, text_of_name const& text);
-/// Of ranges of one style.
+/// Shows the ranges of one style.
 text::table range_style_table(std::vector<range_row> const& rows, range_style style,
                               text_of_name const& text);
-/// Process and thread numbers as the operating system gives them.
+/// Converts to thread ids of the operating system.
 using os_thread_of = std::function<std::uint32_t(thread_index)>;
 text::table range_kernel_table(std::vector<range_kernel_row> const& rows, text_of_name const& text,
                                kernel_labels const& labels, std::uint32_t process,

@@ -122,7 +122,7 @@ void summed_table::add_to(line& of, text::row const& cells, std::size_t rank) co
     }
   }
   auto const count = static_cast<double>(whole_of(cells[count_]));
-  if (auto const all = of.count + count; all > 0) {  // Chan's way to join two variances
+  if (auto const all = of.count + count; all > 0) {  // Chan's method of combining two variances
     auto const apart = mean - of.mean;
     of.deviations +=
         deviation * deviation * std::max(count - 1, 0.0) + apart * apart * of.count * count / all;
@@ -131,7 +131,7 @@ void summed_table::add_to(line& of, text::row const& cells, std::size_t rank) co
   }
   auto const total = static_cast<double>(whole_of(cells[total_]));
   if (!of.of_ranks.empty() && of.of_ranks.back().rank == rank)
-    of.of_ranks.back().value += total;  // lines of several threads
+    of.of_ranks.back().value += total;  // the same line occurs for several threads
   else
     of.of_ranks.push_back({rank, total});
 }

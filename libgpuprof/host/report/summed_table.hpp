@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One report of several ranks: lines that say the same on each are added up.
+// Combines one report of several ranks: lines with the same text on each are added up.
 #pragma once
 
 #include "host/analysis/ranks/rank_spread.hpp"
@@ -12,24 +12,25 @@
 
 namespace gpuprof::host::report {
 
-/// Of tables with a total, a count and the spread of single records. Their texts tell the lines
-/// apart. What cannot be had from sums (the median) and numbers of processes have no column;
-/// columns about the ranks stand behind the spread.
+/// Adds up tables with a total, a count and the spread of single records. Lines are matched by
+/// their texts. There are no columns for values that cannot be computed from sums (the median) or
+/// for process numbers; columns about the ranks follow the spread.
 class summed_table {
  public:
-  /// Whether a report of these columns can be added up.
+  /// True if a report with these columns can be added up.
   static bool takes(text::table const& report);
 
-  /// The first one gives name, title and columns. `rank`: its place in the list of finish().
+  /// The first report gives name, title and columns. `rank` is an index into the labels of
+  /// finish().
   void add(text::table const& report, std::size_t rank);
 
-  /// Greatest total first.
+  /// Lines are sorted by total, the greatest first.
   text::table finish(std::vector<std::string> const& rank_labels) const;
 
  private:
   struct line {
-    std::vector<std::int64_t> sums;  // of each sum column, the total and the count among them
-    double count = 0, mean = 0, deviations = 0;  // squared ones, added up
+    std::vector<std::int64_t> sums;  // one per sum column, including the total and the count
+    double count = 0, mean = 0, deviations = 0;  // deviations: sum of squares
     std::int64_t minimum = 0, maximum = 0;
     std::vector<rank_value> of_ranks;
   };
@@ -38,7 +39,7 @@ class summed_table {
 
   std::string name_, title_;
   std::vector<text::column> columns_;
-  std::size_t total_ = 0, count_ = 0;  // their columns
+  std::size_t total_ = 0, count_ = 0;  // indexes of their columns
   std::map<std::vector<std::string>, line> lines_;
 };
 

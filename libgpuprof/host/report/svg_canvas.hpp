@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the elements of an SVG picture, and finds free places for its labels.
+// Writes the elements of an SVG picture, and finds free positions for its labels.
 #pragma once
 
 #include <optional>
@@ -13,20 +13,21 @@ struct point {
   double x = 0, y = 0;
 };
 
-/// One decimal: a tenth of a pixel.
+/// Writes one decimal: a tenth of a pixel.
 std::string svg_number(double value);
-/// For text and attributes. Bytes that XML 1.0 has no place for become blanks or U+FFFD.
+/// Escapes for text and attributes. Bytes that XML 1.0 does not allow become blanks or U+FFFD.
 std::string svg_text(std::string_view text);
 
-/// `style` is further attributes, as they stand in the element.
+/// `style` holds further attributes as written in the element.
 class svg_canvas {
  public:
   void text(point at, std::string_view text, std::string_view style = {});
   void line(point from, point to, std::string_view style);
   void frame(point corner, point opposite, std::string_view style);
-  /// `title` appears beside the pointer; lines end with \n.
+  /// `title` is shown next to the pointer; lines end with
+  /// .
   void circle(point center, double radius, std::string_view color, std::string_view title = {});
-  /// Elements as they are: groups, definitions, other canvases.
+  /// Adds elements unchanged: groups, definitions, other canvases.
   void add(std::string_view elements) { out_ += elements; }
 
   std::string const& elements() const noexcept { return out_; }
@@ -42,22 +43,23 @@ struct box {
   }
 };
 
-/// Finds room for labels in a chart, so that they lie on no point and on no other label.
+/// Finds positions for labels in a chart so that they cover no point and no other label.
 class label_room {
  public:
   explicit label_room(box inside) : inside_(inside) {}
 
   void take(box const& place) { taken_.push_back(place); }
-  /// Labels keep off lines where they can.
+  /// Labels avoid this line if possible.
   void avoid_along(point from, point to);
 
   bool is_free(box const& place) const;
 
   struct found_place {
     box place;
-    bool is_far = false;  // a line should lead to it
+    bool is_far = false;  // a line should connect it to its point
   };
-  /// Beside a round point, as near as there is room; taken then. Nothing when there is none.
+  /// Takes a position beside a round point, as near as possible. Returns nothing if there is no
+  /// room.
   std::optional<found_place> take_beside(point center, double radius, double width, double height);
 
  private:

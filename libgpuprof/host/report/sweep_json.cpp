@@ -6,7 +6,7 @@
 namespace gpuprof::host::report {
 namespace {
 
-/// null where it is not known.
+/// Writes null if the text is not known.
 void text_or_null(json_object& o, std::string_view key, std::string_view text) {
   o.member(key, [&](std::string& to) {
     if (text.empty())

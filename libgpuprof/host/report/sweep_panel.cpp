@@ -12,7 +12,7 @@
 namespace gpuprof::host::report {
 namespace {
 
-/// A roof that is so much higher than all values would squeeze them to the ground.
+/// A roof this many times higher than all values would squeeze them to the bottom.
 constexpr double highest_roof = 10;
 constexpr double name_height = 15, character_width = 6.8;
 constexpr std::size_t name_characters = 34, many_points = 24;
@@ -152,7 +152,7 @@ void sweep_panel::draw_plateau(svg_canvas& out) const {
             "fill=\"#f5c542\" fill-opacity=\"0.35\"");
 }
 
-/// Names stand right of the plot, at the height of their lines as far as there is room.
+/// Names are written right of the plot, at the height of their lines if there is room.
 void sweep_panel::draw_levels(svg_canvas& out) const {
   auto next = y_.top() - 6;
   for (auto const& each : levels()) {
@@ -171,7 +171,7 @@ void sweep_panel::draw_levels(svg_canvas& out) const {
   }
 }
 
-/// Their names stand above the plot, in two rows where they would meet.
+/// The names of these places are written above the plot, in two rows if they would overlap.
 void sweep_panel::draw_places(svg_canvas& out) const {
   struct place {
     double x = 0;
@@ -190,7 +190,7 @@ void sweep_panel::draw_places(svg_canvas& out) const {
     places.push_back({x_.x(*found.leaves_roof), "leaves the roof at " + label(*found.leaves_roof)});
   std::sort(places.begin(), places.end(), [](place const& a, place const& b) { return a.x < b.x; });
   double ends[2] = {0, 0};
-  svg_canvas names;  // above all lines
+  svg_canvas names;  // drawn above all lines
   for (auto const& each : places) {
     auto const half = character_width * static_cast<double>(text::width_of(each.name)) / 2;
     auto const middle = std::clamp(each.x, sweep_plot::left + half, sweep_plot::right + 60 - half);

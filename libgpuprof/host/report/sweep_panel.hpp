@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One panel of the picture of a sweep: a figure against size, with roofs and plateau.
+// Draws one panel of a sweep picture: a value over size, with roofs and plateau.
 #pragma once
 
 #include "host/analysis/sweep/sweep_points.hpp"
@@ -17,12 +17,12 @@
 
 namespace gpuprof::host::report {
 
-/// The axes of the picture of a sweep: sizes from left to right, rates from below.
+/// The axes of a sweep picture: sizes from left to right, rates from bottom to top.
 namespace sweep_plot {
 inline constexpr double left = 86, right = 930, inset = 34;
 }  // namespace sweep_plot
 
-/// Logarithmic for sizes above 0, linear where some are not; categories at equal distances.
+/// Logarithmic if all sizes are above 0, else linear; categories have equal distances.
 class sweep_x_axis {
  public:
   explicit sweep_x_axis(std::span<sweep_point const> points) {
@@ -47,10 +47,10 @@ class sweep_x_axis {
   std::vector<double> places_;
 };
 
-/// From 0, in steps that are easy to read; or decades, where it is logarithmic.
+/// A linear axis begins at 0 and has round steps; a logarithmic one shows decades.
 class sweep_y_axis {
  public:
-  /// `unit`: what 1 is called on the axis.
+  /// `unit` is the value of 1 on the axis.
   static sweep_y_axis linear(double greatest, double unit, double top, double bottom) {
     auto const step = nice_step(greatest / unit / 5);
     return {0, greatest / unit * 1.06, step, unit, false, top, bottom};
@@ -67,7 +67,7 @@ class sweep_y_axis {
     auto const share = (place - first_) / (last_ - first_);
     return bottom_ - std::clamp(share, 0.0, 1.0) * (bottom_ - top_);
   }
-  /// In the unit of the axis, and where it is.
+  /// Returns pairs of the value in the axis' unit and its position.
   std::vector<std::pair<double, double>> ticks() const {
     std::vector<std::pair<double, double>> out;
     for (int i = 0; first_ + i * step_ <= last_ * (1 + 1e-9) && i < 20; ++i) {
@@ -90,7 +90,7 @@ class sweep_y_axis {
         top_(top),
         bottom_(bottom),
         is_log_(is_log) {}
-  /// 1, 2 or 5 of its decade, not below.
+  /// Returns the smallest of 1, 2 or 5 times a power of ten that is not below `least`.
   static double nice_step(double least) {
     auto const decade = std::pow(10, std::floor(std::log10(std::clamp(least, 1e-30, 1e30))));
     for (double const of : {1.0, 2.0, 5.0})
@@ -102,23 +102,24 @@ class sweep_y_axis {
   bool is_log_;
 };
 
-/// What is drawn: FLOP, bytes; none: the time of a call, where no rate is known.
+/// Returns the values to draw: FLOP, bytes, or the time of a call (none) if no rate is known.
 std::vector<sweep_figure> panels_of(sweep const& of);
 
 class sweep_panel {
  public:
-  /// The references must outlive it.
+  /// The references must outlive the panel.
   sweep_panel(sweep const& of, sweep_figure figure, sweep_x_axis const& x, double top,
               double bottom);
 
-  /// `places_of_note`: lines where the plateau is reached, the roof left and the bound changes.
+  /// `places_of_note` adds lines where the plateau is reached, where the roof is left and where the
+  /// bound changes.
   void draw(svg_canvas& out, bool places_of_note) const;
 
  private:
   struct level {
     double value = 0;
     std::string name, color, style;
-    bool spans_all = true;  // else only where the plateau is
+    bool spans_all = true;  // else it spans only the plateau
   };
   std::optional<double> value_of(std::size_t point) const;
   std::optional<value_range> range_of(std::size_t point) const;
@@ -126,7 +127,7 @@ class sweep_panel {
   std::vector<level> roofs() const;
   std::vector<level> levels() const;
   double greatest_value() const;
-  double greatest_shown() const;  // of values and roofs
+  double greatest_shown() const;  // of values and roofs together
   sweep_y_axis axis_between(double top, double bottom) const;
   void draw_grid(svg_canvas& out) const;
   void draw_plateau(svg_canvas& out) const;

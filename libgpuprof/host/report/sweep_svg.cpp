@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sweep as a picture: panels of rates one above the other, sizes below, what colors mean beside.
+// Draws a sweep as a picture: panels of rates one above the other, sizes below, the legend beside
+// them.
 #include "host/report/roofline_chart.hpp"
 #include "host/report/sweep_panel.hpp"
 #include "host/report/sweep_report.hpp"
@@ -25,7 +26,7 @@ class picture {
     begin();
     auto top = first_top;
     for (auto const figure : figures_) {
-      // Where no figure is judged, there is one panel.
+      // If no value is judged, there is only one panel.
       bool const is_judged = figure == of_.found.judged || figures_.size() == 1;
       sweep_panel(of_, figure, x_, top, top + panel_height_).draw(out_, is_judged);
       top += panel_height_ + panel_gap;
@@ -73,7 +74,7 @@ class picture {
     return text;
   }
 
-  /// As many labels as there is room for; the last size always has one.
+  /// Writes as many labels as fit; the last size always has one.
   void sizes(double bottom) {
     auto const count = of_.points.size();
     if (count == 0) return;

@@ -31,7 +31,7 @@ std::string bytes_from_text(sweep_point const& p) {
   return std::string(name_of(p.bytes_from));
 }
 
-/// Of the figure that is judged; where there is none, of the time.
+/// Spread of the judged value; if there is none, of the time.
 std::optional<double> judged_spread(sweep const& of, sweep_point const& p) {
   switch (of.found.judged) {
     case sweep_figure::flops:
@@ -49,7 +49,7 @@ struct sweep_column {
   bool is_number;
   std::string (*text)(sweep const&, std::size_t);
   int leave_out = 0;
-  bool (*is_wanted)(sweep const&) = nullptr;  // null: where any line has a text
+  bool (*is_wanted)(sweep const&) = nullptr;  // null: shown if any line has a text
 };
 
 bool has_several_of_a_size(sweep const& of) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a sweep says as a whole, in sentences.
+// Summarizes a sweep in sentences.
 #include "base/readable.hpp"
 #include "host/report/peaks_words.hpp"
 #include "host/report/roofline_chart.hpp"

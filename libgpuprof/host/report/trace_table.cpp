@@ -38,7 +38,7 @@ std::vector<text::column> trace_columns() {
           {"Name"}};
 }
 
-// Places of the columns that only some kinds of operation fill.
+// Indexes of the columns that only some kinds of operation use.
 enum place : std::size_t {
   at_grid = 3,
   at_block = 6,
@@ -70,7 +70,7 @@ class line_maker {
 
   text::row const& line_of(gpu_operation const& operation) {
     cells_.assign(column_count, {});
-    // Unsigned on purpose: what started before the origin shows as a negative number.
+    // Unsigned arithmetic: a start before the origin becomes a negative number.
     cells_[0] = static_cast<std::int64_t>(operation.start - context_.origin.value);
     cells_[1] = static_cast<std::int64_t>(operation.duration);
     cells_[2] = std::int64_t{operation.correlation};
@@ -187,7 +187,7 @@ std::int64_t number_of(std::uint32_t range) noexcept {
   return std::int64_t{range} + 1;
 }
 
-/// ":1:4:5", the outermost first.
+/// Returns ":1:4:5", the outermost first.
 std::string stack_of(range_tree const& tree, std::uint32_t range) {
   std::string stack;
   for (; range != no_range; range = tree[range].parent)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lays out traces: cuda_gpu_trace, one line an operation, and nvtx_pushpop_trace, one line a range.
+// Formats traces: cuda_gpu_trace has one line per operation, nvtx_pushpop_trace one per range.
 #pragma once
 
 #include "host/analysis/gpu_trace.hpp"
@@ -15,7 +15,7 @@
 
 namespace gpuprof::host::report {
 
-/// What the lines of the trace refer to. Trace, shapes and labels must outlive the table.
+/// Context for the lines of the trace. Trace, shapes and labels must outlive the table.
 struct trace_context {
   std::span<kernel_shape const> shapes;
   kernel_labels const* labels = nullptr;
@@ -25,7 +25,7 @@ struct trace_context {
 
 text::table trace_table(gpu_trace const& trace, trace_context context);
 
-/// What the lines of nvtx_pushpop_trace refer to; tree and text must outlive the table.
+/// Context for the lines of nvtx_pushpop_trace. Tree and text must outlive the table.
 struct range_trace_context {
   text_of_name text;
   std::uint32_t process = 0;
@@ -33,7 +33,7 @@ struct range_trace_context {
   timestamp_ns origin;  // starts are counted from here
 };
 
-/// In order of their beginning. `keeps`: empty for all.
+/// Ranges are in order of their beginning. `keeps` is empty to show all.
 text::table range_trace_table(range_tree const& tree, range_filter keeps,
                               range_trace_context context);
 

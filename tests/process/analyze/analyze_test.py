@@ -52,7 +52,7 @@ class Case(unittest.TestCase):
 
 
 class Text(Case):
-    def test_it_says_what_holds_the_program_where_time_went_and_what_was_not_looked_at(self):
+    def test_the_text_says_what_limits_the_program_and_where_time_went_and_what_was_not_looked_at(self):
         run = self.analyze("steps.gpuprof")
         self.assertEqual(run.stderr, "")
         self.assertRegex(run.stdout, r"\Acaptured: made --by test on NVIDIA H200.*\nlost: .*\ncost: ")
@@ -65,7 +65,7 @@ class Text(Case):
         self.assertLessEqual(run.stdout.count("\n"), 100)
         self.assertNotIn("\x1b", run.stdout)
 
-    def test_what_was_to_be_read_around_launches_and_was_not_is_not_looked_at(self):
+    def test_rules_whose_counters_were_not_read_around_launches_are_not_looked_at(self):
         unread, read = ({one["rule"] for one in self.json_of(name)["not_looked_at"]} for name in ("too_short_to_explain.gpuprof", "explained.gpuprof"))
         for rule in ("bank_conflicts", "divergence", "uncoalesced"):
             self.assertIn(rule, unread)
@@ -75,7 +75,7 @@ class Text(Case):
         self.assertNotIn(note, self.analyze("explained.gpuprof").stdout)
         self.assertNotIn(note, self.analyze("steps.gpuprof").stdout)
 
-    def test_with_or_without_findings_it_says_how_far_the_program_is_from_the_roof_or_what_would_save(self):
+    def test_the_text_says_how_close_the_program_is_to_the_roof_or_what_would_save_time(self):
         text = self.analyze("steps.gpuprof").stdout
         if re.search(r"(?m)^\d+ findings?", text):
             self.assertRegex(text, r"(?m)^ 1\. .*\[\w+\]\n    potential gain ")
@@ -112,7 +112,7 @@ class LateRank(Case):
             subprocess.run([MADE_JOBS, folder / f"rank{rank}.gpuprof", "--job", "40", "--rank", str(rank)], check=True)
         return folder
 
-    def test_the_rank_that_all_wait_for_is_named_with_what_it_costs(self):
+    def test_the_rank_that_all_others_wait_for_is_named_with_its_cost(self):
         told = self.json_of(self.job())
         late = [one for one in told["findings"] if one["rule"] == "late_rank"]
         self.assertEqual(len(late), 1)
@@ -121,14 +121,14 @@ class LateRank(Case):
         self.assertAlmostEqual(late[0]["potential_gain_ms"]["high"], 40 * 0.19, delta=0.3)
         self.assertNotIn("late_rank", [one["rule"] for one in told["not_looked_at"]])
 
-    def test_a_gate_on_it_can_be_decided(self):
+    def test_a_gate_on_late_rank_can_be_decided(self):
         folder = self.job()
         self.assertIn("late_rank", self.analyze(folder, "--fail-on", "late_rank>5%", code=1).stderr)
         self.analyze(folder, "--skip-rule", "late_rank")
 
 
 class ForPrograms(Case):
-    def test_json_is_as_its_schema_says(self):
+    def test_json_matches_its_schema(self):
         clients.on_path(clients.folder_of("jsonschema"))
         import jsonschema
         check = jsonschema.Draft202012Validator(json.loads((DOCS / "analyze.schema.json").read_text()))
@@ -154,7 +154,7 @@ class ForPrograms(Case):
         header = next(csv.reader(io.StringIO(self.analyze("--by", "gpu", "-f", "csv", "steps.gpuprof").stdout)))
         self.assertEqual([name for name in header if name.endswith("_ns")][1:], [bucket + "_ns" for bucket in schema["$defs"]["bucket"]["enum"]])
 
-    def test_csv_has_a_row_for_each_finding_and_says_the_rest_on_stderr(self):
+    def test_csv_has_a_row_for_each_finding_and_the_rest_goes_to_stderr(self):
         run = self.analyze("-f", "csv", "steps.gpuprof")
         rows = list(csv.DictReader(io.StringIO(run.stdout)))
         report = self.json_of("steps.gpuprof")
@@ -190,13 +190,13 @@ class SeveralCaptures(Case):
 
 
 class BadInput(Case):
-    def test_a_rule_that_there_is_not_is_answered_with_the_nearest(self):
+    def test_an_unknown_rule_is_answered_with_the_nearest_name(self):
         for option in ("--rule", "--skip-rule", "--fail-on"):
             self.assertIn("did you mean sync_point?", self.refused(2, option, "sync_pont", "steps.gpuprof"))
         self.assertIn("did you mean gpu_gaps?", self.refused(2, "--rule", "gpu_gap", "steps.gpuprof"))
         self.assertIn("--list-rules", self.refused(2, "--rule", "what is this", "steps.gpuprof"))
 
-    def test_shares_that_are_none_are_refused(self):
+    def test_invalid_shares_are_refused(self):
         for wrong in ("", "x", "1%%", "-1%", "101%", "nan", "2"):
             self.assertIn("--min-gain", self.refused(2, f"--min-gain={wrong}", "steps.gpuprof"))
         self.assertIn("--fail-on", self.refused(2, "--fail-on", "sync_point>much", "steps.gpuprof"))
@@ -205,18 +205,18 @@ class BadInput(Case):
         for name in ("only_ranges.gpuprof", "empty.gpuprof"):
             self.assertIn(f"{name} holds no work of a GPU", self.refused(1, name))
 
-    def test_filters_that_nothing_passes(self):
+    def test_filters_that_match_nothing_are_refused(self):
         self.assertIn("no GPU 7", self.refused(1, "--device", "7", "steps.gpuprof"))
         self.assertIn("no NVTX range 'no such range'", self.refused(1, "--filter-nvtx", "no such range", "steps.gpuprof"))
         self.assertIn("only: --device 0", self.analyze("--device", "0", "steps.gpuprof").stdout)
 
-    def test_files_that_are_no_captures(self):
+    def test_files_that_are_not_captures_are_refused(self):
         (self.folder / "noise.gpuprof").write_bytes(b"\x00\xff" * 500)
         self.assertIn("noise.gpuprof", self.refused(1, "noise.gpuprof"))
         self.assertIn("nowhere.gpuprof", self.refused(1, "nowhere.gpuprof"))
         self.assertIn("there is no capture to analyze", self.refused(2))
 
-    def test_a_cut_capture_is_analyzed_as_far_as_it_goes(self):
+    def test_a_cut_capture_is_analyzed_up_to_the_cut(self):
         whole = (self.folder / "steps.gpuprof").read_bytes()
         for part in range(1, 16):
             cut = self.folder / "cut.gpuprof"
@@ -229,7 +229,7 @@ class BadInput(Case):
                 self.assertEqual(run.stderr.count("\n"), 1, run.stderr)
 
     @unittest.skipIf(os.environ.get("BUILT_SANITIZED"), "a program under a sanitizer ends where its memory does")
-    def test_too_little_memory_is_said(self):
+    def test_too_little_memory_is_reported(self):
         # So much that what the process had before does not hold it.
         subprocess.run([MADE_JOBS, self.folder / "large.gpuprof", "--training", "300000"], check=True, stdout=subprocess.DEVNULL)
         self.assertIn("--memory-limit", self.refused(1, "--memory-limit", "0.000001", "large.gpuprof"))
@@ -248,7 +248,7 @@ class Declared(Case):
         self.assertEqual(report["not_looked_at"], [])
         return report["findings"]
 
-    def test_what_a_range_declares_for_one_kernel_is_compared_with_what_was_counted(self):
+    def test_declared_work_of_one_kernel_in_a_range_is_compared_with_its_counted_work(self):
         found = self.padding("padded.gpuprof")
         self.assertEqual([one["where"]["kernel"] for one in found], ["padded"])
         figures = {one["name"]: one["value"] for one in found[0]["evidence"]}
@@ -257,7 +257,7 @@ class Declared(Case):
         self.assertAlmostEqual(found[0]["potential_gain_ms"]["high"], 24 * 0.5 * (1 - 1 / 1.25), places=6)
         self.assertEqual(self.padding("unpadded.gpuprof"), [])
 
-    def test_without_a_declaration_it_is_not_looked_at(self):
+    def test_padded_work_is_not_looked_at_without_a_declaration(self):
         report = self.json_of("--rule", "padded_work", "steps.gpuprof")
         self.assertEqual([one["rule"] for one in report["not_looked_at"]], ["padded_work"])
         self.assertIn("gpuprof::work", str(report["not_looked_at"]))
@@ -267,7 +267,7 @@ class UnifiedMemory(Case):
     def needed(self, capture):
         return str(self.json_of("--rule", "um_faults", capture)["not_looked_at"])
 
-    def test_who_has_recorded_it_is_not_told_to_though_no_page_traveled(self):
+    def test_unified_memory_is_not_advised_if_it_was_recorded_even_without_migrations(self):
         self.assertNotIn("--trace um", self.needed("um.gpuprof"))
         for capture in ("no_um.gpuprof", "steps.gpuprof"):
             self.assertIn("--trace um", self.needed(capture))
@@ -288,7 +288,7 @@ class RulesAndGate(Case):
         report = self.json_of("--skip-rule", ",".join(names), "steps.gpuprof")
         self.assertEqual((report["findings"], report["not_looked_at"]), ([], []))
 
-    def test_the_gate_says_no_where_a_finding_is_above_and_cannot_decide_what_was_not_looked_at(self):
+    def test_the_gate_fails_on_a_large_finding_and_is_undecided_if_the_rule_was_not_looked_at(self):
         report = self.json_of("steps.gpuprof")
         missing = [one["rule"] for one in report["not_looked_at"]]
         self.assertTrue(missing, "the made capture holds ranges and kernels alone")
@@ -308,12 +308,12 @@ class AtTheEndOfARun(Case):
     def profile(self, capture):
         return self.run_gpuprof("profile", "--analyze", "sh", "-c", f"echo mine; {self.NOTE_CAPTURE} {self.folder / capture}; exit 5")
 
-    def test_profile_prints_advice_to_stderr_and_ends_as_the_program(self):
+    def test_profile_prints_advice_to_stderr_and_returns_the_exit_code_of_the_program(self):
         run = self.profile("steps.gpuprof")
         self.assertEqual((run.returncode, run.stdout), (5, "mine\n"))
         self.assertIn("Where the time of the GPU went:", run.stderr)
 
-    def test_what_cannot_be_analyzed_is_one_line(self):
+    def test_a_capture_that_cannot_be_analyzed_gives_one_line(self):
         run = self.profile("empty.gpuprof")
         self.assertEqual(run.returncode, 5)
         self.assertRegex(run.stderr, r"(?m)^gpuprof: --analyze: .*holds no work of a GPU")

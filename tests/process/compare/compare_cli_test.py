@@ -47,7 +47,7 @@ class Compare(Gpuprof):
 
 
 class Differences(Compare):
-    def test_the_same_program_twice_differs_in_nothing(self):
+    def test_two_runs_of_the_same_program_have_no_differences(self):
         for seed in range(1, 6):
             with self.subTest(seed):
                 self.assertEqual(self.verdicts(self.made(seed=seed), self.made(seed=seed + 100)), {})
@@ -84,7 +84,7 @@ class Differences(Compare):
         text = self.compare(self.made(seed=1), self.made(seed=2, renamed=1)).out
         self.assertIn("renamed: kernel_3(float*) -> newer_named(float*)", text)
 
-    def test_other_gpus_are_compared_by_their_roofs(self):
+    def test_different_gpus_are_compared_by_their_roofs(self):
         base, new = self.made(seed=1, counters=1), self.made(seed=2, counters=1, gpu="NVIDIA A100", efficiency=0.5)
         lines, document = self.lines(base, new)
         self.assertIn("the GPUs differ", " ".join(document["notes"]))
@@ -112,7 +112,7 @@ class Output(Compare):
             self.assertEqual(row["verdict"], line["verdict"] or "")
             self.assertEqual(float(row["cost_ns_per_step"]), line["cost_ns_per_step"])
 
-    def test_markdown_is_a_table_whatever_stands_in_names(self):
+    def test_a_markdown_table_stays_valid_with_any_characters_in_names(self):
         text = self.compare(self.made(seed=1), self.made(seed=2, slowed=1.1), "-f", "markdown").out
         rows, columns = 0, None
         for line in text.splitlines():
@@ -135,14 +135,14 @@ class Output(Compare):
 
 
 class Gate(Compare):
-    def test_it_fails_when_it_got_worse_beyond_noise_alone(self):
+    def test_the_gate_fails_only_if_the_slowdown_exceeds_the_noise(self):
         base, slow = self.side(range(1, 6)), self.side(range(11, 16), slowed=1.2)
         failed = self.compare(base, slow, "--fail-on", "kernel:kernel_3>5%,lost>0", code=1)
         self.assertRegex(failed.err, r"kernel:kernel_3>5%: failed: kernel_3\(float\*\) \+\d+\.\d %")
         self.assertIn("lost>0: passed", failed.err)
         self.assertIn("passed", self.compare(base, self.side(range(21, 26)), "--fail-on", "kernel:kernel_3>5%").err)
 
-    def test_one_capture_a_side_cannot_decide_what_is_below_the_noise_of_runs(self):
+    def test_one_capture_per_side_cannot_decide_a_limit_below_the_noise_of_runs(self):
         run = self.compare(self.made(seed=1), self.made(seed=2), "--fail-on", "step>3%", code=3)
         self.assertRegex(run.err, r"step>3%: not decidable: .*\d+ captures a side would do")
         self.assertIn("step>10%: passed", self.compare(self.made(seed=1), self.made(seed=2), "--fail-on", "step>10%").err)
@@ -150,7 +150,7 @@ class Gate(Compare):
     def test_a_failed_clause_counts_more_than_one_that_cannot_be_decided(self):
         self.compare(self.made(seed=1), self.made(seed=2, slowed=2), "--fail-on", "step>1%", "--fail-on", "kernel:kernel_3>20%", code=1)
 
-    def test_losses_fail_it(self):
+    def test_losses_fail_the_gate(self):
         run = self.compare(self.made(seed=1), self.made(seed=2, lost=5), "--fail-on", "lost>0", code=1)
         self.assertIn("lost>0: failed: 5 records", run.err)
 
@@ -170,7 +170,7 @@ class BadInput(Compare):
         self.assertEqual(run.out, "")
         self.assertIn("different programs", self.compare(*pair, "--different-programs").out)
 
-    def test_captures_without_kernels_or_ranges(self):
+    def test_captures_without_kernels_or_ranges_can_be_compared(self):
         self.assertIn("holds no kernels", self.compare(self.made(seed=1, kernels=0), self.made(seed=2, kernels=0)).out)
         text = self.compare(self.made(seed=1, ranges=0), self.made(seed=2, ranges=0)).out
         self.assertIn("no range repeats on both sides", text)
@@ -180,13 +180,13 @@ class BadInput(Compare):
         lines, _ = self.lines(self.made(seed=1, steps=1), self.made(seed=2, steps=1, slowed=3))
         self.assertEqual({line["verdict"] for line in lines.values()}, {None})
 
-    def test_a_capture_that_is_cut_off_is_compared_and_said_to_be(self):
+    def test_a_cut_capture_is_compared_and_reported_as_cut(self):
         whole = self.made(seed=2).read_bytes()
         cut = self.folder / "cut.gpuprof"
         cut.write_bytes(whole[: len(whole) * 2 // 3])
         self.assertIn(f"missing from {cut}", self.compare(self.made(seed=1), cut).out)
 
-    def test_files_that_are_no_captures(self):
+    def test_files_that_are_not_captures_are_refused(self):
         text = self.folder / "text.gpuprof"
         text.write_text("not a capture")
         self.assertIn(str(text), self.compare(self.made(seed=1), text, code=1).err)

@@ -26,7 +26,7 @@ class Demo(processes.Case):
         self.assertTrue((self.folder / (name + ".gpuprof")).is_file())
         self.assertIn("</html>", (self.folder / (name + ".html")).read_text()[-1000:])
 
-    def test_it_shows_what_every_command_says_of_a_recorded_session(self):
+    def test_the_demo_shows_the_output_of_every_command_for_a_recorded_session(self):
         run = self.gpuprof("demo")
         self.check(run)
         self.assertRegex(run.out, r"^This is a recorded session of .+ on an NVIDIA H\w+ \(20\d\d-\d\d-\d\d\), played here\. It uses no GPU; "
@@ -65,7 +65,7 @@ class Demo(processes.Case):
         self.assertEqual(run.code, 0, run.err)
         return set(re.findall(r"^(\w+): \d+ rows", run.out, re.MULTILINE))
 
-    def test_no_counters_clocks_or_power_are_made_up(self):
+    def test_the_demo_does_not_invent_counters_clocks_or_power(self):
         """The emulation can do that for tests; what is installed cannot, even if it is asked to."""
         self.check(self.gpuprof("demo"))
         run = self.gpuprof("profile", "--metrics", "auto", "--peaks", "off", "-o", "counted", PLAYER, SESSION)

@@ -56,7 +56,7 @@ class Examples(unittest.TestCase):
                 self.assertEqual(run.returncode, NO_GPU, run.stderr)
                 self.assert_says_one_line(name, run)
 
-    def test_the_script_compiles_and_says_what_it_misses(self):
+    def test_the_script_compiles_and_reports_what_is_missing(self):
         script = FOLDER / "pytorch_step.py"
         compile(script.read_text(), str(script), "exec")
         run = self.run_without_gpu(sys.executable, str(script))

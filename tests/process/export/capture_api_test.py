@@ -19,7 +19,7 @@ class CaptureApi(export_cases.Case):
         self.assertIn("in order\tyes", run.out)
         return found, run.out
 
-    def test_it_agrees_with_stats(self):
+    def test_the_api_agrees_with_stats(self):
         for capture in self.captures():
             if "hostile" in capture.name:
                 continue  # its names break lines
@@ -40,11 +40,11 @@ class CaptureApi(export_cases.Case):
         self.assertEqual({name: found["range"][name] for name in ("step", "forward")}, {"step": (1, 3000), "forward": (1, 1000)})
         self.assertEqual(found["range"]["never ends"], (1, 995_000))  # to the end of the capture
 
-    def test_hostile_names_come_through(self):
+    def test_hostile_names_are_read(self):
         _, text = self.read(self.made("hostile"))
         self.assertIn("bad \ufffd\ufffd bytes \ufffd", text)
 
-    def test_a_cut_capture_is_read_as_far_as_it_goes(self):
+    def test_a_cut_capture_is_read_up_to_the_cut(self):
         whole = self.training(100_000).read_bytes()
         cut = self.folder / "cut.gpuprof"
         cut.write_bytes(whole[: len(whole) // 2])
@@ -52,7 +52,7 @@ class CaptureApi(export_cases.Case):
         self.assertGreater(sum(count for count, _ in found["kernel"].values()), 20_000)
         self.assertIn("\nlost\t", text)
 
-    def test_what_is_no_capture_is_one_line(self):
+    def test_a_file_that_is_not_a_capture_gives_one_line(self):
         other = self.folder / "other"
         other.write_text("text")
         run = self.run_program(processes.path("BUILT_READ_CAPTURE"), other)

@@ -103,7 +103,7 @@ class Chrome(export_cases.Case):
                 self.assertEqual(len(ranges), sum(row["Instances"] for row in rows))
                 self.assertEqual(sum(ns(e["dur"]) for e in ranges), sum(row["Total Time (ns)"] for row in rows))
 
-    def test_no_slice_cuts_through_another(self):
+    def test_slices_of_one_row_never_partly_overlap(self):
         for capture in self.captures() + [self.job_rank(1)]:
             with self.subTest(capture.name):
                 self.assertEqual(rows_with_cuts(self.trace(capture)["traceEvents"]), set())
@@ -133,14 +133,14 @@ class Chrome(export_cases.Case):
                         self.assertGreater(called.get(correlation, math.inf), event["ts"] + 100_000, event)
                         self.assertTrue(correlation in called or capture.stem == "odd", event)
 
-    def test_a_correlation_stands_once_among_the_calls(self):
+    def test_each_correlation_id_appears_only_once_among_the_calls(self):
         for capture in self.captures():
             with self.subTest(capture.name):
                 calls = of_category(self.trace(capture)["traceEvents"], *CALLS)
                 times = collections.Counter(e["args"].get("correlation") for e in calls)
                 self.assertEqual([c for c, n in times.items() if n > 1 and c is not None], [])
 
-    def test_calls_are_made_where_none_was_recorded_and_say_so(self):
+    def test_calls_that_were_not_recorded_are_made_up_and_marked_as_such(self):
         capture = self.training(1000, rank=3)
         run = self.run_export(capture, "chrome", "-o", self.folder / "made.json")
         self.assertIn("1,000 launches of 1 us were made", run.err)
@@ -158,7 +158,7 @@ class Chrome(export_cases.Case):
             self.assertIn(name, names)
         self.assertEqual(names, {e["name"] for e in of_category(events, "user_annotation")})
 
-    def test_the_head_says_whose_trace_it_is(self):
+    def test_the_header_names_the_rank_and_the_gpu_of_the_trace(self):
         trace = self.trace(self.training(1000, rank=3))
         self.assertEqual(trace["distributedInfo"], {"rank": 3, "world_size": 8})
         self.assertEqual((trace["schemaVersion"], trace["displayTimeUnit"], trace["missing"]), (1, "ms", []))
@@ -167,7 +167,7 @@ class Chrome(export_cases.Case):
         self.assertNotEqual(trace["trace_id"], self.trace(self.training(1000, rank=4))["trace_id"])
         self.assertNotIn("distributedInfo", self.trace(self.made("odd")))
 
-    def test_no_number_is_beyond_what_a_double_holds(self):
+    def test_every_number_fits_exactly_into_a_double(self):
         def look(value):
             if isinstance(value, dict):
                 for key, inner in value.items():
@@ -181,7 +181,7 @@ class Chrome(export_cases.Case):
         for capture in self.captures():
             look(self.trace(capture))
 
-    def test_what_a_cut_capture_lacks_stands_in_the_trace(self):
+    def test_the_trace_lists_what_a_cut_capture_lacks(self):
         whole = self.training(100_000).read_bytes()
         cut = self.folder / "cut.gpuprof"
         cut.write_bytes(whole[: len(whole) * 2 // 3])

@@ -79,7 +79,7 @@ class Rules(export_cases.Case):
     def captures_with_calls(self):
         return [self.of_session("train_step"), self.made("rare"), self.job_rank(0)]
 
-    def test_copies_fills_and_waits(self):
+    def test_rows_of_copies_fills_and_waits_equal_those_of_nsys(self):
         listed = dict.fromkeys(("cuda_memcpy_async", "cuda_memcpy_sync", "cuda_api_sync"), 0)
         for capture in self.captures_with_calls():
             for rule in (*listed, "cuda_memset_sync"):
@@ -89,21 +89,21 @@ class Rules(export_cases.Case):
         for rule in ("cuda_memcpy_async", "cuda_memcpy_sync", "cuda_api_sync"):
             self.assertGreater(listed[rule], 0, rule)
 
-    def test_gaps(self):
+    def test_gaps_equal_those_of_nsys(self):
         for capture in self.captures_with_calls() + [self.training(20_000)]:
             with self.subTest(capture.name):
                 self.assert_same(capture, "gpu_gaps", rows=ALL, gap=0)
                 self.assert_same(capture, "gpu_gaps")
         self.assertGreater(len(self.of_gpuprof(self.training(20_000), "gpu_gaps", gap=0, rows=ALL)), 100)
 
-    def test_time_in_use(self):
+    def test_time_in_use_equals_that_of_nsys(self):
         for capture in self.captures_with_calls() + [self.training(20_000)]:
             for options in ({}, {"chunks": 7, "threshold": 90}, {"chunks": 1000, "threshold": 99}, {"chunks": 1, "threshold": 100}):
                 with self.subTest(capture.name, **options):
                     # Of a GPU with several contexts nsys names the one that its database comes upon.
                     self.assert_same(capture, "gpu_time_util", ["Context ID"] if capture.stem == "rare" else [], rows=ALL, **options)
 
-    def test_rows_are_limited_to_the_longest(self):
+    def test_only_the_longest_rows_are_kept(self):
         everything = self.of_gpuprof(self.training(20_000), "gpu_gaps", gap=0, rows=ALL)
         self.assertEqual(self.of_gpuprof(self.training(20_000), "gpu_gaps", gap=0, rows=7), everything[:7])
         self.assertEqual(len(self.of_gpuprof(self.training(20_000), "gpu_gaps", gap=0)), 50)
@@ -116,13 +116,13 @@ class Mistakes(export_cases.Case):
         self.assertEqual(run.out, "")
         return run.err
 
-    def test_what_is_wrong_is_said(self):
+    def test_mistakes_of_the_user_are_reported(self):
         capture = self.made("only_ranges")
         self.assertIn("did you mean gpu_gaps?", self.refused(capture, "gpu_gap"))
         self.assertIn("1 to 1000 chunks, not 1001", self.refused(capture, "gpu_time_util", "50", "500", "1001"))
         self.assertIn("record with --trace cuda,nvtx,cuda-api", self.refused(capture, "cuda_api_sync"))
 
-    def test_what_is_recorded_by_default_does_for_calls_that_block_alone(self):
+    def test_calls_recorded_by_default_are_enough_only_for_rules_on_blocking_calls(self):
         run = self.profile(processes.recorded("graph"))
         self.assertEqual(run.code, 0, run.err)
         self.assertIn("only those that do were recorded; record with --trace cuda,nvtx,cuda-api", self.refused(self.capture, "cuda_memcpy_async"))

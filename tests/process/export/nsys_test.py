@@ -170,13 +170,13 @@ class Rows(Nsys):
                     row[column] = row[column] or "0.000"
         self.assert_same(name, theirs, ours)
 
-    def test_of_recorded_sessions(self):
+    def test_rows_of_recorded_sessions_equal_those_of_stats(self):
         for session in processes.all_recorded():
             name = pathlib.Path(session).stem
             with self.subTest(name):
                 self.compared(self.of_session(name), skipped=BY_LAUNCH)
 
-    def test_of_ranges_of_recorded_sessions(self):
+    def test_rows_of_ranges_in_recorded_sessions_equal_those_of_stats(self):
         for session in processes.all_recorded():
             name = pathlib.Path(session).stem
             with self.subTest(name):
@@ -191,18 +191,18 @@ class Rows(Nsys):
                 counts = ["Total GPU Ops", "Avg GPU Ops"] if name == "graph" else []
                 self.check_nvtx_gpu_proj_sum("nvtx_gpu_proj_sum", theirs["nvtx_gpu_proj_sum"], ours["nvtx_gpu_proj_sum"], left_out=counts)
 
-    def test_of_rare_records(self):
+    def test_rows_of_rare_records_equal_those_of_stats(self):
         theirs = self.compared(self.made("rare"))
         self.assertEqual(len(theirs["um_sum"]), 2)
         self.assertEqual({row["NVTX Range"] for row in theirs["nvtx_kern_sum"]}, {"step", "model:forward"})
 
-    def test_of_captures_with_counters(self):
+    def test_rows_of_captures_with_counters_equal_those_of_stats(self):
         # Stats has another length for launches that counting slowed down.
         for name, skipped in (("mixed_sampled", ()), ("mixed_exact", ()), ("counted_auto", ("cuda_api_gpu_sum", "cuda_gpu_kern_gb_sum", "cuda_gpu_kern_sum", "cuda_gpu_sum", "cuda_kern_exec_sum"))):
             with self.subTest(name):
                 self.compared(pathlib.Path(processes.path("H200_CAPTURES"), name + ".gpuprof"), skipped=skipped)
 
-    def test_of_sessions_with_the_calls_that_are_recorded_by_default(self):
+    def test_rows_of_sessions_with_only_default_calls_equal_those_of_stats(self):
         for session in processes.all_recorded():
             name = pathlib.Path(session).stem
             with self.subTest(name):
@@ -212,18 +212,18 @@ class Rows(Nsys):
                 counts = ["Total GPU Ops", "Avg GPU Ops"] if name == "graph" else []
                 self.compared(self.capture, left_out={"nvtx_gpu_proj_sum": counts})
 
-    def test_of_two_ranks_with_the_calls_that_are_recorded_by_default(self):
+    def test_rows_of_two_ranks_with_only_default_calls_equal_those_of_stats(self):
         for rank in (0, 1):
             theirs = self.compared(pathlib.Path(processes.path("H200_CAPTURES")).with_name("h100") / f"ddp.rank{rank}.gpuprof")
             self.assertGreater(len(theirs["nvtx_kern_sum"]), 10)
             self.assertGreater(sum(int(row["Count"]) for row in theirs["cuda_kern_exec_sum"]), 1000)
 
-    def test_of_made_captures(self):
+    def test_rows_of_made_captures_equal_those_of_stats(self):
         for name in ("hostile", "odd", "empty", "large_pid"):
             with self.subTest(name):
                 self.compared(self.made(name), skipped=BY_LAUNCH)
 
-    def test_a_range_that_never_ended_lasts_to_the_last_event_of_nvtx(self):
+    def test_nsys_ends_a_range_that_was_never_closed_at_its_last_nvtx_event(self):
         # gpuprof has it last to the end of the capture.
         theirs = self.reports_of_nsys(self.exported(self.made("only_ranges")), ["nvtx_sum"])["nvtx_sum"]
         ours = self.reports_of_gpuprof(self.made("only_ranges"), ["nvtx_sum"])["nvtx_sum"]
@@ -231,7 +231,7 @@ class Rows(Nsys):
         self.assert_same("nvtx_sum", [row for row in theirs if row["Range"] != "never ends"], [row for row in ours if row["Range"] != "never ends"],
                          left_out=["Time (%)"])
 
-    def test_within_a_time(self):
+    def test_rows_within_a_time_filter_equal_those_of_stats(self):
         capture = self.made("rare")
         names = ["cuda_gpu_kern_sum", "cuda_gpu_mem_time_sum", "cuda_api_sum", "nvtx_sum"]
         theirs = self.reports_of_nsys(self.exported(capture), names, "--filter-time", "9us/17500ns")
@@ -243,7 +243,7 @@ class Rows(Nsys):
                     row["Range"] = row["Range"].removeprefix("model:")
             self.check(name, theirs[name], ours[name])
 
-    def test_within_a_range(self):
+    def test_rows_within_a_range_filter_count_only_calls_in_the_range(self):
         theirs = self.reports_of_nsys(self.exported(self.made("rare")), ["cuda_api_sum"], "--filter-nvtx", "forward@model")["cuda_api_sum"]
         self.assertEqual({row["Name"]: row["Num Calls"] for row in theirs}, {"cudaLaunchKernel": "5", "cuLaunchKernelEx": "1"})
 

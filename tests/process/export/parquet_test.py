@@ -94,7 +94,7 @@ class Numbers(Case):
                 found = self.values(out, "SELECT split_part(name, '_v', 1), count(*) FROM api GROUP BY 1") if (out / "api").exists() else []
                 self.assertEqual(dict(found), sums)
 
-    def test_kernels_say_in_which_range_and_step_they_were_launched(self):
+    def test_kernels_have_the_range_and_step_in_which_they_were_launched(self):
         out = self.export(self.training(2000), "parquet")
         rows = self.values(out, "SELECT range_path, range_name, step, count(*) FROM kernel GROUP BY ALL ORDER BY step, 1")
         self.assertEqual(rows, [(f"step/{name}", name, step, 100) for step in range(10) for name in ("backward", "forward")])
@@ -116,7 +116,7 @@ class Numbers(Case):
                 self.assertEqual(frame["duration"].sum(), ns or 0)
                 self.assertEqual(frame["name"].cast(str).to_list(), table["name"].to_pylist())
 
-    def test_a_file_says_where_it_is_from(self):
+    def test_a_file_says_which_run_it_comes_from(self):
         import pyarrow.parquet
         file = pyarrow.parquet.ParquetFile(self.export(self.fleet(0, 3), "parquet") / "kernel/rank=3/part-0.parquet")
         about = {key.decode(): value.decode() for key, value in file.metadata.metadata.items()}
@@ -127,7 +127,7 @@ class Numbers(Case):
         self.assertEqual(column["name"].compression, "ZSTD")
         self.assertTrue(column["start"].has_column_index)
 
-    def test_names_are_as_all_exports_have_them(self):
+    def test_names_are_written_as_in_all_other_exports(self):
         out = self.export(self.made("hostile"), "parquet")
         names = {name for name, in self.values(out, "SELECT name FROM kernel")}
         self.assertIn("bad \ufffd\ufffd bytes \ufffd", names)
@@ -179,12 +179,12 @@ class Ranks(Case):
         self.assertEqual(run.code, 2, run.err)
         self.assertEqual(self.run_export(self.fleet(0, 0), "csv", "-o", self.folder / "csv", "--run", "monday").code, 2)
 
-    def test_the_page_answers_what_it_asks(self):
+    def test_the_queries_of_the_documentation_page_give_the_right_answers(self):
         self.check_page(self.ask)
 
 
 class Faults(Case):
-    def test_the_least_of_integers_is_a_number(self):
+    def test_the_smallest_integer_is_read_back_as_a_number(self):
         out = self.export(self.made("lossy"), "parquet", name="least")
         self.assertEqual([row["payload_bits"] for row in self.ask(out, "SELECT payload_bits FROM mark")], [-(1 << 63)])
 
@@ -199,7 +199,7 @@ class Faults(Case):
         self.assertIn("whatever came last", self.ask(out, "SELECT missing FROM capture")[0]["missing"])
         self.assertEqual(self.run_export(cut, "parquet", "-o", self.folder / "strict", "--strict").code, 1)
 
-    def test_damage_inside_a_capture_is_told(self):
+    def test_damage_inside_a_capture_is_reported(self):
         damaged = bytearray(self.training(100_000).read_bytes())
         for at in range(len(damaged) // 2, len(damaged) // 2 + 64):
             damaged[at] ^= 0xFF
@@ -222,7 +222,7 @@ class Faults(Case):
         self.assertIn("interrupted, nothing was written", err)
         self.assertEqual(list(self.folder.iterdir()), [])
 
-    def test_a_killed_command_takes_its_program_along(self):
+    def test_a_killed_export_command_leaves_no_files(self):
         out = self.folder / "out"
         run = subprocess.Popen([processes.path("BUILT_GPUPROF"), "export", self.training(3_000_000), "--type", "parquet", "-o", out])
         while run.poll() is None and not out.exists():
@@ -260,7 +260,7 @@ class Faults(Case):
         self.assertEqual((run.code, run.err.count("\n")), (1, 1), run.err)
         self.assertIn("cannot write /proc/none/x", run.err)
 
-    def test_a_folder_of_others_is_not_added_to(self):
+    def test_nothing_is_added_to_a_folder_that_holds_other_files(self):
         out = self.folder / "mine"
         out.mkdir()
         (out / "thesis.txt").write_text("mine")
@@ -268,7 +268,7 @@ class Faults(Case):
         self.assertEqual((run.code, run.err.count("\n")), (1, 1), run.err)
         self.assertEqual([f.name for f in out.iterdir()], ["thesis.txt"])
 
-    def test_a_limit_of_memory_is_kept(self):
+    def test_the_memory_limit_is_kept(self):
         run = self.run_export(self.training(3_000_000), "parquet", "-o", self.folder / "out", "--memory-limit", "0.03")
         self.assertEqual(run.code, 1, run.err)
         self.assertIn("--memory-limit", run.err)
@@ -288,20 +288,20 @@ class Program(Case):
             command.with_name("export-parquet").chmod(0o755)
         return self.run_program(command, "export", self.made("odd"), "--type", "parquet", "-o", self.folder / "out")
 
-    def test_without_it_one_line_says_how_to_get_it(self):
+    def test_without_the_parquet_program_one_line_says_how_to_get_it(self):
         run = self.alone()
         self.assertEqual((run.code, run.err.count("\n")), (1, 1), run.err)
         self.assertIn("pip install pyarrow==26", run.err)
         self.assertIn("-DGPUPROF_PYARROW", run.err)
         self.assertFalse((self.folder / "out").exists())
 
-    def test_arrow_of_another_version(self):
+    def test_a_parquet_program_built_for_another_arrow_version_is_one_line(self):
         # What the loader does when it does not find libparquet.so.2600.
         run = self.alone("#!/bin/sh\nexit 127\n")
         self.assertEqual((run.code, run.err.count("\n")), (1, 1), run.err)
         self.assertIn("built against Arrow", run.err)
 
-    def test_one_that_dies(self):
+    def test_a_parquet_program_that_crashes_is_one_line(self):
         run = self.alone("#!/bin/sh\nkill -SEGV $$\n")
         self.assertEqual((run.code, run.err.count("\n")), (1, 1), run.err)
         self.assertIn("nothing was written", run.err)

@@ -104,7 +104,7 @@ class Decoded(Perfetto):
         clients.folder_of("perfetto")
 
     @of_each_capture
-    def test_all_work_of_the_gpu_is_there_with_its_time_and_place(self, capture, exported):
+    def test_all_gpu_work_is_in_the_trace_with_its_time_and_place(self, capture, exported):
         rows = exported.rows
         trace = exported.trace
         of = [(w.begin, w.duration, w.gpu, int(w.queue.rsplit(" ", 1)[1])) for w in trace.work]
@@ -174,7 +174,7 @@ class Decoded(Perfetto):
         launched = [r for r in rows.work() if (r["correlation"] in calls if calls else r["launched"] and r["thread"])]
         self.assertEqual(len(arrows), len(launched))
 
-    def test_samples_and_readings_are_those_of_the_capture(self):
+    def test_samples_and_readings_equal_those_of_the_capture(self):
         for name in "counted_auto", "mixed_exact", "mixed_sampled":
             exported = self.of_h200(name)
             rows, trace = exported.rows, exported.trace
@@ -190,7 +190,7 @@ class Decoded(Perfetto):
                 self.assertEqual(written, {value for value in read if value[2] != 0})
 
     @of_each_capture
-    def test_memory_is_what_was_allocated_and_not_released(self, capture, exported):
+    def test_the_memory_counter_shows_memory_that_is_allocated_and_not_yet_released(self, capture, exported):
         rows = exported.rows
         expected, live, total = collections.defaultdict(list), {}, collections.Counter()
         for row in sorted(rows["memory"], key=lambda row: row["time"]):
@@ -206,7 +206,7 @@ class Decoded(Perfetto):
         written = [values for name, values in exported.trace.track_counters.items() if name.startswith("Allocated memory: ")]
         self.assertEqual(sorted(written), sorted(expected.values()))
 
-    def test_what_a_range_carries_is_noted_at_it(self):
+    def test_the_attributes_of_a_range_are_notes_on_its_slice(self):
         notes = [s.notes for s in crooked(self).trace.slices if s.name == "carries"]
         self.assertEqual([n.pop("payload") for n in notes], [2**64 - 1, -5, 2.5, '{"a": 1}'])
         self.assertEqual(notes, [{"category": "seventh", "color": "#ff00ff00", "flops": 1e9}] * 4)
@@ -218,11 +218,11 @@ class Decoded(Perfetto):
         self.assertEqual(sorted(call.launches), sorted(w.event for w in of_graph))
         self.assertEqual(len(of_graph), 3)
 
-    def test_what_the_format_cannot_hold_is_said(self):
+    def test_ranges_that_the_format_cannot_hold_are_reported(self):
         run = self.run_export(crooked(self).capture, "perfetto", "-o", self.folder / "said")
         self.assertIn("1 NVTX range cut off where the range around ends", run.err)
 
-    def test_a_gpu_says_what_it_is(self):
+    def test_a_gpu_has_its_name_architecture_and_uuid(self):
         trace = self.exported(self.made("odd")).trace
         (gpu,) = trace.gpus
         self.assertEqual((gpu.name, gpu.architecture, gpu.uuid.hex()), ("NVIDIA H200", "GH100", "00000000000000000000000000000001"))
@@ -243,7 +243,7 @@ class Imported(Perfetto):
         cls.addClassCleanup(cls.browser.close)
 
     @of_each_capture
-    def test_every_capture_is_imported_as_it_is(self, capture, exported):
+    def test_every_capture_is_imported_unchanged(self, capture, exported):
         rows = exported.rows
         with self.browser.opened(exported.file) as ui:
             # The arrows are an extension that Perfetto knows from v55 on.
@@ -284,7 +284,7 @@ class Imported(Perfetto):
         self.assertEqual([tuple(row.values()) for row in found],
                          [("GPU 0 SM clock by NVML", "MHz", 1700)] * 3 + [("GPU 0 power", "W", 650)] * 3 + [("GPU 0 temperature", "\u00b0C", 60)] * 3)
 
-    def test_a_kernels_counters_are_in_its_time(self):
+    def test_the_counters_of_a_kernel_lie_within_its_time(self):
         exported = self.of_h200("mixed_exact")
         rows = exported.rows
         names = {row["metric"]: row["name"] for row in rows["metric"]}
@@ -295,7 +295,7 @@ class Imported(Perfetto):
                              " join track q on s.track_id = q.id where q.type = 'gpu_render_stage' and c.value != 0")
         self.assertEqual(sorted((r["ts"], r["name"], r["value"]) for r in found), expected)
 
-    def test_crooked_ranges_and_calls_keep_their_lengths(self):
+    def test_ranges_and_calls_that_overlap_keep_their_lengths(self):
         with self.browser.opened(crooked(self).file) as ui:
             self.assertEqual(set(ui.import_problems()) - {"unknown_extension_fields"}, set())
             rows = ui.query("select s.name, s.ts - 1700000000000000000 as ts, s.dur, s.depth from slice s join track t on s.track_id = t.id"
@@ -312,7 +312,7 @@ class Imported(Perfetto):
                          [("Device, GPU 0", 1000), ("Device, GPU 0", 1500), ("Pinned, GPU 0", 70), ("Device, GPU 0", 500)])
         self.assertEqual(queues, {f"GPU {gpu} context {context} stream 007" for gpu, context in ((0, 1), (1, 2), (1, 3))})
 
-    def test_names_come_through_whatever_they_are(self):
+    def test_hostile_names_come_through_unchanged(self):
         with self.browser.opened(self.exported(self.made("hostile")).file) as ui:
             names = [row["name"] for row in ui.query("select name from slice where category = 'nvtx' and dur > 0 order by ts")]
         self.assertEqual(names[1:4], ["</script><img src=x onerror=alert(1)>", "line\nbreak, tab\t and \x01\x1f\x7f controls", "bad \ufffd\ufffd bytes \ufffd"])

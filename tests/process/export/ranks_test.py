@@ -50,7 +50,7 @@ class Ranks(export_cases.Case):
 
 
 class Stats(Ranks):
-    def test_each_rank_has_a_line_in_the_order_of_ranks(self):
+    def test_each_rank_has_a_line_and_lines_are_sorted_by_rank(self):
         rows, _ = self.rows("ranks_sum", self.job())
         self.assertEqual([row["Rank"] for row in rows], [str(rank) for rank in RANKS])
         for rank, row in zip(RANKS, rows):
@@ -60,7 +60,7 @@ class Stats(Ranks):
             self.assertEqual(row["Work Time (ns)"], STEPS * KERNELS * us(OF_KERNEL[rank]))
             self.assertEqual(row["GPU Busy (ns)"], row["Work Time (ns)"] + row["Collective Time (ns)"])
 
-    def test_the_slowest_rank_of_a_range_and_who_works_longest_in_it(self):
+    def test_a_range_shows_its_slowest_rank_and_the_rank_with_most_work(self):
         ranges = {row["Range"]: row for row in self.rows("ranks_range_sum", self.job())[0]}
         forward = ranges["forward"]
         self.assertEqual((forward["Avg Min (ns)"], forward["Avg Med (ns)"], forward["Avg Max (ns)"]), (us(100), us(135), us(170)))
@@ -68,14 +68,14 @@ class Stats(Ranks):
         self.assertEqual((ranges["step"]["Work Med (ns)"], ranges["step"]["Work Max (ns)"]), (us(KERNELS * 20), us(KERNELS * 30)))
         self.assertEqual((ranges["step"]["Spread (%)"], ranges["step"]["Instances"]), (0, STEPS * 8))
 
-    def test_the_spread_of_a_kernel(self):
+    def test_kernels_show_their_spread_over_ranks(self):
         kernels = {row["Name"]: row for row in self.rows("ranks_kern_sum", self.job())[0]}
         self.assertEqual((kernels[GEMM]["Avg Med (ns)"], kernels[GEMM]["Avg Max (ns)"]), (us(20), us(30)))
         self.assertEqual((kernels[GEMM]["Slowest"], kernels[GEMM]["Spread (%)"], kernels[GEMM]["Ranks"]), (str(SLOW), 50.0, 8))
         base = {row["Name"] for row in self.rows("ranks_kern_sum:base", self.job())[0]}
         self.assertEqual(base, {"work", "ncclDevKernel_AllReduce_Sum_f32"})
 
-    def test_who_waits_for_whom_across_hosts_whose_clocks_are_apart(self):
+    def test_waits_between_ranks_are_found_although_the_clocks_of_the_hosts_differ(self):
         (row,), notes = self.rows("ranks_collective_sum", self.job())
         self.assertEqual((row["Matched"], row["Unmatched"], row["Ranks"], row["Name"]), (STEPS, 0, 8, SUM))
         self.assertEqual((row["Last"], row["Times Last (%)"], row["Waits Longest"]), (str(SLOW), 100, "0"))
@@ -84,7 +84,7 @@ class Stats(Ranks):
         self.assertAlmostEqual(row["Wait Time (ns)"], STEPS * us(WAIT), delta=STEPS * 8 * 800)
         self.assertRegex(notes, r"clocks: node2 is 5(\.000)? ms ahead of node1, \+- \d+ ns, by 800 ends of collectives")
 
-    def test_without_collectives_on_both_hosts_the_error_is_said_to_be_unknown(self):
+    def test_without_collectives_on_both_hosts_the_clock_error_is_reported_as_unknown(self):
         run = self.gpuprof("stats", "-r", "ranks_collective_sum", "-f", "json", "--filter-time", "/50us", self.job())
         self.assertIn("hold no kernels of collectives", run.err)
         one = self.job(ranks=[0], steps=100) / "h.gpuprof"
@@ -106,7 +106,7 @@ class Stats(Ranks):
         self.assertIn("nor do the other captures serve", run.err)
         self.assertEqual(self.gpuprof("stats", "--filter-time", "x", job).code, 2)
 
-    def test_sums_over_ranks_are_those_of_the_captures(self):
+    def test_sums_over_ranks_equal_the_sums_of_the_captures(self):
         job = self.job()
         for report, key, total, count in (("cuda_gpu_kern_sum", "Name", "Total Time (ns)", "Instances"),
                                           ("nvtx_sum", "Range", "Total Time (ns)", "Instances"),
@@ -129,7 +129,7 @@ class Stats(Ranks):
         self.assertEqual([row["Rank"] for row in rows], [str(rank) for rank in RANKS for _ in range(5 * (KERNELS + 1))])
         self.assertEqual(rows[0]["Start (ns)"], str(us(10)))
 
-    def test_reports_with_other_columns_in_each_capture(self):
+    def test_reports_whose_columns_differ_between_captures_are_joined(self):
         h200 = sorted(pathlib.Path(processes.path("H200_CAPTURES")).glob("*.gpuprof"))
         rows, _ = self.rows("gpu_metrics_sum", *h200)
         each = [dict(row, Rank=file.stem) for file in h200 for row in self.rows("gpu_metrics_sum", file)[0]]
@@ -137,7 +137,7 @@ class Stats(Ranks):
         for row, alone in zip(rows, each):
             self.assertEqual({name: value for name, value in row.items() if value is not None or name in alone}, alone)
 
-    def test_every_report_takes_whatever_captures_there_are(self):
+    def test_every_report_accepts_every_kind_of_capture(self):
         captures = [self.made(name) for name in export_cases.MADE] + [self.job(ranks=[2])] + list(pathlib.Path(processes.path("H200_CAPTURES")).glob("*.gpuprof"))
         help_text = self.gpuprof("stats", "--help").out
         reports = sorted(set(re.findall(r"\b(?:cuda|nvtx|gpu|um|ranks)_\w+_(?:sum|trace)\b", help_text)) | {"um_sum", "ranks_sum"})
@@ -146,18 +146,18 @@ class Stats(Ranks):
             run = self.gpuprof("stats", "-r", ",".join(reports), "-f", kind, *captures)
             self.assertEqual(run.code, 0, run.err)
 
-    def test_csv_of_what_there_is_not_has_its_columns(self):
+    def test_csv_of_a_report_without_rows_still_has_its_header(self):
         run = self.gpuprof("stats", "-r", "cuda_api_sum,um_sum", "-f", "csv", self.job())
         heads = [line for line in run.out.splitlines() if line]
         self.assertEqual([head.split(",")[0] for head in heads], ["Time (%)", "Rank"])
         self.assertIn("Slowest", heads[0])
 
-    def test_names_may_be_files_folders_and_patterns_and_count_once(self):
+    def test_captures_may_be_named_by_file_folder_or_pattern_and_each_counts_once(self):
         job = self.job()
         for words in ([job], [f"{job}/*.gpuprof"], [job, job / "a.gpuprof", f"{job}/[ab].gpuprof"], sorted(job.iterdir())):
             self.assertEqual(len(self.rows("ranks_sum", *words)[0]), 8)
 
-    def test_what_is_missing_or_damaged_is_named_and_the_rest_is_used(self):
+    def test_missing_or_damaged_captures_are_named_and_the_others_are_used(self):
         job = self.job(ranks=[0, 1, 2, 5, 6])
         (job / "c.gpuprof").write_bytes(b"no capture")
         whole = (job / "h.gpuprof").read_bytes()
@@ -168,7 +168,7 @@ class Stats(Ranks):
         self.assertIn("the job has 8 ranks, captures of 4 are here; missing: 3, 4, 5 and 7", err)
         self.assertRegex(err, "lost: .*rank 0: whatever came last")
 
-    def test_one_rank_twice_and_a_rank_unknown(self):
+    def test_duplicate_and_unknown_ranks_are_reported(self):
         job = self.job(ranks=[0, 1])
         shutil.copy(job / "h.gpuprof", job / "again.gpuprof")
         shutil.copy(self.made("odd"), job / "lone.gpuprof")
@@ -177,14 +177,14 @@ class Stats(Ranks):
         self.assertIn("rank 0 has 2 captures, each counts: ", err)
         self.assertIn("no rank is known of ", err)
 
-    def test_the_launcher_of_a_job_is_no_rank(self):
+    def test_the_capture_of_a_launcher_is_not_a_rank(self):
         job = self.job(ranks=[0, 1])
         shutil.copy(self.made("only_ranges"), job / "torchrun.gpuprof")
         rows, err = self.rows("ranks_sum", job)
         self.assertEqual([row["Rank"] for row in rows], ["0", "1"])
         self.assertIn("torchrun.gpuprof, left out", err)
 
-    def test_nothing_there(self):
+    def test_a_place_without_captures_gives_one_line(self):
         empty = self.folder / "empty"
         empty.mkdir()
         for words, said in ((empty, "holds no captures"), (f"{empty}/*.gpuprof", "no file matches"), (empty / "x", "cannot open")):
@@ -192,7 +192,7 @@ class Stats(Ranks):
             self.assertEqual((run.code, run.out, run.err.count("\n")), (1, "", 1))
             self.assertIn(said, run.err)
 
-    def test_eight_captures_of_a_hundred_thousand_kernels_take_little(self):
+    def test_eight_captures_with_a_hundred_thousand_kernels_each_need_little_cpu_time(self):
         job = self.job(steps=5_000)
         before = os.times()
         rows, _ = self.rows("ranks_sum", job)
@@ -213,7 +213,7 @@ class Export(Ranks):
         self.assertEqual(run.code, 0, run.err)
         self.assertTrue((out / "rank3" / "kernel.csv").exists())
 
-    def test_a_folder_has_to_be_named_and_is_not_replaced(self):
+    def test_export_of_several_ranks_needs_a_named_folder_and_does_not_replace_it(self):
         job = self.job(ranks=[0, 3])
         run = self.gpuprof("export", job, "--type", "json")
         self.assertEqual((run.code, run.err.count("\n")), (2, 1))
@@ -225,7 +225,7 @@ class Export(Ranks):
         self.assertEqual(run.code, 1, run.err)
         self.assertEqual([f.name for f in mine.iterdir()], ["thesis.txt"])
 
-    def test_what_cannot_be_read_is_left_out_and_strict_says_so(self):
+    def test_unreadable_captures_are_left_out_and_strict_makes_that_an_error(self):
         job = self.job(ranks=[0, 1, 2])
         (job / "f.gpuprof").write_bytes(b"no capture")
         for words, code in ([], 0), (["--strict", "--force-overwrite"], 1):
@@ -251,7 +251,7 @@ class Roofline(Ranks):
         h200 = pathlib.Path(processes.path("H200_CAPTURES"))
         self.counted = [h200 / "counted_auto.gpuprof", h200 / "mixed_exact.gpuprof"]
 
-    def test_tables_follow_each_other_under_a_line_for_each_rank(self):
+    def test_the_table_of_each_rank_follows_a_line_with_the_name_of_the_rank(self):
         run = self.gpuprof("roofline", *self.counted)
         self.assertEqual(run.code, 0, run.err)
         alone = [self.gpuprof("roofline", file).out for file in self.counted]
@@ -259,7 +259,7 @@ class Roofline(Ranks):
             self.assertRegex(run.out, f"(?m)^rank {file.stem} on .*{file.name}:$")
             self.assertIn(text, run.out)
 
-    def test_files_of_each_rank(self):
+    def test_each_rank_gets_its_own_output_file(self):
         run = self.gpuprof("roofline", *self.counted, "-o", self.folder / "roof.json")
         self.assertEqual(run.code, 0, run.err)
         for file in self.counted:
@@ -277,7 +277,7 @@ class Roofline(Ranks):
 
 
 class Played(Ranks):
-    def test_two_plays_of_a_session_are_two_ranks(self):
+    def test_two_runs_of_one_session_are_two_ranks(self):
         for rank in (0, 1):
             run = self.profile(processes.recorded("train_step"), env={"RANK": str(rank), "WORLD_SIZE": "3"})
             self.assertEqual(run.code, 0, run.err)
@@ -291,7 +291,7 @@ class Played(Ranks):
         for row in self.rows("ranks_range_sum", *captures)[0]:
             self.assertEqual(row["Ranks"], 2)
 
-    def test_ranks_of_slurm_are_known(self):
+    def test_ranks_are_read_from_slurm_variables(self):
         for rank in (0, 1):
             run = self.profile(processes.recorded("launch_loop"), env={"SLURM_PROCID": str(rank), "SLURM_NTASKS": "2", "SLURM_JOB_ID": "17"})
             self.assertEqual(run.code, 0, run.err)

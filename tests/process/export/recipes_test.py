@@ -48,7 +48,7 @@ class Recipes(parquet_tables.Case):
             self.assertEqual(run.code, 0, run.err)
         return out
 
-    def test_ranks_beside_each_other(self):
+    def test_rows_of_ranks_are_shown_together(self):
         job = self.exported(*(self.fleet(0, rank) for rank in (4, 5)))
         kernels = self.rows(job, "cuda_gpu_kern_sum", "rank_stats.csv")
         self.assertEqual({(row["Name"], row["File"]): int(row["Total Time"]) for row in kernels if "gemm(" in row["Name"]},

@@ -49,24 +49,24 @@ class RoundTrip(export_cases.Case):
                 for part, expected in of_capture.items():
                     self.assertEqual(came_back[part], expected, part)
 
-    def test_two_ranks_on_an_h100(self):
+    def test_captures_of_two_ranks_on_an_h100_survive_the_round_trip(self):
         for rank in (0, 1):
             self.assert_same(pathlib.Path(processes.path("H200_CAPTURES")).with_name("h100") / f"ddp.rank{rank}.gpuprof")
 
-    def test_captures_with_counters(self):
+    def test_captures_with_counters_survive_the_round_trip(self):
         for capture in sorted(pathlib.Path(processes.path("H200_CAPTURES")).glob("*.gpuprof")):
             self.assert_same(capture)
 
-    def test_recorded_sessions(self):
+    def test_recorded_sessions_keep_all_their_records(self):
         for session in processes.all_recorded():
             run = self.profile(session)
             self.assertEqual(run.code, 0, run.err)
             self.assert_same(self.capture.rename(self.folder / f"{pathlib.Path(session).stem}.gpuprof"))
 
-    def test_a_job_with_all_calls(self):
+    def test_a_job_with_all_calls_survives_the_round_trip(self):
         self.assert_same(self.job_rank(0))
 
-    def test_an_export_of_an_import_has_what_the_first_had(self):
+    def test_exporting_an_imported_trace_gives_the_events_of_the_first_export(self):
         capture = pathlib.Path(processes.path("H200_CAPTURES")).with_name("h100") / "ddp.rank0.gpuprof"
         events = lambda file: json.loads(file.read_text())["traceEvents"]
         first = self.folder / "ddp.rank0.json"

@@ -40,17 +40,17 @@ class Spark(parquet_tables.Case):
             spark.read.parquet(str(folder / table)).createOrReplaceTempView(table)
         return [row.asDict() for row in spark.sql(sql).collect()]
 
-    def test_the_page_answers_what_it_asks(self):
+    def test_the_queries_of_the_documentation_page_give_the_right_answers(self):
         self.check_page(self.ask)
 
-    def test_kernels_of_every_capture(self):
+    def test_spark_reads_the_kernels_of_every_capture(self):
         for capture in self.captures():
             with self.subTest(capture.name):
                 rows = spark.read.parquet(str(self.export(capture, "parquet") / "kernel")).groupBy("name").count().collect()
                 self.assertEqual({row["name"]: row["count"] for row in rows},
                                  {row["Name"]: row["Instances"] for row in self.stats(capture, "cuda_gpu_kern_sum")})
 
-    def test_every_table(self):
+    def test_spark_reads_every_table(self):
         h200 = pathlib.Path(processes.path("H200_CAPTURES"))
         for capture in (self.of_session("copies_streams"), h200 / "mixed_sampled.gpuprof", self.made("hostile")):
             for table in self.export(capture, "parquet").iterdir():

@@ -81,7 +81,7 @@ def one(database, statement):
 
 
 class Contents(Sqlite):
-    def test_every_row_of_the_capture_is_there(self):
+    def test_every_row_of_the_capture_is_in_the_database(self):
         for capture in self.all_captures():
             with self.exported(capture) as database:
                 raw = self.raw(capture)
@@ -93,7 +93,7 @@ class Contents(Sqlite):
                 for types, of in (("59, 60", "range_begin"), ("34", "mark"), ("33", "category")):
                     self.assertEqual(one(database, f"SELECT count(*) FROM NVTX_EVENTS WHERE eventType IN ({types})"), len(raw[of]))
 
-    def test_times_are_those_of_the_capture(self):
+    def test_times_equal_those_of_the_capture(self):
         for capture in self.all_captures():
             with self.exported(capture) as database:
                 raw = self.raw(capture)
@@ -122,7 +122,7 @@ class Contents(Sqlite):
                     "ON e.id = copyKind GROUP BY 1 UNION ALL SELECT '[CUDA memset]', count(*), sum(end - start) FROM CUPTI_ACTIVITY_KIND_MEMSET HAVING count(*)"))
                 self.assertEqual(moved, {row["Operation"]: (row["Count"], row["Total Time (ns)"]) for row in self.stats(capture, "cuda_gpu_mem_time_sum")})
 
-    def test_launches_lie_in_the_ranges_that_stats_says(self):
+    def test_launches_lie_in_the_same_ranges_as_in_stats(self):
         for capture in self.all_captures():
             with self.exported(capture) as database:
                 expected = [(shown(row["NVTX Range"]), row["TID"], shown(row["Kernel Name"]), row["Kern Inst"], row["NVTX Inst"], row["Total Time (ns)"])
@@ -144,7 +144,7 @@ class Contents(Sqlite):
         with self.opened(self.made("hostile")) as database:
             self.assertEqual(one(database, "SELECT count(*) FROM StringIds WHERE value = 'bad \ufffd\ufffd bytes \ufffd'"), 1)
 
-    def test_numbers_of_rows_elsewhere_are_there(self):
+    def test_references_to_rows_of_other_tables_are_valid(self):
         for capture in self.all_captures():
             with self.exported(capture) as database:
                 for column, target in REFERENCES:
@@ -176,7 +176,7 @@ class Contents(Sqlite):
             self.assertEqual(rows("SELECT graphId, gpuprofLaunchStart FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE"), [(3, 30000)])
             self.assertEqual(rows("SELECT value, bytes, gpuprofAsynchronous FROM CUPTI_ACTIVITY_KIND_MEMSET"), [(7, 4096, 0)])
 
-    def test_a_process_beyond_24_bits_is_told(self):
+    def test_a_process_number_beyond_24_bits_is_reported(self):
         out = self.folder / "large_pid.sqlite"
         run = self.run_export(self.made("large_pid"), "sqlite", "-o", out)
         self.assertEqual(run.code, 0, run.err)
@@ -227,7 +227,7 @@ class Queries(Sqlite):
 
 
 class File(Sqlite):
-    def test_the_roofline_is_that_of_the_command(self):
+    def test_the_roofline_equals_that_of_the_command(self):
         for capture in pathlib.Path(processes.path("H200_CAPTURES")).glob("*.gpuprof"):
             with self.exported(capture) as database:
                 told = json.loads(self.run_program(processes.path("BUILT_GPUPROF"), "roofline", "-f", "json", "--by", "kernel", capture).out)
@@ -244,7 +244,7 @@ class File(Sqlite):
                     parts = dict(database.execute("SELECT precision, flopPerSecond FROM GPUPROF_ROOFLINE_FLOP WHERE id = ?", (row[5],)))
                     self.assertEqual(set(parts), {p for p, f in kernel["flops_by_precision"].items() if f is not None})
 
-    def test_it_can_be_read_where_nothing_can_be_written(self):
+    def test_the_database_can_be_read_in_a_folder_without_write_permission(self):
         file = self.export(self.made("odd"), "sqlite")
         head = file.read_bytes()[:100]
         page_size, write_version, read_version = struct.unpack(">HBB", head[16:20])
@@ -253,7 +253,7 @@ class File(Sqlite):
         with self.opened(self.made("odd")) as database:
             self.assertEqual(one(database, "PRAGMA integrity_check"), "ok")
 
-    def test_indexes_are_there_when_asked_for(self):
+    def test_indexes_are_created_only_on_request(self):
         count = "SELECT count(*) FROM sqlite_master WHERE type = 'index'"
         with self.opened(self.training(100_000)) as database:
             self.assertEqual(one(database, count), 0)
@@ -263,7 +263,7 @@ class File(Sqlite):
             self.assertIn("GPUPROF_KERNEL_CORRELATION", plan)
             self.assertEqual(one(database, "PRAGMA integrity_check"), "ok")
 
-    def test_what_a_cut_capture_lacks_is_told_inside(self):
+    def test_the_database_lists_what_a_cut_capture_lacks(self):
         whole = self.training(100_000).read_bytes()
         cut = self.folder / "cut.gpuprof"
         cut.write_bytes(whole[: len(whole) * 2 // 3])
@@ -292,7 +292,7 @@ class File(Sqlite):
                 made += len(rows)
         self.assertGreater(made, 0)
 
-    def test_calls_that_were_made_are_told(self):
+    def test_calls_that_the_export_makes_up_are_marked(self):
         out = self.folder / "odd.sqlite"
         run = self.run_export(self.made("odd"), "sqlite", "-o", out)
         self.assertIn("4 launches have no call in the capture", run.err)

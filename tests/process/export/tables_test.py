@@ -33,7 +33,7 @@ class Tables(export_cases.Case):
                     if "hostile" not in capture.name and of_name and "counted" not in capture.name and "exact" not in capture.name:
                         self.assertEqual(sum(of_name), row["Total Time (ns)"])
 
-    def test_json_says_the_same_as_csv(self):
+    def test_json_and_csv_have_the_same_content(self):
         for capture in self.captures():
             with self.subTest(capture.name):
                 folder, document = self.export(capture, "csv"), json.loads(self.export(capture, "json").read_text(encoding="utf-8"))
@@ -52,7 +52,7 @@ class Tables(export_cases.Case):
                             elif column["type"] == "text":
                                 self.assertEqual(text.replace("\r\n", "\n"), value.replace("\r\n", "\n"))
 
-    def test_json_is_as_its_schema_says(self):
+    def test_json_matches_its_schema(self):
         clients.on_path(clients.folder_of("jsonschema"))
         import jsonschema
         schema = json.loads(pathlib.Path(processes.path("EXPORT_TESTS"), "../../../docs/export/capture.schema.json").read_text())
@@ -61,14 +61,14 @@ class Tables(export_cases.Case):
             check.validate(json.loads(self.export(self.made(name), "json").read_text(encoding="utf-8")))
         self.assertFalse(check.is_valid({"schema_version": 1, "made_by": "gpuprof", "tables": {"kernel": {"rows": []}}}))
 
-    def test_bytes_that_are_no_utf8_are_replaced(self):
+    def test_bytes_that_are_not_utf8_are_replaced(self):
         names = {row["kernel_name"] for row in rows_of(self.export(self.made("hostile"), "csv") / "kernel.csv")}
         self.assertIn("bad \ufffd\ufffd bytes \ufffd", names)
         self.assertIn("</script><img src=x onerror=alert(1)>", names)
 
 
 class Outputs(export_cases.Case):
-    def test_what_is_there_is_not_replaced_unless_asked(self):
+    def test_an_existing_file_is_replaced_only_on_request(self):
         out = self.folder / "there.json"
         out.write_text("mine")
         run = self.run_export(self.made("odd"), "json", "-o", out)
@@ -76,7 +76,7 @@ class Outputs(export_cases.Case):
         self.assertIn("--force-overwrite", run.err)
         self.assertEqual(run.err.count("\n"), 1)
 
-    def test_a_folder_of_others_is_never_replaced(self):
+    def test_a_folder_that_holds_other_files_is_never_replaced(self):
         out = self.folder / "mine"
         out.mkdir()
         (out / "thesis.txt").write_text("mine")
@@ -84,20 +84,20 @@ class Outputs(export_cases.Case):
         self.assertEqual(run.code, 1, run.err)
         self.assertEqual((out / "thesis.txt").read_text(), "mine")
 
-    def test_a_type_that_there_is_not_is_answered_with_those_there_are(self):
+    def test_an_unknown_type_is_answered_with_the_nearest_and_the_known_types(self):
         run = self.run_export(self.made("odd"), "jsn")
         self.assertEqual(run.code, 2)
         self.assertIn("did you mean json?", run.err)
         self.assertIn("csv", run.err)
 
-    def test_the_capture_is_not_its_own_export(self):
+    def test_an_export_never_overwrites_its_own_capture(self):
         copy = self.folder / "run.json"
         copy.write_bytes(self.made("odd").read_bytes())
         run = self.run_export(copy, "json", "--force-overwrite")
         self.assertEqual(run.code, 1)
         self.assertEqual(copy.read_bytes(), self.made("odd").read_bytes())
 
-    def test_a_cut_capture_is_exported_as_far_as_it_goes(self):
+    def test_a_cut_capture_is_exported_up_to_the_cut(self):
         whole = self.training(100_000).read_bytes()
         cut = self.folder / "cut.gpuprof"
         cut.write_bytes(whole[: len(whole) * 2 // 3])
@@ -110,7 +110,7 @@ class Outputs(export_cases.Case):
         run = self.run_export(cut, "csv", "-o", self.folder / "strict", "--strict")
         self.assertEqual(run.code, 1, run.err)
 
-    def test_what_was_lost_while_recording_is_missing(self):
+    def test_records_lost_while_recording_are_reported_as_missing(self):
         for strict, code in (((), 0), (("--strict",), 1)):
             run = self.run_export(self.made("lossy"), "json", "-o", self.folder / "out.json", "--force-overwrite", *strict)
             self.assertEqual(run.code, code, run.err)
@@ -129,7 +129,7 @@ class Outputs(export_cases.Case):
             self.assertIn("interrupted, nothing was written", err)
             self.assertEqual(list(self.folder.iterdir()), [])
 
-    def test_a_folder_that_came_meanwhile_stays(self):
+    def test_a_folder_that_appears_during_the_export_is_not_replaced(self):
         out = self.folder / "out"
         run = subprocess.Popen([processes.path("BUILT_GPUPROF"), "export", self.training(1_000_000), "--type", "csv", "-o", out],
                                stderr=subprocess.PIPE, text=True)
@@ -142,7 +142,7 @@ class Outputs(export_cases.Case):
         self.assertEqual([f.name for f in self.folder.iterdir()], ["out"])
         self.assertEqual((out / "thesis").read_text(), "mine")
 
-    def test_what_is_no_file_is_not_replaced(self):
+    def test_an_output_that_is_not_a_regular_file_is_not_replaced(self):
         run = self.run_export(self.made("odd"), "json", "-o", "/dev/null", "--force-overwrite")
         self.assertEqual(run.code, 1, run.err)
         self.assertIn("/dev/null is no regular file", run.err)

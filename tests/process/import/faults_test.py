@@ -12,7 +12,7 @@ from nsys_files import NsysFile, training
 
 
 class Bad(import_cases.Case):
-    def test_what_is_no_database_is_refused_in_one_line(self):
+    def test_a_file_that_is_not_a_database_is_refused_in_one_line(self):
         contents = {"text.sqlite": (b"hello", "is neither a database"), "empty.sqlite": (b"", "is empty"),
                     "old.nsys-rep": (b"\x01\x02", "nsys export --type sqlite"), "mine.sqlite": (b"\x89GPUP\r\n\x1a" + bytes(20), "is a capture of gpuprof already")}
         for name, (content, words) in contents.items():
@@ -36,12 +36,12 @@ class Bad(import_cases.Case):
         out.close()
         self.refused(self.folder / "run.sqlite", "holds no records of CUDA or NVTX; nothing is written")
 
-    def test_a_header_alone_is_refused(self):
+    def test_a_file_that_is_only_a_header_is_refused(self):
         file = self.folder / "header.sqlite"
         file.write_bytes(b"SQLite format 3\0" + os.urandom(2000))
         self.refused(file, "cannot read")
 
-    def test_a_cut_file_is_imported_as_far_as_it_goes(self):
+    def test_a_cut_file_is_imported_up_to_the_cut(self):
         training(self.folder / "whole.sqlite", 30_000)
         whole = (self.folder / "whole.sqlite").read_bytes()
         file = self.folder / "cut.sqlite"
@@ -54,7 +54,7 @@ class Bad(import_cases.Case):
         self.assertIn("is damaged", run.err)
         self.assertEqual(self.run_import(file, "--strict", "--force-overwrite").code, 1)
 
-    def test_damage_within_a_table_is_said_and_counted_to(self):
+    def test_damage_within_a_table_is_reported_with_the_number_of_rows_read_before_it(self):
         training(self.folder / "whole.sqlite", 30_000)
         data = bytearray((self.folder / "whole.sqlite").read_bytes())
         pages = len(data) // 4096
@@ -69,7 +69,7 @@ class Bad(import_cases.Case):
         capture = self.folder / "out.gpuprof"
         self.assertIn("kernels", self.overview(capture))
 
-    def test_nulls_texts_in_place_of_numbers_and_names_of_any_bytes(self):
+    def test_null_values_texts_instead_of_numbers_and_names_of_any_bytes_are_imported(self):
         out = NsysFile(self.folder / "hostile.sqlite")
         out.target()
         names = ["quotes \" ' \\", "</script>", "line\nbreak \x01", b"bad \xff\x80 bytes", "x" * 65536, "\U0001f680"]
@@ -111,12 +111,12 @@ class Outputs(import_cases.Case):
         out.kernel("k", 100, 10, 1)
         out.close()
 
-    def test_by_default_beside_the_source_under_its_name(self):
+    def test_the_default_output_lies_beside_the_source_and_has_its_name(self):
         run = self.gpuprof("import", self.source)
         self.assertEqual(run.code, 0, run.err)
         self.assertTrue((self.folder / "run.gpuprof").exists())
 
-    def test_what_is_there_is_not_replaced_unless_asked(self):
+    def test_an_existing_file_is_replaced_only_on_request(self):
         (self.folder / "out.gpuprof").write_text("mine")
         run = self.run_import(self.source)
         self.assertEqual((run.code, (self.folder / "out.gpuprof").read_text()), (1, "mine"))

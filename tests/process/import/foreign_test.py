@@ -48,13 +48,13 @@ class Foreign(import_cases.Case):
 
 
 class Devices(Foreign):
-    def test_gpus_come_from_the_work_and_not_from_their_descriptions(self):
+    def test_gpus_are_taken_from_the_work_and_not_from_their_descriptions(self):
         for name in ("00_base.json", "01_device_id_mismatch.json", "01_no_device_props.json"):
             with self.subTest(name):
                 self.assert_busy(self.taken(name), 150, 500)
         self.assertIn("compute", self.buckets(self.taken("01_nsys_no_target_info_gpu.sqlite")))
 
-    def test_of_two_gpus_the_one_without_a_description_counts_too(self):
+    def test_a_gpu_without_a_description_counts_beside_one_that_has_a_description(self):
         trace = json.loads((FOREIGN / "00_base.json").read_text())
         trace["traceEvents"].append({"ph": "X", "cat": "kernel", "name": "k_c", "pid": 5, "tid": 7, "ts": 1200, "dur": 100,
                                      "args": {"device": 5, "context": 2, "stream": 7, "correlation": 9}})
@@ -80,7 +80,7 @@ class Devices(Foreign):
 
 
 class Sizes(Foreign):
-    def test_registers_that_no_kernel_has_are_not_known(self):
+    def test_impossible_register_counts_are_treated_as_unknown(self):
         trace = json.loads((FOREIGN / "02_registers_minus_one.json").read_text())
         for registers in (-1, 0, 1 << 27, (1 << 32) - 1, 1 << 63, "many"):
             for block in ([128, 1, 1], [-1, 1, 1], [1 << 31, 1 << 31, 4], [0, 0, 0], [1 << 40, 1, 1]):
@@ -93,7 +93,7 @@ class Sizes(Foreign):
         self.assertEqual(self.gpuprof("report", capture, "-o", self.folder / "page.html").code, 0)
 
 
-    def test_sizes_that_are_missing_are_not_zero(self):
+    def test_missing_sizes_are_treated_as_unknown_and_not_as_zero(self):
         trace = json.loads((FOREIGN / "00_base.json").read_text())
         (kernel, *_) = [event for event in trace["traceEvents"] if event["cat"] == "kernel"]
         for size in ("grid", "block", "registers per thread"):
@@ -159,7 +159,7 @@ class Sizes(Foreign):
 
 
 class Ranges(Foreign):
-    def test_a_step_holds_what_helper_threads_launch_in_ranges_of_their_own(self):
+    def test_a_step_includes_launches_that_helper_threads_make_in_ranges_of_their_own(self):
         capture = self.taken("03_step_loses_helper_ranges.json")
         report = self.analysis(capture)
         ranges = {row["range"]: row["inclusive_ns"] for row in report["ranges"]}
@@ -167,12 +167,12 @@ class Ranges(Foreign):
             self.assertEqual((ranges[step]["compute"], ranges[step]["communication"]), (300_000, 300_000))
             self.assertNotIn("between_steps", ranges[step])
 
-    def test_a_kernel_is_in_no_range_that_had_ended(self):
+    def test_a_kernel_is_not_in_a_range_that_ended_before_its_launch(self):
         capture = self.taken("07_overlap_ranges.json")
         sums = {(row["NVTX Range"], row["Kernel Name"]) for row in self.report("nvtx_kern_sum", capture)}
         self.assertEqual(sums, {("first", "k_in_first"), ("second", "k_in_both"), ("second", "k_in_second")})
 
-    def test_operators_of_emit_nvtx_are_told_apart_by_their_names_only(self):
+    def test_operators_of_emit_nvtx_are_distinguished_only_by_their_names(self):
         run = self.gpuprof("analyze", self.taken("13_emit_nvtx_like.json"))
         self.assertNotIn("op_id", run.out)
 
@@ -206,7 +206,7 @@ class Causes(Foreign):
 
 
 class Times(Foreign):
-    def test_windows_of_traces_that_count_from_zero_or_below(self):
+    def test_traces_whose_times_start_at_zero_or_below_have_the_right_window(self):
         for name, busy, window in (("05_kernel_at_zero_nobase.json", 150, 190), ("05_first_at_zero_nobase.json", 150, 500), ("00_base.json", 150, 500)):
             for shift in (0, -30, -1, -5_000_000_000):
                 with self.subTest(name, shift=shift):
@@ -230,7 +230,7 @@ class Times(Foreign):
                 self.assert_busy(capture, 150, 500)
                 self.assertIn(lost, self.overview(capture))
 
-    def test_a_time_of_zero_among_absolute_ones_is_impossible(self):
+    def test_a_time_of_zero_among_absolute_times_is_impossible(self):
         trace = json.loads((FOREIGN / "00_base.json").read_text())
         del trace["baseTimeNanoseconds"]
         for event in trace["traceEvents"]:
@@ -240,7 +240,7 @@ class Times(Foreign):
         (self.folder / "zero.json").write_text(json.dumps(trace))
         self.assert_busy(self.imported(self.folder / "zero.json", notes=["1 kernel of impossible times"]), 150, 500)
 
-    def test_a_kernel_over_its_successors_in_one_stream(self):
+    def test_a_kernel_that_overlaps_its_successors_on_one_stream_is_kept_only_inside_a_graph(self):
         for graph, kept in ((None, 0), (5, 1)):
             trace = json.loads((FOREIGN / "00_base.json").read_text())
             events = trace["traceEvents"]
@@ -268,7 +268,7 @@ class Identifiers(Foreign):
         self.assertEqual(len({row["os_thread"] for row in tables["thread"]}), len(tables["thread"]))
         self.assertEqual(len(tables["thread"]), 6)  # "7" is 7
 
-    def test_equal_numbers_of_several_processes_join_nothing(self):
+    def test_equal_ids_in_several_processes_are_not_joined(self):
         lost = "2 launches that several processes may have made"
         capture = self.taken("11_merged_ranks.json", notes=["2 processes", lost])
         self.assertIn(lost, self.overview(capture))
@@ -300,7 +300,7 @@ class Identifiers(Foreign):
         for column in ("stream", "context", "correlation"):
             self.assertEqual(len({k[column] for k in tables["kernel"]}), 2, column)
 
-    def test_threads_that_are_texts(self):
+    def test_thread_ids_may_be_texts(self):
         capture = self.taken("16_tids_as_text.json", "--cpu-ops")
         tables = self.tables(capture)
         self.assertEqual([row["os_thread"] for row in tables["thread"]], [25738])
@@ -313,17 +313,17 @@ class Losses(Foreign):
         lost = "20 launches without a kernel record"
         self.assertIn(lost, self.overview(self.taken("08_all_gpu_records_lost.json", notes=[lost])))
 
-    def test_launches_into_a_stream_capture_are_no_loss(self):
+    def test_launches_into_a_stream_capture_are_not_counted_as_lost(self):
         trace = json.loads((FOREIGN / "08_all_gpu_records_lost.json").read_text())
         for name, ts in (("cudaStreamBeginCapture", 1005), ("cudaStreamEndCapture", 1400)):
             trace["traceEvents"].append({"ph": "X", "cat": "cuda_runtime", "name": name, "pid": 100, "tid": 100, "ts": ts, "dur": 2, "args": {"correlation": ts}})
         (self.folder / "captured.json").write_text(json.dumps(trace))
         self.imported(self.folder / "captured.json")
 
-    def test_a_path_of_windows_does_not_end_the_file(self):
+    def test_a_windows_path_does_not_end_the_file(self):
         self.assert_busy(self.taken("09_windows_u.json", notes=["1 operator, which --cpu-ops takes as ranges"]), 150, 500)
 
-    def test_a_wrong_check_sum_costs_nothing(self):
+    def test_a_wrong_checksum_loses_no_records(self):
         capture = self.taken("16_gz_crc.json.gz", notes=["is complete, but something in it may be wrong (incorrect data check)"])
         self.assert_busy(capture, 150, 500)
 
@@ -343,14 +343,14 @@ class Losses(Foreign):
         os.mkfifo(self.folder / "pipe")
         self.refused(self.folder / "pipe", "is a pipe")
 
-    def test_a_table_that_is_not_known_is_told(self):
+    def test_an_unknown_table_is_reported(self):
         self.taken("18_nsys_nvtx_events_v2.sqlite", notes=["does not know: NVTX_EVENTS_V2"])
 
-    def test_of_two_traces_in_one_file_the_second_is_told(self):
+    def test_a_second_trace_in_one_file_is_reported(self):
         capture = self.taken("18_concatenated.json", notes=["holds another trace behind its end", "1 further trace in the file"])
         self.assert_busy(capture, 150, 500)
 
-    def test_a_base_time_that_is_a_text(self):
+    def test_the_base_time_may_be_a_text(self):
         (window,) = self.tables(self.taken("18_base_string.json"))["window"]
         self.assertEqual(window["start"], 1_750_000_000_000_000_000 + 1_000_000)
 
@@ -363,7 +363,7 @@ class Streams(Foreign):
         events = json.loads(out.read_text())["traceEvents"]
         self.assertEqual({e["name"]: (e["tid"], e["args"]["stream"]) for e in events if e.get("cat") == "kernel"}, {"k_on_0": (0, 0), "k_on_7": (7, 7)})
 
-    def test_ranges_are_on_the_rows_of_gpus_only_where_they_were(self):
+    def test_ranges_are_exported_to_gpu_rows_only_if_they_came_from_there(self):
         for category, expected in (("gpu_user_annotation", 1), ("overhead", 0)):
             trace = json.loads((FOREIGN / "00_base.json").read_text())
             trace["traceEvents"] += [
@@ -380,7 +380,7 @@ class Streams(Foreign):
 
 
 class RoundTrip(Foreign):
-    def test_calls_that_an_export_has_made_do_not_come_back(self):
+    def test_calls_that_an_export_made_up_are_not_imported(self):
         trace = json.loads((FOREIGN / "00_base.json").read_text())
         for event in trace["traceEvents"]:
             if event["name"] == "cudaLaunchKernel":
@@ -430,7 +430,7 @@ class Communication(Foreign):
             with self.subTest(**arguments):
                 self.assertEqual(len(self.with_arguments(**arguments)), 1)
 
-    def test_shapes_of_operators_are_their_payload(self):
+    def test_input_shapes_of_operators_become_their_payload(self):
         trace = json.loads((FOREIGN / "00_base.json").read_text())
         trace["traceEvents"].append({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 100, "tid": 100, "ts": 1001, "dur": 490,
                                      "args": {"Input Dims": [[64, 3], [], ["x"]]}})
@@ -470,7 +470,7 @@ class Communication(Foreign):
         capture = self.imported(self.folder / "counters.json", notes=["has hardware counters of 2 kernels (cuda_profiler_range), which are not taken", "2 launches"])
         self.assertEqual(self.facts(capture)["import.left_out"], "2 cuda_profiler_range")
 
-    def test_limits_of_sms_are_taken(self):
+    def test_sm_limits_of_the_device_are_imported(self):
         trace = json.loads((FOREIGN / "00_base.json").read_text())
         trace["deviceProperties"] = [{"id": 0, "name": "NVIDIA A100-PG509-200", "computeMajor": 8, "computeMinor": 0, "maxThreadsPerMultiprocessor": 2048,
                                       "numSms": 108, "regsPerMultiprocessor": 65536, "sharedMemPerBlockOptin": 166912, "sharedMemPerMultiprocessor": 167936}]
@@ -483,7 +483,7 @@ class Communication(Foreign):
         run = self.gpuprof("analyze", "-f", "json", self.taken("17_deepep.json"))
         self.assertIn("exposed_comm", [one["rule"] for one in json.loads(run.out)["findings"]])
 
-    def test_ranks_of_hosts_without_a_name_are_told_in_one_line(self):
+    def test_ranks_of_hosts_without_a_name_are_reported_in_one_line(self):
         captures = []
         for rank in range(8):
             trace = json.loads((FOREIGN / "00_base.json").read_text())
@@ -506,7 +506,7 @@ class Damaged(Foreign):
     HOSTILE = ["0", "-1", "1", "255", "256", "4294967295", "4294967296", "-2147483648", "134217728", "9223372036854775807", "-9223372036854775808",
                "18446744073709551615", "9000000000000000", "-9000000000000000", "1e18", "1e308", "1e400", "NaN", "null", '"x"', "[]", "{}", "0.0001"]
 
-    def test_no_number_or_byte_of_a_file_makes_a_command_crash(self):
+    def test_no_command_crashes_on_damaged_numbers_or_bytes_in_a_file(self):
         random.seed(33)
         files = sorted(file for file in FOREIGN.iterdir() if file.suffix in (".json", ".sqlite")) + sorted(FOREIGN.parent.glob("h[12]00/*.gpuprof"))
         for i in range(int(os.environ.get("GPUPROF_DAMAGED_FILES", 60))):

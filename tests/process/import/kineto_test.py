@@ -41,7 +41,7 @@ LEFT_OUT = "1 Trace, 1 ac2g, 1 cpu_instant_event, 1 cpu_op, 1 gpu_user_annotatio
 
 
 class Import(import_cases.Case):
-    def test_what_was_put_in_comes_out(self):
+    def test_imported_tables_have_the_values_of_the_trace(self):
         for name in ("trace.json", "trace.json.gz"):
             with self.subTest(name):
                 capture = self.imported(trace(rank=3).write(self.folder / name), "--force-overwrite", notes=[NOT_TAKEN])
@@ -65,7 +65,7 @@ class Import(import_cases.Case):
                 self.assertEqual([facts[k] for k in ("environment.RANK", "environment.WORLD_SIZE", "host", "process.id", "driver.cuda_version", "import.format",
                                                      "import.left_out")], ["3", "8", "node9", str(PID), "12.4", "Kineto trace", LEFT_OUT])
 
-    def test_reports_have_the_numbers(self):
+    def test_reports_of_an_import_have_the_numbers_of_the_source(self):
         capture = self.imported(trace().write(self.folder / "trace.json"), notes=["no place for"])
         sums = self.by_name("cuda_gpu_kern_sum", capture)
         self.assertEqual((sums["void gemm<float>(float*)"]["Instances"], sums["void gemm<float>(float*)"]["Total Time (ns)"]), (2, 4_444))
@@ -74,7 +74,7 @@ class Import(import_cases.Case):
         self.assertEqual(in_ranges[("forward", "void gemm<float>(float*)")], 1_111)
         self.assertEqual(self.by_name("cuda_api_sum", capture)["cudaStreamSynchronize"]["Total Time (ns)"], 900_000)
 
-    def test_operators_are_ranges_when_asked_for(self):
+    def test_operators_become_ranges_on_request(self):
         capture = self.imported(trace().write(self.folder / "trace.json"), "--cpu-ops", notes=["no place for"])
         tables = self.tables(capture)
         names = {row["range"]: (row["domain"], row["name"], row["level"]) for row in tables["range_begin"]}
@@ -95,7 +95,7 @@ class Import(import_cases.Case):
         (kernel,) = self.tables(self.imported(out.write(self.folder / "trace.json", text)))["kernel"]
         self.assertEqual((kernel["start"], kernel["duration"], kernel["launched"]), (1_600_000_000_000_100_000, 3_000, 1_600_000_000_000_000_000))
 
-    def test_times_in_every_notation(self):
+    def test_times_are_read_in_every_notation(self):
         out = KinetoFile()
         for i, (ts, dur) in enumerate([("5", "1"), ("5.1", "1.25"), ('"6.001"', '"2"'), ("7.0015", "0.0004"), ("8e0", "1.5e1"), ("-1.5", "1")], 1):
             out.kernel(f"k{i}", 0, 0, i)
@@ -104,7 +104,7 @@ class Import(import_cases.Case):
         kernels = {k["kernel_name"]: (k["start"] - BASE, k["duration"]) for k in self.tables(self.imported(out.write(self.folder / "t.json", text)))["kernel"]}
         self.assertEqual(kernels, {"k1": (5000, 1000), "k2": (5100, 1250), "k3": (6001, 2000), "k4": (7002, 0), "k5": (8000, 15000), "k6": (-1500, 1000)})
 
-    def test_a_bare_list_of_events_and_a_base_that_comes_late(self):
+    def test_a_bare_list_of_events_and_a_base_time_at_the_end_are_accepted(self):
         out = KinetoFile()
         out.kernel("k", 1000, 500, 1)
         document = json.loads(out.text())
@@ -133,7 +133,7 @@ class Import(import_cases.Case):
             self.assertEqual("bad \ufffd\ufffd" in shown, not escapes)
             self.assertIn(1 << 20, {len(name) for name in shown})  # the capture's limit
 
-    def test_what_no_standard_allows(self):
+    def test_values_that_json_does_not_allow_are_accepted(self):
         out = KinetoFile()
         out.kernel("first", 1000, 10, 1)
         out.kernel("second", 2000, 20, 2)
@@ -158,7 +158,7 @@ class Bad(import_cases.Case):
                 self.assertLess(kernels, 12_000)
                 self.assertEqual(self.run_import(file, "--force-overwrite", "--strict").code, 1)
 
-    def test_what_is_no_trace_is_refused_in_one_line(self):
+    def test_a_file_that_is_not_a_trace_is_refused_in_one_line(self):
         for name, text in (("a", "{}"), ("b", '{"traceEvents": []}'), ("c", '{"traceEvents": [{"ph": "X", "cat": "tf_op", "ts": 1, "dur": 1}]}'), ("d", "[1, 2]"),
                            ("e", "{" * 100_000), ("f", "[" * 100_000), ("g", '{"a": }'), ("h", '{"x": "' + "y" * 100), ("i", '[{"ph":"X","args":{"grid":[[[')):
             with self.subTest(name):
@@ -166,7 +166,7 @@ class Bad(import_cases.Case):
                 file.write_text(text)
                 self.refused(file, "holds no event of torch.profiler")
 
-    def test_events_that_lack_what_they_need_are_counted(self):
+    def test_events_without_required_fields_are_counted(self):
         out = KinetoFile()
         out.kernel("k", 1000, 10, 1)
         out.kernel("k", 2000, 10, 2)
@@ -181,10 +181,10 @@ class Bad(import_cases.Case):
         self.assertEqual(sum(row["Instances"] for row in self.report("cuda_gpu_kern_sum", capture)), 2)
         self.assertIn("lost: 3 kernels without time", self.overview(capture))
 
-    def test_a_process_cannot_be_chosen(self):
+    def test_the_pid_option_is_refused_for_traces(self):
         self.refused(trace().write(self.folder / "t.json"), "--pid is for databases of nsys", "--pid", "3")
 
-    def test_events_of_several_processes_are_said(self):
+    def test_events_of_several_processes_are_reported(self):
         out = trace()
         out.pid = 77
         out.call("cudaLaunchKernel", 9_000_000, 5_000, 99)
@@ -192,7 +192,7 @@ class Bad(import_cases.Case):
 
 
 class Large(import_cases.Case):
-    def test_a_long_trace_in_little_memory(self):
+    def test_a_long_trace_is_imported_with_little_memory(self):
         kernels = 300_000
         event = ('{"ph":"X","cat":"kernel","name":"k%d","pid":0,"tid":7,"ts":%d.%03d,"dur":1.%03d,"args":{"device":0,"context":1,"stream":7,"correlation":%d,'
                  '"grid":[%d,1,1],"block":[256,1,1]}},\n{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":9,"tid":9,"ts":%d.001,"dur":0.9,'

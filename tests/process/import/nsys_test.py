@@ -36,7 +36,7 @@ class Import(import_cases.Case):
         out.close()
         return self.folder / "run.sqlite"
 
-    def test_what_was_put_in_comes_out_of_every_version(self):
+    def test_tables_have_the_values_of_the_source_for_every_version_of_nsys(self):
         for version in VERSIONS:
             with self.subTest(version):
                 for file in self.folder.iterdir():
@@ -71,7 +71,7 @@ class Import(import_cases.Case):
                 (window,) = tables["window"]
                 self.assertEqual((window["start"], window["end"]), (EPOCH, EPOCH + 1_000_000_000))
 
-    def test_reports_have_the_numbers(self):
+    def test_reports_of_an_import_have_the_numbers_of_the_source(self):
         capture = self.imported(self.everything("2023"))
         sums = self.by_name("cuda_gpu_kern_sum", capture)
         self.assertEqual((sums["void scale<float>(float*, int)"]["Instances"], sums["void scale<float>(float*, int)"]["Total Time (ns)"]), (2, 333))
@@ -87,7 +87,7 @@ class Import(import_cases.Case):
         self.assertEqual(copies["[CUDA memcpy Host-to-Device]"]["Total Time (ns)"], 444)
         self.assertIn("lost: nothing", self.overview(capture))
 
-    def test_nvtx_with_all_it_has(self):
+    def test_nvtx_rows_with_all_fields_are_imported(self):
         out = self.file()
         out.target()
         thread = global_pid(PID) | PID
@@ -121,7 +121,7 @@ class Import(import_cases.Case):
         self.assertEqual([(c["domain"], c["category"], c["name"]) for c in tables["category"]], [("model", 9, "io")])
         self.assertIn("1 NVTX events of unknown kind".replace("events", "event"), self.overview(capture).replace("events", "event"))
 
-    def test_rows_in_any_order_come_out_in_order(self):
+    def test_rows_in_any_order_are_imported_in_order(self):
         out = self.file()
         out.target()
         for i in (5, 1, 4, 2, 3):
@@ -133,7 +133,7 @@ class Import(import_cases.Case):
         self.assertEqual([k["correlation"] for k in kernels], [1, 2, 3, 4, 5])
         self.assertEqual(len({k["range"] for k in kernels} - {0}), 5)
 
-    def test_overlapping_ranges_of_two_domains(self):
+    def test_ranges_of_two_domains_may_overlap(self):
         out = self.file()
         out.target()
         out.range("a", 100, 300)
@@ -146,7 +146,7 @@ class Import(import_cases.Case):
         names = {row["range"]: row["name"] for row in tables["range_begin"]}
         self.assertEqual([names.get(k["range"]) for k in tables["kernel"]], ["a", "b", "b", None])
 
-    def test_several_processes_become_a_capture_each(self):
+    def test_each_process_of_the_source_becomes_a_capture_of_its_own(self):
         out = self.file()
         out.target(pids=(4711, 4800))
         for pid, length in ((4711, 100), (4800, 200)):
@@ -166,7 +166,7 @@ class Import(import_cases.Case):
         self.assertEqual(run.code, 1)
         self.assertIn("no records of CUDA or NVTX of process 1; nothing is written, --pid takes 4711, 4800", run.err)
 
-    def test_processes_of_which_only_names_are_known_are_none(self):
+    def test_processes_known_only_by_name_get_no_capture(self):
         out = self.file()
         out.target(pids=(1, 2, PID))
         out.add("NVTX_EVENTS", start=10, eventType=75, text="domain", globalTid=global_pid(2) | 2, domainId=3)
@@ -175,7 +175,7 @@ class Import(import_cases.Case):
         tables = self.tables(self.imported(self.folder / "run.sqlite"))
         self.assertEqual(len(tables["kernel"]), 1)
 
-    def test_migrations_of_managed_memory(self):
+    def test_migrations_of_managed_memory_are_imported(self):
         out = self.file()
         out.target()
         out.copy(1000, 50, 0, 65536, 11, 4, 2, virtualAddress=4096)
@@ -185,7 +185,7 @@ class Import(import_cases.Case):
         self.assertNotIn("copy", tables)
         self.assertEqual([(m["counter"], m["value"], m["duration"]) for m in tables["unified_memory"]], [(1, 65536, 50), (2, 4096, 60)])
 
-    def test_graphs_as_a_whole(self):
+    def test_whole_graphs_are_imported(self):
         out = self.file()
         out.target()
         out.call("cudaGraphLaunch_v10000", 500, 10, 9)
@@ -195,7 +195,7 @@ class Import(import_cases.Case):
         (graph,) = self.tables(self.imported(self.folder / "run.sqlite"))["graph"]
         self.assertEqual((graph["duration"], graph["graph"], graph["launched"] - EPOCH), (500, 3, 500))
 
-    def test_allocations(self):
+    def test_allocations_are_imported(self):
         out = self.file()
         out.target()
         for operation in (0, 1):
@@ -205,7 +205,7 @@ class Import(import_cases.Case):
         rows = self.tables(self.imported(self.folder / "run.sqlite"))["memory"]
         self.assertEqual([(r["operation"], r["bytes"], r["kind"], r["address"]) for r in rows], [(1, 512, 3, 4096), (2, 512, 3, 4096)])
 
-    def test_the_smallest_database_that_feeds_a_report(self):
+    def test_the_smallest_database_that_feeds_a_report_is_imported(self):
         file = self.folder / "small.sqlite"
         db = sqlite3.connect(file)
         db.executescript("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT); INSERT INTO StringIds VALUES (1, 'k');"
@@ -234,7 +234,7 @@ class Import(import_cases.Case):
         self.assertEqual(run.code, 1)
         self.assertIn("holds no hardware counters", run.err)
 
-    def test_only_ranges(self):
+    def test_a_source_with_only_ranges_is_imported(self):
         out = self.file()
         out.range("alone", 100, 400)
         out.target()

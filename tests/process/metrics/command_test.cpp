@@ -54,7 +54,7 @@ TEST_CASE("a whole name with its suffix finds its metric") {
   has(r.out, " sm__cycles_active  gpc_cycle ");
 }
 
-TEST_CASE("all metrics are listed without passes, which take long, and the reader is told") {
+TEST_CASE("all metrics are listed without passes, and a line says how to add these") {
   if (real_cupti() == nullptr) return;
   auto const r = metrics("--chip TU102");
   CHECK(r.code == 0);
@@ -63,7 +63,7 @@ TEST_CASE("all metrics are listed without passes, which take long, and the reade
   CHECK(r.out.find("Sampled") == std::string::npos);
 }
 
-TEST_CASE("JSON and CSV have standard output to themselves") {
+TEST_CASE("JSON and CSV write nothing else to standard output") {
   if (real_cupti() == nullptr) return;
   auto const json = nlohmann::json::parse(metrics("--chip GH100 --query dram__bytes --json").out);
   CHECK(json["chip"] == "GH100");
@@ -78,7 +78,7 @@ TEST_CASE("JSON and CSV have standard output to themselves") {
                              "dram__bytes,counter,dram,byte,1,yes,"));
 }
 
-TEST_CASE("a set is shown launch by launch, with what the chip lacks") {
+TEST_CASE("a set is shown by launch, with the metrics that the chip lacks") {
   if (real_cupti() == nullptr) return;
   auto const r = metrics("--chip GB202 --set basic");
   CHECK(r.code == 0);
@@ -108,7 +108,7 @@ TEST_CASE("a metric that does not exist is named with the nearest, and the other
                 "it needs a suffix, did you mean sm__cycles_active.sum?");
 }
 
-TEST_CASE("what is wrong with the command line is one line and 2") {
+TEST_CASE("a mistake on the command line gives one line and exit code 2") {
   if (real_cupti() == nullptr) return;
   check_refusal(metrics("--chip GH101"), 2, "did you mean GH100?; known are GV100 ");
   check_refusal(metrics("--chip GH100 --set rofline"), 2, "did you mean roofline?");
@@ -123,7 +123,7 @@ TEST_CASE("a query without matches gives the nearest name") {
                 "no metric of GH100 matches 'dram__byts_read', did you mean dram__bytes_read.sum?");
 }
 
-TEST_CASE("a chip without counters is one line") {
+TEST_CASE("a chip without counters gives one line") {
   if (real_cupti() == nullptr) return;
   check_refusal(metrics("--chip GV11B"), 1, "GV11B has no counters that CUPTI can read");
 }

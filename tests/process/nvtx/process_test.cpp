@@ -67,7 +67,7 @@ TEST_CASE("all calls of the core arrive: push, pop, marks, start, end, names; wi
                              "category 4 d\u00efsk domain=", "injections 1 unmatched 0 dropped 0"});
 }
 
-TEST_CASE("every plain payload type arrives, an unknown one is none") {
+TEST_CASE("every plain payload type arrives, an unknown type gives no payload") {
   check_lines("payload_kinds", {"mark p u64=18446744073709551615", "mark p i64=-1",
                                 "mark p f64=2.500000", "mark p u64=7", "mark p f64=0.500000",
                                 "mark p", "injections 1 unmatched 0 dropped 0"});
@@ -83,7 +83,7 @@ TEST_CASE(
                "thread 4711 by resource", "injections 1 unmatched 0 dropped 0"});
 }
 
-TEST_CASE("null and wild handles, short structs and pops of nothing do no harm") {
+TEST_CASE("null and wild handles, short structs and surplus pops do no harm") {
   check_lines("bad", {"push wild domain level=0", "end wild domain", "push  level=0", "end ",
                       "push  level=0", "end ", "push  level=0", "end ", "mark ", "mark ", "mark ",
                       "mark ", "mark  category=6", "mark null payload", "mark null payload",
@@ -99,7 +99,7 @@ TEST_CASE("eight threads at once lose nothing") {
   CHECK(result.seen.back() == "injections 1 unmatched 0 dropped 0");
 }
 
-TEST_CASE("each shared object attaches by itself, and into the same trace") {
+TEST_CASE("each shared object attaches on its own, and its events are in the same trace") {
   check_lines("plugin", {"push in program level=0", "push in plugin level=1", "end in plugin",
                          "push in plugin level=1", "end in plugin", "end in program",
                          "injections 3 unmatched 0 dropped 0"});
@@ -131,7 +131,7 @@ TEST_CASE("ranges in destructors of threads and of the program are safe") {
   CHECK(std::count(result.seen.begin(), result.seen.end(), "push after main level=1") == 1);
 }
 
-TEST_CASE("a recording that starts late knows the ranges it starts in") {
+TEST_CASE("a recording that starts late knows the ranges that are open") {
   check_lines("later",
               {"push epoch level=0", "push step level=1", "end step", "start async level=0",
                "end async", "end epoch", "injections 1 unmatched 0 dropped 0"},
@@ -152,7 +152,7 @@ TEST_CASE("the C++ markers are NVTX ranges with declared work") {
               "start first flops=5 bytes=6 level=0", "start second domain=trainer level=0"});
 }
 
-TEST_CASE("without a tool the same calls do nothing and work") {
+TEST_CASE("without a tool the same calls do nothing and cause no failure") {
   auto const result = run_scene("core", {{"NVTX_INJECTION64_PATH", "/nonexistent"}});
   CHECK(result.exit_code == 3);  // levels are not tracked
   CHECK(result.seen.empty());

@@ -78,7 +78,7 @@ TEST_CASE("a wrong command line ends with 2 and one line") {
   check_refusal(f.peaks("nonsense"), 2, "nonsense");
 }
 
-TEST_CASE("without a driver there is one line, whatever is asked") {
+TEST_CASE("without a driver every command line gives one line") {
   if (dlopen("libcuda.so.1", RTLD_LAZY) != nullptr) {
     WARN("there is a driver here: nothing to see");
     return;
@@ -89,7 +89,7 @@ TEST_CASE("without a driver there is one line, whatever is asked") {
     check_refusal(f.peaks(arguments), 1, "gpuprof status says what works here");
 }
 
-TEST_CASE("a file with peaks is printed as they would have been") {
+TEST_CASE("a file with peaks is printed like a fresh measurement") {
   folder_with_files const f;
   auto const r = f.peaks("--from one.json");
   CHECK(r.code == 0);
@@ -115,7 +115,7 @@ TEST_CASE("files of several machines are put side by side") {
   CHECK(f.peaks("--from both.json").out == r.out);
 }
 
-TEST_CASE("a file without peaks is one line") {
+TEST_CASE("a file without peaks gives one line") {
   folder_with_files const f;
   check_refusal(f.peaks("--from missing.json"), 1, "missing.json: No such file or directory");
   check_refusal(f.peaks("--from empty.json"), 1, "there are no peaks in empty.json");
@@ -125,7 +125,7 @@ TEST_CASE("a file without peaks is one line") {
   check_refusal(f.peaks("--from other.json"), 1, "other.json cannot be used: gpus is missing");
 }
 
-TEST_CASE("a file gets the format that its extension names, and none that is there is replaced") {
+TEST_CASE("the output has the format of its extension, and an existing file is not replaced") {
   folder_with_files const f;
   auto const written = f.peaks("--from one.json -o here.csv");
   CHECK(written.code == 0);
@@ -144,7 +144,7 @@ TEST_CASE("output that cannot be written ends with 1") {
   CHECK(r.code == 1);
 }
 
-TEST_CASE("bars are of # where the terminal has no blocks") {
+TEST_CASE("bars are made of # on a terminal that cannot show blocks") {
   folder_with_files const f;
   setenv("LC_ALL", "C", 1);
   auto const plain = f.peaks("--from one.json");

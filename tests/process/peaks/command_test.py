@@ -81,7 +81,7 @@ class Peaks(processes.Case):
 
 
 class FullTable(Peaks):
-    def test_everything_is_measured_and_stored(self):
+    def test_every_test_is_measured_and_stored(self):
         gpu = self.measured()
         results = {r["test"]: r for r in gpu["results"]}
         self.assertEqual(list(results), EVERYTHING)
@@ -127,18 +127,18 @@ class FullTable(Peaks):
             self.assertEqual(r["effort"], "quick")
         self.assertEqual(results["fp32"]["burst"]["samples"], 4)
 
-    def test_only_what_is_asked_for(self):
+    def test_only_the_chosen_tests_run(self):
         results = self.results("--quick", "--only", "l2_read,fp64")
         self.assertEqual(list(results), ["fp64", "l2_read"])
         self.one_line(self.peaks("--only", "tensor_bf61"), "tensor_bf16", code=2)
 
-    def test_sustained_of_every_test_that_can_be(self):
+    def test_every_test_that_allows_it_has_a_sustained_figure(self):
         results = self.results("--sustained", "--only", "int32,l1_read,h2d")
         self.assertIn("sustained", results["int32"])
         self.assertIn("sustained", results["l1_read"])
         self.assertNotIn("sustained", results["h2d"])
 
-    def test_the_clock_is_what_the_kernel_saw(self):
+    def test_the_clock_is_the_one_that_the_kernel_measured(self):
         slow = self.results("--quick", "--only", "fp64,tensor_int8", mhz=1410)
         for r in slow.values():
             self.assertAlmostEqual(r["burst"]["sm_clock_mhz"], 1410, delta=3)
@@ -181,7 +181,7 @@ class Chips(Peaks):
         self.assertEqual(consumer["tensor_fp4"], "mma.sync m16n8k64")
         self.assertEqual(consumer["tensor_fp6"], "mma.sync m16n8k32")
 
-    def test_a_chip_newer_than_all_targets_compiles_what_it_can(self):
+    def test_a_chip_newer_than_all_targets_still_runs_what_can_be_compiled(self):
         results = self.results("--quick", chip="13.0")
         for name in CUDA_CORES + ["tensor_bf16", "tensor_int8", "dram_read", "l2_read", "h2d", "launch_latency"]:
             self.assertEqual(results[name]["outcome"], "measured", results[name].get("remark"))
@@ -189,7 +189,7 @@ class Chips(Peaks):
         for name in ("tensor_fp64", "tensor_fp8", "tensor_fp6", "tensor_fp4"):
             self.assertEqual(results[name]["outcome"], "unavailable")
 
-    def test_a_chip_newer_than_all_targets_and_the_driver_says_so(self):
+    def test_without_ptx_support_in_the_driver_a_newer_chip_says_why_tests_are_unavailable(self):
         results = self.results("--quick", chip="13.0", no_ptx=1)
         for name in CUDA_CORES + TENSOR_CORES + MEMORY + LATENCY:
             self.assertEqual(results[name]["outcome"], "unavailable", name)
@@ -200,7 +200,7 @@ class Chips(Peaks):
 
 
 class WrongResults(Peaks):
-    def test_kernels_that_compute_something_else_have_no_figure(self):
+    def test_kernels_with_wrong_results_have_no_figure(self):
         wrong = {"cores_fp64": "fp64", "cores_bf16": "bf16", "wgmma_fp8": "tensor_fp8", "wgmma_fp16_acc16": "tensor_fp16_acc16",
                  "mma_fp64": "tensor_fp64", "dram_read": "dram_read", "dram_write": "dram_write", "dram_triad": "dram_triad",
                  "l2_read": "l2_read", "l2_write": "l2_write", "l1_read": "l1_read", "shared_read": "shared_read",
@@ -213,14 +213,14 @@ class WrongResults(Peaks):
                 else:
                     self.assertNotEqual(r["outcome"], "failed", r.get("remark"))
 
-    def test_copies_that_differ_have_no_figure(self):
+    def test_copies_with_differences_have_no_figure(self):
         results = self.results("--quick", "--only", "links,int32", "--device", "0", code=1, count=2, wrong="copy")
         for name in [*(set(LINKS) - {"p2p"}), "p2p_to_1"]:
             self.check_failed(results[name], "its result is wrong: the copy differs")
         self.check_failed(results["p2p"], "no copy to another GPU worked")
         self.assertEqual(results["int32"]["outcome"], "measured")
 
-    def test_blocks_that_disagree_have_no_figure(self):
+    def test_blocks_with_different_results_have_no_figure(self):
         results = self.results("--quick", "--only", "special,tensor_int8,l2_read,int32", code=1,
                                differs="cores_special,wgmma_int8,l2_read")
         for name in ("special", "tensor_int8"):
@@ -235,7 +235,7 @@ class WrongResults(Peaks):
             self.check_failed(results[name], "the test is wrong here")
         self.assertEqual(results["int32"]["outcome"], "measured")
 
-    def test_a_kernel_that_never_answers_is_given_up(self):
+    def test_a_kernel_that_does_not_answer_fails_its_test_after_a_second(self):
         results = self.results("--quick", "--only", "latency", code=1, wrong="tell_host")
         self.check_failed(results["launch_latency"], "did not answer within a second")
         for name in ("launch_throughput", "graph_node", "synchronize"):
@@ -246,37 +246,37 @@ class WrongResults(Peaks):
         results = self.results("--quick", "--only", "dram_read", code=1, fast="dram_read:1.2")
         self.check_failed(results["dram_read"], "the test is wrong here")
 
-    def test_links_above_theory_are_broken_tests(self):
+    def test_link_rates_above_theory_mean_a_broken_test(self):
         results = self.results("--quick", "--only", "h2d,h2d_d2h", code=1, fast="copy:1.5")
         for name in ("h2d", "h2d_d2h"):
             self.check_failed(results[name], "the test is wrong here")
 
-    def test_a_wrong_kernel_of_the_warm_up_is_one_failed_test(self):
+    def test_a_wrong_result_in_the_warm_up_fails_only_that_test(self):
         results = self.results("--quick", "--only", "fp32,int32", code=1, wrong="cores_fp32")
         self.check_failed(results["fp32"], "its result is wrong")
         self.assertEqual(results["int32"]["outcome"], "measured")
 
 
 class Memory(Peaks):
-    def test_too_little_for_dram_is_said_with_what_is_needed(self):
+    def test_dram_tests_fail_with_a_reason_if_memory_is_too_small(self):
         results = self.results("--quick", "--only", "dram_read,dram_triad,l2_read", code=1, free_mib=100)
         for name in ("dram_read", "dram_triad"):
             self.check_failed(results[name], "too little free memory")
         self.assertEqual(results["l2_read"]["outcome"], "measured")
 
-    def test_less_than_wanted_is_measured_and_said(self):
+    def test_dram_is_measured_with_a_smaller_buffer_and_a_remark(self):
         result = self.results("--quick", "--only", "dram_write", free_mib=300)["dram_write"]
         self.assertEqual(result["outcome"], "measured")
         self.assertRegex(result["remark"], "^L2-biased: 1[0-9]{2} MiB instead of 4096 ")
         self.assertLess(result["buffer_bytes"], 120 << 20)
 
-    def test_an_allocation_that_fails_fails_its_test_alone(self):
+    def test_a_failed_allocation_fails_only_its_own_test(self):
         results = self.results("--quick", "--only", "fp64,h2d,h2d_pageable,l2_read", code=1, limit_mib=60)
         self.check_failed(results["h2d"], "cuMemAlloc failed with CUDA_ERROR_OUT_OF_MEMORY: too little free memory")
         for name in ("fp64", "h2d_pageable", "l2_read"):
             self.assertEqual(results[name]["outcome"], "measured", results[name].get("remark"))
 
-    def test_no_pinned_memory_fails_its_tests_alone(self):
+    def test_missing_pinned_memory_fails_only_the_tests_that_need_it(self):
         results = self.results("--quick", "--only", "h2d,d2h_pageable,launch_latency,synchronize", code=1,
                                fail="cuMemHostAlloc=2")
         for name in ("h2d", "launch_latency"):
@@ -284,7 +284,7 @@ class Memory(Peaks):
         for name in ("d2h_pageable", "synchronize"):
             self.assertEqual(results[name]["outcome"], "measured")
 
-    def test_no_memory_at_all_is_one_line(self):
+    def test_no_memory_at_all_gives_one_line(self):
         self.one_line(self.peaks(fail="cuMemAlloc_v2=2"), "CUDA_ERROR_OUT_OF_MEMORY")
 
 
@@ -296,7 +296,7 @@ class Lost(Peaks):
         self.assertEqual(run.code, 1, run.err)
         return run
 
-    def test_a_gpu_that_goes_away_in_between(self):
+    def test_tests_before_the_loss_of_a_gpu_keep_their_figures(self):
         run = self.lost_at("cuLaunchKernel:60", "--quick")
         results = json.loads(run.out)["gpus"][0]["results"]
         outcomes = [r["outcome"] for r in results]
@@ -309,7 +309,7 @@ class Lost(Peaks):
         healed = self.results("--quick", "--only", self.WANTED)
         self.assertEqual({r["outcome"] for r in healed.values()}, {"measured"})
 
-    def test_wherever_it_goes_away_nothing_is_kept_or_left(self):
+    def test_nothing_is_stored_or_left_behind_wherever_the_gpu_is_lost(self):
         for call in ("cuDevicePrimaryCtxRetain:1", "cuCtxPushCurrent_v2:1", "cuStreamCreate:1", "cuModuleLoadData:1",
                      "cuLaunchKernel:1", "cuMemcpyDtoH_v2:40", "cuMemAlloc_v2:4", "cuMemHostAlloc:1", "cuStreamCreate:2",
                      "cuEventElapsedTime:2", "cuGraphCreate:2", "cuGraphAddKernelNode_v2:300", "cuGraphLaunch:5"):
@@ -322,7 +322,7 @@ class Lost(Peaks):
                     if r["outcome"] != "measured":
                         self.check_failed(r, "")
 
-    def test_a_gpu_that_goes_away_in_a_sustained_run(self):
+    def test_a_gpu_may_be_lost_in_a_sustained_run(self):
         # The first launch of so many iterations: of all calls the last third are of sustained runs.
         self.results("--only", "fp64,tensor_int8")
         run = self.peaks("--json", "--refresh", "--only", "fp64,tensor_int8", lost=f"cuLaunchKernel:{self.launches() - 3}=719")
@@ -331,7 +331,7 @@ class Lost(Peaks):
         self.assertIn("sustained", fp64)
         self.check_failed(int8, "cuLaunchKernel failed with CUDA_ERROR_LAUNCH_FAILED")
 
-    def test_calls_that_fail_once_fail_one_test(self):
+    def test_a_call_that_fails_once_fails_only_one_test(self):
         for call in ("cuGraphInstantiateWithFlags:1=801", "cuGraphCreate:2=801", "cuGraphAddKernelNode_v2:7=801"):
             with self.subTest(call):
                 results = self.results("--quick", "--refresh", "--only", "graph_node,synchronize", code=1, fail=call)
@@ -348,10 +348,10 @@ class Surroundings(Peaks):
             self.assertEqual(r["outcome"], "measured", r.get("remark"))
             self.assertNotIn("watts", r["burst"])
 
-    def test_no_gpu_is_one_line(self):
+    def test_a_machine_without_a_gpu_gives_one_line(self):
         self.one_line(self.peaks(environment={"REPLAY_SESSION": ""}), "there is no GPU to measure")
 
-    def test_a_busy_gpu_is_refused_with_who_it_is(self):
+    def test_a_busy_gpu_is_refused_and_its_processes_are_named(self):
         run = self.peaks(percent=87, processes="1:1073741824")
         self.one_line(run, "87 % busy")
         self.assertIn("(pid 1, 1.0 GiB)", run.err)
@@ -364,14 +364,14 @@ class Surroundings(Peaks):
         self.assertEqual(gpu["results"][0]["outcome"], "measured")
         self.assertFalse((self.folder / "store").exists())
 
-    def test_a_slice_is_measured_with_remarks(self):
+    def test_a_mig_slice_is_measured_with_remarks(self):
         gpu = self.measured("--quick", "--only", "fp64", mig=1, sms=16)
         self.assertTrue(gpu["key"]["uuid"].startswith("MIG-"))
         self.assertEqual(gpu["key"]["sm_count"], 16)
         self.assertTrue(any("slice" in line for line in gpu["remarks"]), gpu["remarks"])
         self.assertAlmostEqual(gpu["results"][0]["per_clock"]["value"], 0.985 * 128, delta=0.5)
 
-    def test_a_store_that_cannot_be_written_costs_a_line(self):
+    def test_a_store_that_cannot_be_written_gives_one_line(self):
         (self.folder / "file").write_text("")
         run = self.peaks("--quick", "--only", "fp64", store=self.folder / "file" / "store")
         self.assertEqual(run.code, 0, run.err)
@@ -388,7 +388,7 @@ class Surroundings(Peaks):
         self.assertEqual(run.code, 0, run.err)
         self.assertRegex(run.out, "GPU 0 +GPU 1 +spread")
 
-    def test_copies_to_a_peer_are_measured_each_and_both_ways(self):
+    def test_peer_copies_are_measured_in_one_direction_and_in_both(self):
         results = self.results("--quick", "--only", "p2p", "--device", "0", count=2)
         self.assertEqual(list(results), ["p2p", "p2p_to_1", "p2p_both_1"])
         for r in results.values():

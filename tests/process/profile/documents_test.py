@@ -96,7 +96,7 @@ class Documents(unittest.TestCase):
             self.assertIn("env", offered(f"gpuprof profile {line}"), line)
         self.assertEqual(offered("gpuprof profile ls --ou"), [])
 
-    def test_every_option_is_in_each(self):
+    def test_every_option_is_in_the_manual_and_in_each_completion(self):
         manual, zsh, fish = (self.text(name) for name in ("gpuprof.1", "_gpuprof", "gpuprof.fish"))
         for command in COMMANDS:
             names = options_of(command)
@@ -131,7 +131,7 @@ class Documents(unittest.TestCase):
         self.assertEqual(self.completed("gpuprof", "stats", "--limit", ""), [])
         self.assertIn("documents_test.py", " ".join(self.completed("gpuprof", "peaks", "--from", str(pathlib.Path(__file__).with_name("docum")))))
 
-    def test_every_peak_test_report_and_set_is_offered_by_each_shell(self):
+    def test_each_shell_offers_every_peak_test_report_and_set(self):
         sets = re.findall(r"(?m)^  ([a-z]+) {2,}", help_of("metrics").split("Sets:\n")[1])
         tests = [line.split()[0] for line in subprocess.run([GPUPROF, "peaks", "--list", "--csv"], capture_output=True, text=True).stdout.replace(",", " ").splitlines()[1:]]
         reports = re.search(r"Reports: ([a-z_, \n]+)", help_of("stats"))[1].replace("\n", " ").replace(",", " ").split()
@@ -142,19 +142,19 @@ class Documents(unittest.TestCase):
                 text = self.text(name)
                 self.assertEqual([word for word in words if not re.search(rf"[ '(]{word}[ ')]", text)], [], name)
 
-    def test_the_words_behind_the_program_are_its_own(self):
+    def test_bash_does_not_complete_options_of_gpuprof_after_the_program(self):
         self.assertNotIn("--output", self.completed("gpuprof", "profile", "-o", "x", "--", "python3", "--o"))
         self.assertIn("--output", self.completed("gpuprof", "profile", "-f", "--o"))
 
-    def test_zsh_completes_words_lists_and_the_words_of_the_program(self):
+    def test_zsh_completes_words_and_lists_but_no_options_of_gpuprof_after_the_program(self):
         self.check_what_a_shell_offers(self.offered_by_zsh)
         self.check_that_the_words_behind_the_program_are_its_own(self.offered_by_zsh)
 
-    def test_fish_completes_words_lists_and_the_words_of_the_program(self):
+    def test_fish_completes_words_and_lists_but_no_options_of_gpuprof_after_the_program(self):
         self.check_what_a_shell_offers(self.offered_by_fish)
         self.check_that_the_words_behind_the_program_are_its_own(self.offered_by_fish)
 
-    def test_other_shells_and_man_take_them(self):
+    def test_shells_and_groff_accept_the_documents(self):
         for shell, name in (("zsh", "_gpuprof"), ("fish", "gpuprof.fish"), ("bash", "gpuprof.bash")):
             if shutil.which(shell):
                 done = subprocess.run([shell, "-n", DOCUMENTS / name], capture_output=True, text=True)

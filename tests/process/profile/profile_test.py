@@ -155,7 +155,7 @@ class CommandLine(InFolder):
 
 
 class Environment(InFolder):
-    def test_the_library_is_preloaded_and_told_the_options(self):
+    def test_the_library_is_preloaded_and_receives_the_options_as_variables(self):
         run = self.profile("-t", "cuda", "--kernel-name", "a", "--kernel-name", "regex:b|c", "--stats",
                            "--metrics", "exact,lts__t_bytes.sum", "--metrics-skip", "c", "--metrics-skip",
                            "regex:d", "-p", "step@train", "-c", "nvtx", "true")
@@ -172,14 +172,14 @@ class Environment(InFolder):
         self.assertEqual(told["GPUPROF_CAPTURE_RANGE"], "nvtx")
         self.assertNotIn("GPUPROF_DELAY", told)
 
-    def test_a_variable_is_passed_on_and_an_option_goes_before_it(self):
+    def test_a_variable_is_passed_on_and_an_option_overrides_it(self):
         self.environment["GPUPROF_TRACE"] = "nvtx"
         self.environment["GPUPROF_DELAY"] = "3"
         self.profile("-t", "cuda", "true")
         self.assertEqual(self.told()["GPUPROF_TRACE"], "cuda")
         self.assertEqual(self.told()["GPUPROF_DELAY"], "3")
 
-    def test_programs_that_it_starts_may_be_built_with_the_address_sanitizer(self):
+    def test_child_programs_may_be_built_with_the_address_sanitizer(self):
         self.environment.pop("ASAN_OPTIONS", None)
         self.profile("true")
         self.assertEqual(self.told()["ASAN_OPTIONS"], "verify_asan_link_order=0")
@@ -195,7 +195,7 @@ class Environment(InFolder):
         self.profile("true")
         self.assertEqual(self.told()["LD_PRELOAD"], "/no/such/libasan.so.8:" + PROBE)
 
-    def test_the_library_that_shares_cupti_is_preloaded_where_it_lies_beside(self):
+    def test_the_library_that_shares_cupti_is_preloaded_if_it_lies_beside_the_main_library(self):
         library, preload = self.folder / "libgpuprof.so", self.folder / "libgpuprof_preload.so"
         for file in library, preload:
             file.write_bytes(pathlib.Path(PROBE).read_bytes())
@@ -204,7 +204,7 @@ class Environment(InFolder):
         self.assertEqual(self.told()["LD_PRELOAD"], str(preload))
         self.assertEqual(self.told()["CUDA_INJECTION64_PATH"], str(library))
 
-    def test_what_the_library_has_set_for_a_parent_does_not_hold_here(self):
+    def test_variables_that_the_library_set_for_a_parent_are_removed(self):
         self.environment["GPUPROF_SET_INJECTION"] = "1"
         self.profile("true")
         self.assertNotIn("GPUPROF_SET_INJECTION", self.told())
@@ -221,11 +221,11 @@ class Environment(InFolder):
         self.assertIn("/opt/other/tool.so", run.stderr)
         self.assertEqual(self.told()["CUDA_INJECTION64_PATH"], "/opt/other/tool.so")
 
-    def test_the_output_is_where_the_user_stands_wherever_the_program_goes(self):
+    def test_the_output_path_is_relative_to_the_folder_of_the_user_and_not_to_that_of_the_program(self):
         self.profile("-o", "x%n", "sh", "-c", "cd /; true")
         self.assertEqual(self.told()["GPUPROF_OUTPUT"], str(self.folder / "x%n"))
 
-    def test_a_percent_sign_in_the_folder_is_no_pattern(self):
+    def test_a_percent_sign_in_the_folder_name_is_not_a_pattern(self):
         folder = self.folder / "100%p"
         folder.mkdir()
         subprocess.run([GPUPROF, "profile", "-o", "x", "true"], cwd=folder, env=self.environment,
@@ -250,7 +250,7 @@ class Output(InFolder):
         self.assertEqual(run.returncode, 0)
         self.assertIn(f"still runs (4 B); next: gpuprof stats {self.folder}/a.gpuprof", run.stderr)
 
-    def test_a_folder_that_is_missing_or_no_folder_is_refused(self):
+    def test_a_missing_folder_or_a_file_in_its_place_is_refused(self):
         (self.folder / "file").write_text("")
         (self.folder / "d.gpuprof").mkdir()
         self.assert_refused(self.profile("-o", "no/such/x", "true"), 2, "No such file or directory")
@@ -269,7 +269,7 @@ class Output(InFolder):
         (self.folder / "locked").mkdir(mode=0o555)
         self.assert_refused(self.profile("-o", "locked/x", "true"), 2, "Permission denied")
 
-    def test_every_capture_without_an_end_is_listed_and_no_older_one(self):
+    def test_each_unfinished_capture_of_the_run_is_listed_but_no_older_capture(self):
         (self.folder / "r1.gpuprof").write_text("old")
         os.utime(self.folder / "r1.gpuprof", (1, 1))
         run = self.profile("-o", "r%n", "sh", "-c",
@@ -280,17 +280,17 @@ class Output(InFolder):
         self.assertNotIn("r1.gpuprof", run.stderr)
         self.assertNotIn("other.gpuprof", run.stderr)
 
-    def test_a_run_without_capture_says_so(self):
+    def test_a_run_without_a_capture_is_reported(self):
         run = self.profile("true")
         self.assertEqual(run.returncode, NOTHING_RECORDED)
         self.assertIn("nothing was recorded: the program used neither CUDA nor NVTX", run.stderr)
 
-    def test_what_the_processes_say_of_why_there_is_no_capture_is_said_once(self):
+    def test_the_same_reason_of_several_processes_is_reported_once(self):
         run = self.profile("sh", "-c", "for i in 1 2; do " + NOTE_NOTHING + "'no range'; done")
         self.assertEqual(run.returncode, NOTHING_RECORDED)
         self.assertEqual(run.stderr, "gpuprof: nothing was recorded: no range\n")
 
-    def test_why_one_process_has_none_is_not_said_when_another_has_one(self):
+    def test_a_missing_capture_of_one_process_is_not_reported_if_another_process_has_one(self):
         run = self.profile("sh", "-c", NOTE_NOTHING + "'no range'; " + NOTE_CAPTURE + "/gone.gpuprof")
         self.assertEqual((run.returncode, run.stderr), (0, ""))
 
@@ -303,13 +303,13 @@ class Output(InFolder):
             self.assertEqual(said.count("next: gpuprof stats"), 1, said)
             self.assertIn(f"/r{i}.gpuprof", said)
 
-    def test_what_the_run_has_noted_is_removed(self):
+    def test_the_notes_of_the_run_are_removed(self):
         self.profile("true")
         self.assertFalse(os.path.exists(self.told()["GPUPROF_RUN_NOTES"]))
 
 
 class Obstacles(InFolder):
-    def test_a_statically_linked_program_runs_and_the_user_is_told(self):
+    def test_a_statically_linked_program_runs_and_a_warning_is_printed(self):
         run = self.profile(STATIC_PROGRAM)
         self.assertEqual(run.returncode, 5)
         self.assertIn("statically linked", run.stderr)
@@ -329,13 +329,13 @@ class Obstacles(InFolder):
         self.assertEqual((run.returncode, run.stdout), (NOTHING_RECORDED, "ran\n"), run.stderr)
         self.assertIn("is built with AddressSanitizer", run.stderr)
 
-    def test_a_program_that_starts_one_built_with_the_address_sanitizer_does_not_end_it(self):
+    def test_a_child_program_built_with_the_address_sanitizer_can_start(self):
         program = self.sanitized_program()
         run = self.profile("sh", "-c", program + "; echo $?")
         self.assertEqual(run.stdout, "ran\n0\n", run.stderr)
 
     @unittest.skipUnless(os.geteuid() == 0, "takes root to make a file of another user")
-    def test_a_set_user_id_program_runs_and_the_user_is_told(self):
+    def test_a_set_user_id_program_runs_and_a_warning_is_printed(self):
         program = self.folder / "suid"
         program.write_bytes(pathlib.Path("/bin/true").read_bytes())
         os.chown(program, 65534, 65534)
@@ -428,7 +428,7 @@ class Status(InFolder):
         self.assertEqual(line["state"], "missing")
         self.assertIn("crashed with signal 11", line["text"])
 
-    def test_the_library_to_preload_is_printed_alone(self):
+    def test_the_option_library_prints_only_the_path_to_preload(self):
         library = self.folder / "libgpuprof.so"
         self.environment["GPUPROF_LIBRARY"] = str(library)
         run = self.run_gpuprof("--library")

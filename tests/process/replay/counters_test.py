@@ -121,7 +121,7 @@ class Values(Counters):
         row = next(k for k in report["kernels"] if k["name"] == "even(float*, int)")
         self.assertAlmostEqual(row["flops"] * row["avg_ns"] * 1e-9 / (2.75 * fused), 1, places=4)  # 2 x 4 w + 2 w + w
 
-    def test_a_launch_without_a_record_says_whose_time_it_has(self):
+    def test_a_launch_without_a_record_names_the_launch_whose_time_it_has(self):
         run = self.counted(self.session())
         self.assertEqual(run.code, 0, run.err)
         kernels = {kernel["correlation"]: kernel for kernel in self.tables()["kernel"]}
@@ -151,7 +151,7 @@ class Values(Counters):
         rates = sorted(line["flops"] for line in lines.values())
         self.assertAlmostEqual(rates[1] / rates[0], 2, places=3)
 
-    def test_calls_of_the_profiler_are_no_calls_of_the_program(self):
+    def test_calls_of_the_profiler_are_not_recorded_as_calls_of_the_program(self):
         launches = 3000
         run = self.counted(self.session(launches=launches, kernel_ns=10000, lengths=2), env={"REPLAY_ARGUMENTS": "2"},
                            flush_interval_ms="50", trace="cuda,nvtx,cuda-api")
@@ -160,7 +160,7 @@ class Values(Counters):
         calls = {row["Name"]: row["Num Calls"] for row in self.report("cuda_api_sum")}
         self.assertEqual(calls, {"cuLaunchKernel": launches})
 
-    def test_launches_that_run_alike_are_one_kind_whatever_their_arguments(self):
+    def test_launches_with_equal_times_share_a_signature_despite_different_arguments(self):
         for different in ("2", "0"):
             with self.subTest(different):
                 run = self.counted(self.session(kernel_ns=10000), env={"REPLAY_ARGUMENTS": different}, force_overwrite="1")
@@ -173,7 +173,7 @@ class Values(Counters):
                 self.assertGreater(line["samples"], 0)
                 self.assertEqual(line["flop_exact_share"], 1)
 
-    def test_launches_that_differ_and_cannot_be_told_apart_are_left_to_samples(self):
+    def test_launches_with_different_times_that_arguments_cannot_tell_apart_are_left_to_samples(self):
         # Times are known soon: until then nobody can tell that they differ.
         run = self.counted(self.session(launches=LONG, kernel_ns=100000, lengths=2), env={"REPLAY_ARGUMENTS": "0"}, flush_interval_ms="50")
         self.assertEqual(run.code, 0, run.err)
@@ -197,7 +197,7 @@ class Values(Counters):
         self.assertAlmostEqual(samples + disturbed, sum(r["kernels"] >= 1 for r in self.ranges()), delta=3)
         self.assertAlmostEqual(read + busy + disturbed, 2000 + 1, delta=3)  # and a graph
 
-    def test_exact_says_after_two_seconds_how_much_longer_the_program_takes_and_what_limits_that(self):
+    def test_mode_exact_reports_its_slowdown_after_two_seconds_and_how_to_limit_it(self):
         line = re.compile(r"^\[gpuprof\] --metrics exact reads every launch alone: the program takes about ([0-9.]+) times as long "
                           r"\((\d+) launches read in ([0-9.]+) s\)\. --launch-count, --kernel-name or --capture-range limit what is read$", re.M)
         run = self.counted(self.session(launches=3500), metrics="exact")
@@ -225,7 +225,7 @@ class Values(Counters):
         for launch in tables["read_launch"]:
             self.assertEqual(launch["whole_graph"], launch["correlation"] in of_graphs)
 
-    def test_nothing_is_read_without_being_asked_for(self):
+    def test_no_counters_are_read_by_default(self):
         run = self.profile(self.session(launches=50), env={"REPLAY_COUNTER_LOG": str(self.log)})
         self.assertEqual(run.code, 0, run.err)
         self.assertFalse(self.log.exists())
@@ -272,7 +272,7 @@ class Groups(Counters):
                 found[-1][1][int(words["pass"])].append(words["name"])
         return found
 
-    def test_what_samples_cannot_tell_is_read_first_and_tensor_operations_last(self):
+    def test_groups_that_sampling_cannot_count_are_read_first_and_tensor_operations_last(self):
         self.read(REPLAY_NO_CODE="1")
         first, second, third = self.cycles()[:3]
         self.assertTrue(first[0])
@@ -283,13 +283,13 @@ class Groups(Counters):
         # Of the product alone. One path of six is counted along with the hardware's counters.
         self.assertEqual(third[1], {number: ["0"] for number in range(5)})
 
-    def test_tensor_operations_that_the_machine_code_tells_are_not_read(self):
+    def test_tensor_operations_known_from_the_machine_code_are_not_read(self):
         self.read()
         self.assertEqual([list(passes) for _, passes in self.cycles()], [[0]] * len(self.cycles()))
         counted = self.metrics()[PRODUCT, "sm__ops_path_tensor_src_bf16_dst_fp32.sum"]["Avg"]
         self.assertEqual(counted, self.metrics()[PRODUCT, "dram__bytes_read.sum"]["Avg"] * 64)  # 4096 w and 64 w
 
-    def test_operations_that_nothing_ran_are_none_and_others_are_counted(self):
+    def test_operations_that_no_kernel_executed_are_zero_and_others_are_counted(self):
         self.read(REPLAY_NO_CODE="1")
         read = {key: row for key, row in self.metrics().items() if row.get("Source", "exact") == "exact"}
         tensor = {metric for _, metric in read if metric.startswith("sm__ops_path_tensor_")}
@@ -316,17 +316,17 @@ class Refused(Counters):
         self.assertEqual(run.code, 0, run.err)
         self.check_that_few_are_lost(launches)
 
-    def test_calls_that_fail_are_never_read_where_each_kind_of_launch_is(self):
+    def test_failed_calls_are_never_read_in_mode_auto(self):
         self.check(LONG, flush_interval_ms="50")
         # Launches with two values of an argument are still told apart, and only those are.
         lines = self.lines_of_even()
         self.assertEqual(len(lines), 3)
         self.assertIn("unknown", lines)
 
-    def test_calls_that_fail_are_never_read_where_every_launch_is(self):
+    def test_failed_calls_are_never_read_in_mode_exact(self):
         self.check(1000, metrics="exact,basic")
 
-    def test_calls_that_fail_are_never_read_beside_samples(self):
+    def test_failed_calls_are_never_read_in_mode_sampled(self):
         self.check(1000, metrics="sampled")
 
 
@@ -340,18 +340,18 @@ class LeftOut(Counters):
         # A cooperative kernel may wait for other GPUs where a collective was seen.
         self.assertFalse([n for n in names if "nccl" in n or "together" in n])
 
-    def test_cooperative_launches_are_read_where_no_collective_was_seen(self):
+    def test_cooperative_launches_are_read_if_no_collective_was_seen(self):
         run = self.counted(self.synthetic(threads=1, launches=1500, step_ns=1000000, cooperative=20), metrics="exact,basic")
         self.assertEqual(run.code, 0, run.err)
         self.assertTrue([n for n, _ in self.metrics() if "together" in n])
 
-    def test_graphs_are_left_alone_where_a_collective_was_seen(self):
+    def test_graphs_are_not_read_if_a_collective_was_seen(self):
         run = self.counted(self.synthetic(threads=1, launches=1500, step_ns=1000000, collectives=20, graphs=10, nodes=5), metrics="exact,basic")
         self.assertEqual(run.code, 0, run.err)
         self.assertTrue(self.ranges())
         self.assertNotIn(5, [r["kernels"] for r in self.ranges()])
 
-    def test_the_budget_is_kept(self):
+    def test_reading_stays_within_the_overhead_budget(self):
         run = self.counted(self.synthetic(threads=1, launches=3000, step_ns=1000000),
                            env={"REPLAY_PUSH_US": "200000", "REPLAY_POP_US": "200000"}, overhead_budget="1")
         self.assertEqual(run.code, 0, run.err)
@@ -369,16 +369,16 @@ class Refusals(Counters):
         self.assertEqual(self.kernels(), 2000)
         self.assertEqual(self.ranges(), [])
 
-    def test_no_rights_is_said_once_for_both_engines(self):
+    def test_missing_rights_are_reported_once_for_both_engines(self):
         self.refused({"REPLAY_FAIL": "cuptiProfilerGetCounterAvailability=35,cuptiPmSamplingGetCounterAvailability=35"}, "NVreg_RestrictProfilingToAdminUsers=0")
 
-    def test_held_by_another_tool(self):
+    def test_counters_held_by_another_tool_are_reported(self):
         self.refused({"REPLAY_FAIL": "cuptiRangeProfilerStart=26"}, "another tool holds them", metrics="exact")
 
-    def test_virtual_gpu_is_said_once_for_both_engines(self):
+    def test_a_virtual_gpu_is_reported_once_for_both_engines(self):
         self.refused({"REPLAY_COUNTERS_UNSUPPORTED": "vGpu"}, "virtual GPU")
 
-    def test_unknown_metric(self):
+    def test_an_unknown_metric_is_reported(self):
         run = self.counted(self.synthetic(threads=1, launches=400, step_ns=1000000), metrics="exact,dram__bytes_reed.sum")
         self.assertEqual(run.code, 0, run.err)
         self.assertIn("dram__bytes_reed.sum is not read", run.err)
@@ -395,7 +395,7 @@ class NeverIdle(Counters):
         self.check_that_few_are_lost(kernels)
         self.check_in_time(not self.losses())
 
-    def test_kernels_are_recorded_and_nobody_waits_beside_one_that_runs_for_long(self):
+    def test_launches_do_not_wait_beside_a_long_kernel_and_all_kernels_are_recorded(self):
         # 1.6 s of launches on two streams. A kernel runs from 0.4 to 3.4 s, and time is sampled before any launch is read.
         session = self.synthetic(threads=2, launches=1600, step_ns=1000000, graphs=0, copies=0, long_ns=3000000000)
         for mode in ("sampled", "auto", "exact,basic"):
@@ -407,7 +407,7 @@ class NeverIdle(Counters):
                     self.assertEqual(self.ranges(), [])
                 self.log.unlink(True)
 
-    def test_a_kernel_that_runs_longer_than_its_thread_waits_is_not_read(self):
+    def test_a_kernel_longer_than_the_time_its_thread_waits_is_not_read(self):
         session = self.synthetic(threads=1, launches=300, step_ns=6000000, graphs=0, copies=0, kernel_ns=4000000)
         for mode in ("auto", "exact,basic"):
             with self.subTest(mode):
@@ -416,7 +416,7 @@ class NeverIdle(Counters):
                 self.assertLess(max(read, default=0), 15)  # of 150: where the reader came late, and found that it had ended
                 self.log.unlink(missing_ok=True)
 
-    def test_nothing_is_switched_while_another_thread_captures_a_stream(self):
+    def test_counters_are_not_switched_during_a_stream_capture_of_another_thread(self):
         # Captures of 6 ms, with pauses of 9 ms between them, all the time.
         session = self.synthetic(threads=1, launches=LONG, step_ns=1000000, graphs=0, copies=0, captures=300)
         for mode in ("sampled", "auto", "exact,basic"):
@@ -428,7 +428,7 @@ class NeverIdle(Counters):
                     self.check_in_time(self.ranges())
                 self.log.unlink(missing_ok=True)
 
-    def test_a_context_goes_while_another_thread_is_being_read_in_it(self):
+    def test_a_context_may_be_destroyed_while_a_launch_of_another_thread_is_read_in_it(self):
         session = self.synthetic(threads=2, launches=4000, step_ns=200000, graphs=0, copies=0)
         for share in ("0.3", "0.5", "0.7"):
             with self.subTest(share):

@@ -78,7 +78,7 @@ class WaysIn(Gpuprof):
     def test_preloaded(self):
         self.check(self.profile(self.synthetic(**PLAN)))
 
-    def test_preloaded_alone(self):
+    def test_the_main_library_works_if_it_is_preloaded_without_the_one_that_shares_cupti(self):
         """libgpuprof.so without what stands in front of CUPTI, as programs are told to for which sharing does not matter."""
         self.check(self.profile(self.synthetic(**PLAN), library=processes.path("BUILT_LIBGPUPROF")))
 
@@ -97,7 +97,7 @@ class WaysIn(Gpuprof):
         self.assertEqual(len(said), 1, run.err)
         self.assertRegex(said[0], rf"^\[gpuprof\] {KERNELS} kernels, .*; next: gpuprof stats {self.capture}$")
 
-    def test_a_metric_that_there_is_not_keeps_the_program_from_starting(self):
+    def test_an_unknown_metric_keeps_the_program_from_starting(self):
         started = self.folder / "started"
         for names, words in ("dram__bytes_rea.sum", "did you mean dram__bytes_read.sum?"), ("basic,dram__bytes_read.smu", "has no suffix .smu"):
             run = self.run_program(processes.path("BUILT_GPUPROF"), "profile", "--peaks", "off", "--metrics", names, "-o", self.folder / "out", "--",
@@ -140,7 +140,7 @@ class WaysIn(Gpuprof):
                   "GPUPROF_OUTPUT": str(self.folder / "out"), **env}
         return self.run_program(processes.path("BUILT_ASKING_PROGRAM"), *words, preload=[processes.path("BUILT_PRELOAD")], env=wanted)
 
-    def test_asking_for_a_function_of_cupti_leaves_no_error(self):
+    def test_a_lookup_of_a_cupti_function_leaves_no_dlerror(self):
         """Also not where this libcupti lacks newer functions, which the library looks for."""
         run = self.ask(processes.path("BUILT_OLD_CUPTI"))
         self.assertEqual(run.code, 0, run.err)
@@ -150,19 +150,19 @@ class WaysIn(Gpuprof):
             self.assertTrue(line.endswith("errno=0 dlerror=none"), line)
         self.assertIn("cuptiProfilerInitialize found=0", run.out)
 
-    def test_asking_for_a_function_of_cupti_is_no_use_of_it(self):
+    def test_a_lookup_of_a_cupti_function_does_not_count_as_use_of_cupti(self):
         run = self.ask("libcupti.so.13", "fork")
         self.assertEqual(run.code, 0, run.err)
         self.assertIn("cuInit=0 profiled=1", run.out)
 
-    def test_a_child_that_is_not_profiled_says_so(self):
+    def test_a_forked_child_that_is_not_profiled_reports_that(self):
         run = self.ask("libcupti.so.13", "begin")
         self.assertEqual(run.code, 0, run.err)
         self.assertIn("cuInit=0 profiled=0", run.out)
         self.assertEqual(run.err.count("[gpuprof]"), 1, run.err)
         self.assertRegex(run.err, r"^\[gpuprof\] process \d+ is not profiled: it was forked .*\n$")
 
-    def test_preloaded_and_injected_at_once(self):
+    def test_the_library_may_be_preloaded_and_injected_at_once(self):
         library = processes.path("BUILT_LIBGPUPROF")
         self.check(self.profile(self.synthetic(**PLAN), env={"CUDA_INJECTION64_PATH": library,
                                                              "NVTX_INJECTION64_PATH": library}))
@@ -175,7 +175,7 @@ class WaysIn(Gpuprof):
 
 
 class Contents(Gpuprof):
-    def test_who_records_unified_memory_is_not_told_to(self):
+    def test_unified_memory_is_advised_only_if_it_was_not_recorded(self):
         for trace, told in (("cuda,nvtx", True), ("cuda,nvtx,um", False)):
             self.capture.unlink(missing_ok=True)
             self.profile(self.synthetic(threads=1, launches=5), trace=trace)
@@ -200,7 +200,7 @@ class Contents(Gpuprof):
         launched = sum(row["Kern Inst"] for row in self.report("nvtx_kern_sum") if row["NVTX Range"].endswith("launch"))
         self.assertEqual(launched, THREADS * LAUNCHES)
 
-    def test_a_run_that_records_nothing_says_what_never_came(self):
+    def test_a_run_that_recorded_nothing_names_the_trigger_that_never_came(self):
         session = self.synthetic(threads=1, launches=5)
         run = self.profile(session, capture_range="nvtx", nvtx_capture="stepp")
         self.assertEqual(run.err.count("[gpuprof]"), 1)
@@ -216,7 +216,7 @@ class Contents(Gpuprof):
                 self.assertEqual(run.code, 0, run.err)
                 self.assertEqual(self.kernels() if self.capture.exists() else 0, launches)
 
-    def test_a_filter_that_matches_nothing_says_what_ran(self):
+    def test_a_filter_that_matches_nothing_is_reported_with_the_kernels_that_ran(self):
         run = self.profile(self.synthetic(threads=1, launches=5), kernel_name="evn")
         self.assertIn('"evn" selects none of the 10 kernels that ran; their names are "even", ', run.err)
 
@@ -264,11 +264,11 @@ class Contents(Gpuprof):
         self.assertEqual(run.code, 0, run.err)
         self.assertEqual((self.kernels(), self.calls()), (10, {"cuStreamSynchronize": 10}))
 
-    def test_waits_of_a_program_all_of_whose_calls_cupti_records_come_once(self):
+    def test_waits_appear_once_if_cupti_records_all_calls(self):
         self.profile(self.synthetic(**PLAN, waits=1), trace="cuda,nvtx,blocking,cuda-api")
         self.assertEqual(self.calls(), {"cuLaunchKernel": THREADS * LAUNCHES})  # of waits this CUPTI has no records
 
-    def test_no_calls_where_none_are_wanted(self):
+    def test_the_capture_has_no_calls_if_they_are_not_traced(self):
         self.profile(SESSIONS / "copies_streams.gprec", trace="cuda,nvtx")
         stats = self.run_program(processes.path("BUILT_GPUPROF"), "stats", "-r", "cuda_api_sum", self.capture)
         self.assertIn("the capture holds no CUDA API calls", stats.out + stats.err)
@@ -284,7 +284,7 @@ class Contents(Gpuprof):
             self.assertEqual((row["device"], row["power_mw"], row["temperature_c"], row["limiters"]), ("0", "76500", "31", "1"))
             self.assertEqual(row["sm_clock_mhz"], "1000")
 
-    def test_labels_are_facts_of_the_capture(self):
+    def test_labels_are_stored_as_facts_of_the_capture(self):
         self.profile(self.synthetic(**PLAN), label="size=4096,type=bf16")
         run = self.run_program(processes.path("BUILT_GPUPROF"), "export", "-t", "json", "-o", self.folder / "tables", self.capture)
         self.assertEqual(run.code, 0, run.err)
@@ -320,7 +320,7 @@ class Contents(Gpuprof):
         self.profile(self.synthetic(**PLAN), cuda_graph_trace="graph")
         self.assertEqual(self.kernels(), THREADS * LAUNCHES)
 
-    def test_the_last_kernels_of_a_graph_are_waited_for_until_cupti_knows_their_times(self):
+    def test_late_records_of_the_last_graph_kernels_are_waited_for(self):
         # Its records fill several buffers, of which the first come back long before the last.
         nodes = 2600
         session = self.synthetic(threads=1, launches=1, graphs=1, nodes=nodes, copies=0, kernel_ns=40000)
@@ -329,14 +329,14 @@ class Contents(Gpuprof):
         self.assertEqual(self.lost(), "lost: nothing")
         self.assertEqual(self.kernels(), 1 + nodes)
 
-    def test_graphs_that_were_made_before_cupti_came_are_recorded_by_nodes(self):
+    def test_graphs_made_before_cupti_started_are_recorded_by_nodes(self):
         run = self.profile(self.synthetic(**PLAN), cuda_graph_trace="graph", env={"REPLAY_GRAPHS_EARLY": "1"})
         self.assertEqual(run.code, 0, run.err)
         self.assertEqual(self.kernels(), KERNELS)
         self.assertIn("1 graph made before", run.err)
         self.assertEqual(self.lost(), "lost: nothing")
 
-    def test_what_kernels_launch_from_the_gpu_is_told_as_lost(self):
+    def test_launches_that_kernels_make_from_the_gpu_are_reported_as_lost(self):
         for metrics in "none", "auto":
             with self.subTest(metrics):
                 session = self.synthetic(threads=1, launches=20, graphs=0, copies=0)
@@ -345,7 +345,7 @@ class Contents(Gpuprof):
                 self.assertEqual(self.lost(), "lost: what 20 kernels may have launched from the GPU "
                                               "(dynamic parallelism, graphs launched by a kernel)")
 
-    def test_graphs_of_either_kind_in_turn(self):
+    def test_graphs_recorded_by_nodes_and_whole_graphs_may_alternate(self):
         churn = 20  # each turn launches a kernel, and a graph that is made and destroyed
         session = self.synthetic(threads=1, launches=20, graphs=0, copies=0, churn=churn, step_ns=2000000)
         run = self.profile(session, cuda_graph_trace="graph", env={"REPLAY_GRAPHS_EARLY": "2"})
@@ -353,7 +353,7 @@ class Contents(Gpuprof):
         self.assertEqual(self.kernels(), 20 + churn + churn // 2)
         self.assertIn(f"{churn // 2} graphs made before", run.err)
 
-    def test_whole_graphs_in_one_capture_after_the_other(self):
+    def test_whole_graphs_are_recorded_in_several_captures_of_one_run(self):
         for early in "0", "1":
             with self.subTest(early):
                 run = self.profile(processes.recorded("graph"), capture_range="nvtx", nvtx_capture="kernels", capture_range_end="repeat:4",
@@ -361,7 +361,7 @@ class Contents(Gpuprof):
                 self.assertEqual(run.code, 0, run.err)
                 self.assertEqual(self.lost(), "lost: nothing")
 
-    def test_between_profiler_start_and_stop(self):
+    def test_only_kernels_between_profiler_start_and_stop_are_recorded(self):
         session = self.synthetic(launches=80, graphs=0, copies=0, profiler_calls=1)
         run = self.profile(session, capture_range="cudaProfilerApi")
         self.assertEqual(run.code, 0, run.err)
@@ -386,7 +386,7 @@ class Contents(Gpuprof):
                 self.assertEqual(self.kernels(), KERNELS)
                 self.assertEqual(self.lost(), "lost: nothing")
 
-    def test_versions_of_cupti_that_cannot_be_left_or_stopped_after_a_capture(self):
+    def test_captures_work_with_cupti_versions_that_cannot_be_finalized_or_stopped(self):
         session = self.synthetic(threads=1, launches=2000, step_ns=1000000, kernel_ns=1000, graphs=0, profiler_calls=1)
         for version in (19, 22, 130000):
             with self.subTest(version):
@@ -395,7 +395,7 @@ class Contents(Gpuprof):
                 self.assertEqual(self.kernels(), 500)
                 self.assertEqual(self.lost(), "lost: nothing")
 
-    def test_the_ranges_of_recorded_sessions_launched_what_their_programs_say(self):
+    def test_the_ranges_of_recorded_sessions_have_the_expected_launches(self):
         for name, expected in RECORDED_OPERATIONS.items():
             with self.subTest(name):
                 played = self.profile(processes.recorded(name), force_overwrite=1)
@@ -407,7 +407,7 @@ class Contents(Gpuprof):
         return {row["Range"]: row["Total GPU Ops"] for row in self.report("nvtx_gpu_proj_sum")
                 if row["Style"] == "PushPop"}
 
-    def test_each_thread_of_the_recorded_eight_has_its_own_kernels(self):
+    def test_each_of_eight_recorded_threads_has_its_own_kernels(self):
         self.profile(processes.recorded("threads_nvtx"))
         rows = [row for row in self.report("nvtx_kern_sum") if row["NVTX Range"] == "iteration"]
         self.assertEqual([row["Kern Inst"] for row in rows], [50] * 8)
@@ -446,11 +446,11 @@ class FewFilesLeft(Gpuprof):
         return run
 
     @processes.timing
-    def test_can_open_all_of_them(self):
+    def test_a_program_with_few_descriptors_left_can_open_all_its_files(self):
         self.check()
 
     @processes.timing
-    def test_can_open_all_of_them_with_counters_asked_for(self):
+    def test_a_program_with_few_descriptors_left_can_open_all_its_files_beside_counters(self):
         run = self.check(metrics="auto")
         self.assertEqual(run.err.count("fewer than 64 descriptors left"), 1, run.err)
 
@@ -474,13 +474,13 @@ class Prefork(Gpuprof):
             launched = sum(row["Kern Inst"] for row in self.report("nvtx_kern_sum", capture=capture) if row["NVTX Range"].endswith("launch"))
             self.assertIn(launched, (0, THREADS * LAUNCHES))
 
-    def test_after_nvtx(self):
+    def test_a_process_may_fork_after_nvtx_calls(self):
         self.check()
 
-    def test_after_the_c_api(self):
+    def test_a_process_may_fork_after_calls_of_the_c_api(self):
         self.check(beside=[processes.path("BUILT_EARLY_START")])
 
-    def test_after_the_c_api_where_the_driver_is_loaded_and_not_used(self):
+    def test_a_process_may_fork_after_calls_of_the_c_api_with_an_unused_driver_loaded(self):
         driver = pathlib.Path(processes.path("BUILT_REPLAY_LIBS"), "libcuda.so.1")
         self.check(beside=[driver, processes.path("BUILT_EARLY_START")])
 
@@ -507,12 +507,12 @@ class WaysToEnd(Gpuprof):
         self.assertLess(seen, KERNELS)
         self.assertIn(f"{KERNELS - seen} kernels without time", self.lost())
 
-    def test_exec(self):
+    def test_the_program_may_call_exec(self):
         run = self.end("exec", 0, force_overwrite=1)
         self.assertIn("launches=", run.out)
         self.assertEqual(self.kernels(), KERNELS)
 
-    def test_killed_in_many_ways(self):
+    def test_a_capture_survives_every_kind_of_kill(self):
         # A sanitizer's library takes its time to start: four times as long, and less is asked for.
         slow = bool(os.environ.get("BUILT_PRELOAD_FIRST"))
         for how, code in {"_exit": 0, "kill": -9, "throw": -6, "abort": -6}.items():
@@ -523,13 +523,13 @@ class WaysToEnd(Gpuprof):
                 self.assertEqual(run.code, code, run.err)
                 self.assertGreater(self.kernels(), 100 if slow else 1000)
 
-    def test_a_driver_that_goes_first(self):
+    def test_the_driver_may_shut_down_before_the_library(self):
         run = self.profile(self.synthetic(threads=1, launches=1500, step_ns=500_000), flush_interval_ms=50,
                            env={"REPLAY_DRIVER_TEARDOWN": "early"})
         self.assertEqual(run.code, 0, run.err)
         self.assertGreater(self.kernels(), 1000)
 
-    def test_a_slow_flush(self):
+    def test_a_slow_flush_loses_nothing(self):
         run = self.profile(self.synthetic(**PLAN), env={"REPLAY_SLOW_FLUSH_MS": "50"})
         self.assertEqual(run.code, 0, run.err)
         self.assertEqual(self.kernels(), KERNELS)
@@ -555,31 +555,31 @@ class Canceled(Gpuprof):
         self.assertEqual(run.code, 0, run.err)
         return run
 
-    def test_in_each_callback(self):
+    def test_a_thread_may_be_canceled_in_each_callback(self):
         self.ends_well(self.synthetic(**PLAN))
         self.assertEqual((self.kernels(), self.lost()), (KERNELS, "lost: nothing"))
 
-    def test_where_a_callback_switches_captures(self):
+    def test_a_thread_may_be_canceled_in_a_callback_that_switches_captures(self):
         session = self.synthetic(threads=1, launches=2000, step_ns=1000000, kernel_ns=1000, graphs=0, profiler_calls=1)
         self.ends_well(session, capture_range="cudaProfilerApi")
         self.assertEqual(self.kernels(), 500)
 
-    def test_where_ranges_switch_captures_and_several_threads_meet(self):
+    def test_threads_may_be_canceled_while_ranges_on_several_threads_switch_captures(self):
         self.ends_well(self.synthetic(**PLAN), capture_range="nvtx", nvtx_capture="launch@*", capture_range_end="repeat")
 
-    def test_where_a_callback_waits_for_an_answer(self):
+    def test_a_thread_may_be_canceled_while_a_callback_waits_for_a_filter_answer(self):
         self.ends_well(self.synthetic(**PLAN), kernel_name="even")
         self.assertEqual(self.kernels(), THREADS * LAUNCHES // 2)
 
-    def test_where_a_callback_has_something_to_say(self):
+    def test_a_thread_may_be_canceled_in_a_callback_that_logs_a_line(self):
         for fault in ("REPLAY_FATAL_AFTER", "REPLAY_HELD_BY"):
             self.assertIn("[gpuprof] kernel tracing", self.ends_well(self.synthetic(**PLAN), env={fault: "100"}).err)
 
-    def test_where_a_context_ends(self):
+    def test_a_thread_may_be_canceled_in_a_callback_at_the_end_of_a_context(self):
         self.ends_well(self.synthetic(**PLAN), "--exit-with", "device-reset", "--exit-at", "0.5")
         self.assertEqual(self.kernels(), KERNELS)
 
-    def test_where_counters_are_read(self):
+    def test_threads_may_be_canceled_in_a_callback_while_counters_are_read(self):
         for metrics in ("exact,basic", "auto"):
             self.ends_well(self.synthetic(threads=2, launches=500, step_ns=1000000), "--exit-with", "device-reset",
                            "--exit-at", "0.9", metrics=metrics)
@@ -607,7 +607,7 @@ class Faults(Gpuprof):
     def test_cupti_is_held_by_another_tool(self):
         self.assertIn("Nsight Systems", self.untouched(REPLAY_HELD_BY="Nsight Systems"))
 
-    def test_cupti_is_too_old(self):
+    def test_a_cupti_that_is_too_old_is_reported(self):
         # A toolkit on this machine may hold a newer one, which then finds no driver.
         self.assertRegex(self.untouched(REPLAY_CUPTI_VERSION="18"), "too old|kernel tracing is off")
 
@@ -625,7 +625,7 @@ class Faults(Gpuprof):
         self.assertIn("will be missing", self.untouched(REPLAY_FAIL="cuptiActivityEnable:2=999"))
         self.assertEqual(self.kernels(), KERNELS)
 
-    def test_rights_are_missing(self):
+    def test_missing_rights_are_reported(self):
         line = self.only_line("kernel tracing is off: ", self.untouched(REPLAY_FAIL="cuptiActivityEnable=35"))
         self.assertIn("cuptiActivityEnable failed, this user may not read GPU performance counters", line)
         self.assertIn("CUPTI_ERROR_INSUFFICIENT_PRIVILEGES", line)
@@ -633,14 +633,14 @@ class Faults(Gpuprof):
         self.assertEqual(sum(row["Instances"] for row in self.report("nvtx_sum")), 2 * THREADS * LAUNCHES)
         self.assertEqual(self.report("cuda_gpu_kern_sum"), [])
 
-    def test_dropped_records_are_told(self):
+    def test_dropped_records_are_reported(self):
         err = self.untouched(REPLAY_DROP="10")
         seen = self.kernels()
         self.assertLess(seen, KERNELS)
         self.assertIn("launches without a record", err)
         self.assertIn("25 records dropped by cupti", self.lost())  # every tenth of 250 kernels and 3 copies
 
-    def test_cupti_gives_up_half_way(self):
+    def test_records_before_a_fatal_cupti_error_are_kept(self):
         err = self.untouched(REPLAY_FATAL_AFTER="100")
         line = self.only_line("kernel tracing ends here: CUPTI has shut itself down", err)
         self.assertIn("replayed fatal error", line)

@@ -46,7 +46,7 @@ class BrokenStandardError(Guest):
 
 
 class FloatingPointTraps(Guest):
-    def test_no_thread_of_ours_is_ended(self):
+    def test_floating_point_traps_do_not_end_the_threads_of_the_library(self):
         for metrics in "none", "auto", "sampled", "exact":
             with self.subTest(metrics):
                 run = self.play(processes.recorded("launch_loop"), env=self.settings(metrics=metrics, stats=1),
@@ -67,7 +67,7 @@ class NoMemory(Guest):
         return name, run
 
     @unittest.skipIf(os.environ.get("BUILT_PRELOAD_FIRST"), "a sanitizer has an allocator of its own")
-    def test_the_program_ends_as_without_the_library(self):
+    def test_a_program_out_of_memory_ends_as_it_does_without_the_library(self):
         cases = list(itertools.product(self.SESSIONS, ("none", "auto"), self.FAILURES, range(3)))
         self.assertEqual(len(cases), 144)
         with concurrent.futures.ThreadPoolExecutor(8) as several:
@@ -78,7 +78,7 @@ class NoMemory(Guest):
         self.assertTrue(any("bad_alloc" in run.err for _, run in runs))
 
     @unittest.skipIf(os.environ.get("BUILT_PRELOAD_FIRST"), "a sanitizer has an allocator of its own")
-    def test_what_is_lost_is_counted(self):
+    def test_records_lost_for_lack_of_memory_are_counted(self):
         counted = 0
         # The profiler starts with some 300 allocations, more where there is a GPU: what fails is a later step.
         for seed, before in itertools.product(range(6), (300, 330, 400, 500)):

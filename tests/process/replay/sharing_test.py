@@ -45,7 +45,7 @@ class Sharing(Gpuprof):
         self.assertRegex(self.lost(), r"^lost: (nothing|\d+ sampling overflows?\b)" if IS_SLOWED else "nothing")
 
     @processes.timing
-    def test_one_session_in_the_middle(self):
+    def test_one_session_of_the_other_client_in_the_middle_of_ours(self):
         for way in WAYS:
             with self.subTest(way):
                 n, run = self.run_both(way, env=dict(REPLAY_SECOND_GAP_MS=50, REPLAY_SECOND_SESSION_MS=60))
@@ -54,7 +54,7 @@ class Sharing(Gpuprof):
                 self.check_capture()
                 self.assertIn("asks CUPTI for records, too", run.err)
 
-    def test_sessions_again_and_again(self):
+    def test_several_sessions_of_the_other_client(self):
         sessions = dict(REPLAY_SECOND_GAP_MS=10, REPLAY_SECOND_SESSION_MS=15, REPLAY_SECOND_SESSIONS=4)
         for after in ("keep", "unsubscribe", "finalize"):
             with self.subTest(after):
@@ -66,14 +66,14 @@ class Sharing(Gpuprof):
                         break
                 self.assertGreaterEqual(n["sessions"], 3)
 
-    def test_a_session_as_long_as_the_program(self):
+    def test_a_session_of_the_other_client_that_lasts_as_long_as_the_program(self):
         n, _ = self.run_both(env=dict(REPLAY_SECOND_KINDS="1,2,4,5,10"))
         self.assertGreater(n["records_10"], KERNELS / 2)
         self.assertGreater(n["records_4"], 100)
         self.check_capture()
         self.assertEqual(self.report("cuda_api_sum"), [])  # theirs alone
 
-    def test_waits_are_in_our_capture_whatever_the_other_does(self):
+    def test_waits_are_in_our_capture_whatever_the_other_client_does(self):
         session = self.synthetic(**PLAN, waits=1)
         alone, _ = self.run_both(session=session, alone=True)
         n, _ = self.run_both(session=session)
@@ -81,12 +81,12 @@ class Sharing(Gpuprof):
         self.check_capture()
         self.assertEqual({row["Name"]: row["Num Calls"] for row in self.report("cuda_api_sum")}, {"cuStreamSynchronize": THREADS * PLAN["launches"]})
 
-    def test_few_large_buffers_are_filled_before_the_next(self):
+    def test_a_few_large_buffers_are_filled_one_after_the_other(self):
         n, _ = self.run_both(env=dict(REPLAY_SECOND_BUFFER_BYTES=1 << 20, REPLAY_SECOND_GAP_MS=20, REPLAY_SECOND_SESSION_MS=80))
         self.assertGreater(n["records_10"], 100)
         self.assertLess(n["requests"], 8)
 
-    def test_with_a_clock_of_its_own(self):
+    def test_the_other_client_may_have_a_clock_of_its_own(self):
         n, _ = self.run_both(env=dict(REPLAY_SECOND_CLOCK=1, REPLAY_SECOND_GAP_MS=50, REPLAY_SECOND_SESSION_MS=60))
         self.assertGreater(n["records_10"], 100)
         self.check_capture()
@@ -95,31 +95,31 @@ class Sharing(Gpuprof):
         self.assertLess(last - first, 30e9)  # all on one clock
         self.assertEqual(self.report("cuda_gpu_kern_sum")[0]["Med (ns)"], 1000)
 
-    def test_beside_counters(self):
+    def test_the_other_client_gets_records_while_counters_pause(self):
         n, run = self.run_both(env=dict(REPLAY_SECOND_GAP_MS=50, REPLAY_SECOND_SESSION_MS=60, REPLAY_SECOND_SESSIONS=2),
                                metrics="auto", overhead_budget="50")
         self.assertGreater(n["records_10"], 100)
         self.check_capture()
         self.assertIn("counters pause", run.err)
 
-    def test_graphs_as_a_whole_are_not_forced_on_it(self):
+    def test_whole_graph_records_are_not_forced_on_the_other_client(self):
         n, _ = self.run_both(cuda_graph_trace="graph", session=self.synthetic(threads=1, launches=200, graphs=100, nodes=5, step_ns=500000),
                              env=dict(REPLAY_SECOND_GAP_MS=0))
         self.assertNotIn("records_51", n)
 
-    def test_a_client_that_brings_a_libcupti_along(self):
+    def test_the_other_client_may_bring_its_own_libcupti(self):
         own = self.folder / "libcupti.so.13"
         shutil.copy(pathlib.Path(processes.path("BUILT_REPLAY_LIBS"), "libcupti.so.13"), own)
         n, _ = self.run_both("BUILT_OPENING_CLIENT", env=dict(REPLAY_SECOND_LIBRARY=own, REPLAY_SECOND_GAP_MS=50, REPLAY_SECOND_SESSION_MS=60))
         self.assertGreater(n["records_10"], 100)
         self.check_capture()
 
-    def test_without_a_capture_it_is_as_if_alone(self):
+    def test_without_a_capture_of_ours_the_other_client_gets_its_records(self):
         n, _ = self.run_both(env=dict(REPLAY_SECOND_GAP_MS=20, REPLAY_SECOND_SESSION_MS=60), capture_range="nvtx", nvtx_capture="never")
         self.assertGreater(n["records_10"], 100)
         self.assertFalse(self.capture.exists())
 
-    def test_alone(self):
+    def test_the_other_client_works_without_the_library(self):
         for way in WAYS:
             with self.subTest(way):
                 n, _ = self.run_both(way, alone=True, env=dict(REPLAY_SECOND_GAP_MS=20, REPLAY_SECOND_SESSION_MS=60))
@@ -137,7 +137,7 @@ class Sharing(Gpuprof):
                 self.assertEqual(self.counts.read_text(), "code=0\n")
                 self.check_capture(500)
 
-    def test_preloaded_alone_libraries_that_are_loaded_later_share(self):
+    def test_libraries_loaded_later_share_cupti_with_the_preloaded_main_library(self):
         """torch.profiler is loaded by Python: its names of CUPTI are bound to ours."""
         n, _ = self.run_both("BUILT_LATE_CLIENT", library=processes.path("BUILT_LIBGPUPROF"),
                              env=dict(REPLAY_SECOND_GAP_MS=50, REPLAY_SECOND_SESSION_MS=60,
@@ -145,14 +145,14 @@ class Sharing(Gpuprof):
         self.assertGreater(n["records_10"], 100)
         self.check_capture()
 
-    def test_preloaded_alone_a_program_that_is_linked_against_cupti_is_told_so(self):
+    def test_a_program_linked_against_cupti_gets_a_warning_with_only_the_main_library_preloaded(self):
         for way, is_told in ("BUILT_LINKED_CLIENT", True), ("BUILT_OPENING_CLIENT", False):
             run = self.profile(self.synthetic(**PLAN), beside=[processes.path(way)], library=processes.path("BUILT_LIBGPUPROF"),
                                env={"REPLAY_SECOND_OUTPUT": str(self.counts), "REPLAY_SECOND_GAP_MS": "100"}, force_overwrite=1)
             self.assertEqual(run.code, 0, run.err)
             self.assertEqual("Preload libgpuprof_preload.so" in run.err, is_told, run.err)
 
-    def test_not_shared(self):
+    def test_without_sharing_the_first_client_has_cupti_and_the_other_reports_that(self):
         """As before there was sharing: who comes first has CUPTI, and the other says so."""
         client = [processes.path("BUILT_OPENING_CLIENT")]
         run = self.profile(self.synthetic(**PLAN), beside=client, share_cupti="no",

@@ -53,7 +53,7 @@ class Watching(Gpuprof):
         self.assertGreater(told["all"]["launches"], 2000)
 
     @processes.timing  # what is sampled and read must come within the seconds that are played
-    def test_it_is_told_what_its_kernels_and_ranges_achieve(self):
+    def test_the_program_reads_what_its_kernels_and_ranges_achieve(self):
         told, _ = self.watched(self.session())
         self.check(told)
         self.assertEqual(told["has_peaks"], 0)
@@ -61,13 +61,13 @@ class Watching(Gpuprof):
         self.assertEqual(told["all"]["bound_by"], "")
 
     @processes.timing  # what is sampled and read must come within the seconds that are played
-    def test_a_library_that_cuda_has_loaded_is_found_too(self):
+    def test_the_c_api_finds_a_library_that_cuda_has_injected(self):
         library = processes.path("BUILT_LIBGPUPROF")
         told, _ = self.watched(self.session(), preload=False,
                                env={"CUDA_INJECTION64_PATH": library, "NVTX_INJECTION64_PATH": library})
         self.check(told)
 
-    def test_what_it_is_told_is_what_the_capture_says(self):
+    def test_live_metrics_equal_those_of_the_capture(self):
         told, _ = self.watched(self.session(), metrics="exact,basic")
         run = self.run_program(processes.path("BUILT_GPUPROF"), "roofline", "-f", "json", self.capture)
         self.assertEqual(run.code, 0, run.err)
@@ -82,7 +82,7 @@ class Watching(Gpuprof):
         return self.synthetic(**{**dict(threads=1, launches=launches, step_ns=1000000, kernel_ns=100000, graphs=0), **more})
 
     @processes.timing  # what is sampled and read must come within the seconds that are played
-    def test_without_holding_up_a_launch_it_is_told_what_samples_in_time_say(self):
+    def test_sampled_live_metrics_need_no_held_launches(self):
         told, _ = self.watched(self.sampled_session(), metrics="sampled")
         self.assertEqual(told["readings"], 0)
         for name in ("_Z4evenPfi", "_Z3oddPfi"):
@@ -97,7 +97,7 @@ class Watching(Gpuprof):
         self.assertAlmostEqual(told["ranges"]["step"]["dram_bytes_per_second"] / (96 * both / 1e-4), 1, places=2)
 
     @processes.timing  # what is sampled and read must come within the seconds that are played
-    def test_what_cannot_be_read_around_launches_is_known_from_samples(self):
+    def test_kernels_that_are_never_read_have_live_metrics_from_samples(self):
         told, _ = self.watched(self.sampled_session(launches=500, collectives=4500))
         nccl = [line for name, line in told["kernels"].items() if "nccl" in name]
         self.assertEqual(len(nccl), 1)
@@ -105,12 +105,12 @@ class Watching(Gpuprof):
         self.assertGreater(nccl[0]["sm_clock_hz"], 0)
         self.assertEqual(nccl[0]["readings"], 0)
 
-    def test_samples_say_nothing_where_filters_leave_out_kernels(self):
+    def test_samples_give_no_live_metrics_if_filters_leave_out_kernels(self):
         told, _ = self.watched(self.sampled_session(), metrics="sampled", kernel_name="even")
         self.assertGreater(told["kernels"]["_Z4evenPfi"]["launches"], 1000)
         self.assertIsNone(told["kernels"]["_Z4evenPfi"]["dram_bytes_per_second"])
 
-    def test_times_and_what_the_code_lacks_are_known_where_counters_are_refused(self):
+    def test_times_and_zero_counts_are_known_even_if_counters_are_refused(self):
         told, run = self.watched(self.session(), env={"REPLAY_FAIL": "cuptiProfilerGetCounterAvailability=35,cuptiPmSamplingGetCounterAvailability=35"})
         self.assertIn("counters are off", run.err)
         self.assertGreater(told["ranges"]["step"]["launches"], 2000)
@@ -120,12 +120,12 @@ class Watching(Gpuprof):
         self.assertEqual(set(told["ranges"]["step"]["precisions"].values()), {0})
         self.assertNotIn("fp32", told["ranges"]["step"]["precisions"])
 
-    def test_without_being_asked_to_count_there_is_nothing_and_one_line_says_so(self):
+    def test_without_metrics_there_are_no_live_values_and_one_line_says_how_to_get_them(self):
         told, run = self.watched(self.synthetic(threads=1, launches=300, step_ns=1000000), metrics="none")
         self.assertIsNone(told)
         self.assertEqual(run.err.count("GPUPROF_METRICS=auto"), 1, run.err)
 
-    def test_without_the_library_there_is_nothing(self):
+    def test_without_the_library_there_are_no_live_values(self):
         told, run = self.watched(self.synthetic(threads=1, launches=100, step_ns=1000000), preload=False)
         self.assertEqual((told, run.err), (None, ""))
 

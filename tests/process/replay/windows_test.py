@@ -39,7 +39,7 @@ class Sampled(Windows):
         self.check_in_time(len(self.log_lines("sampling start")) > 10)  # 90 % of the time may be spent
         self.assertEqual(len(self.log_lines("sampling start")), len(self.log_lines("sampling stop")))
 
-    def test_samples_add_up_to_what_the_kernels_count(self):
+    def test_samples_add_up_to_the_counts_of_the_kernels(self):
         run = self.counted(self.session(), metrics="sampled")
         self.assertEqual(run.code, 0, run.err)
         read = self.metrics()
@@ -49,7 +49,7 @@ class Sampled(Windows):
         self.assertEqual(exact.code, 0, exact.err)
         self.assertAlmostEqual(copied["Avg"] / self.metrics()["even(float*, int)", "dram__bytes_read.sum"]["Avg"], 1, places=3)
 
-    def test_products_have_flop_from_samples_and_their_machine_code(self):
+    def test_matrix_products_get_flop_from_samples_and_their_machine_code(self):
         run = self.counted(self.session(products=1), metrics="sampled")
         self.assertEqual(run.code, 0, run.err)
         report = self.roofline()
@@ -76,7 +76,7 @@ class Sampled(Windows):
         self.check_in_time(self.cost_ms() <= 145)
         self.assertGreater(self.cost_ms(), len(self.log_lines("sampling start")) * 50 * 0.05)  # what lies between windows costs, too
 
-    def test_nothing_is_held_when_the_budget_is_spent(self):
+    def test_counters_are_released_while_the_budget_is_spent(self):
         session = self.session(launches=8000, kernel_ns=1000000)
         run = self.counted(session, metrics="sampled", overhead_budget="1")
         self.assertEqual(run.code, 0, run.err)
@@ -91,21 +91,21 @@ class Sampled(Windows):
         self.assertEqual(lines[second - 1], "disable")
         self.check_in_time(lines[first:second].count("start") >= self.LEAST_WINDOWS)
 
-    def test_a_gpu_that_works_little_has_little_to_lose(self):
+    def test_a_gpu_that_works_little_is_sampled_at_the_lowest_price(self):
         run = self.counted(self.session(launches=4000), metrics="sampled", overhead_budget="1")
         self.assertEqual(run.code, 0, run.err)
         # A tenth of the time: a fifth of the price, which is the least, and so no end of windows in 4 s.
         self.check_in_time(self.cost_ms() <= 4200 * 0.05 * 0.2 + 10)
         self.check_in_time(len(self.log_lines("sampling start")) >= 42)
 
-    def test_a_gpu_that_does_nothing_is_left_alone(self):
+    def test_an_idle_gpu_is_hardly_sampled(self):
         run = self.counted(self.session(launches=40, step_ns=100000000), metrics="sampled", overhead_budget="20")
         self.assertEqual(run.code, 0, run.err)
         # 0.1 % of the time: a window at first, and then one for every ten launches.
         self.assertLessEqual(len(self.log_lines("sampling start")), 6)
         self.check_in_time(self.log_lines("sampling start"))
 
-    def test_a_generous_budget_sets_sampling_up_once(self):
+    def test_a_generous_budget_enables_sampling_only_once(self):
         run = self.counted(self.session(launches=3000), metrics="sampled", overhead_budget="20")
         self.assertEqual(run.code, 0, run.err)
         self.assertTrue(self.log_lines("sampling enable"))
@@ -113,12 +113,12 @@ class Sampled(Windows):
         self.check_in_time(len(self.log_lines("sampling enable")) == 1)
         self.check_in_time(len(self.log_lines("sampling start")) > 20)
 
-    def test_the_interval_is_the_one_asked_for(self):
+    def test_sampling_uses_the_interval_of_the_option(self):
         run = self.counted(self.session(), metrics="sampled", pm_sampling_interval="100us")
         self.assertEqual(run.code, 0, run.err)
         self.assertTrue(all("interval=100000" in line for line in self.log_lines("sampling start")))
 
-    def test_nothing_runs_outside_captures(self):
+    def test_sampling_runs_only_inside_captures(self):
         run = self.counted(self.session(profiler_calls=1), metrics="sampled", capture_range="cudaProfilerApi")
         self.assertEqual(run.code, 0, run.err)
         self.assertLessEqual(self.kernels(), 600)
@@ -128,7 +128,7 @@ class Sampled(Windows):
 
 
 class Kept(Windows):
-    def test_which_counters_there_are_is_asked_once_for_all_processes(self):
+    def test_the_counter_availability_is_asked_once_for_all_processes(self):
         session = self.session(launches=LONG)
         self.assertEqual(self.counted(session, metrics="auto").code, 0)
         kept = self.folder / "cache/gpuprof/counters"
@@ -141,7 +141,7 @@ class Kept(Windows):
         self.check_in_time(self.ranges())
         self.check_in_time(self.log_lines("sampling start"))
 
-    def test_a_folder_that_nobody_can_write_changes_nothing(self):
+    def test_a_cache_folder_that_cannot_be_written_changes_nothing(self):
         (self.folder / "cache").write_text("no folder")
         run = self.counted(self.session(launches=800), metrics="sampled")
         self.assertEqual(run.code, 0, run.err)
@@ -150,7 +150,7 @@ class Kept(Windows):
 
 
 class Processes(Windows):
-    def test_one_of_two_samples_a_gpu_and_the_other_says_which_one_does(self):
+    def test_one_of_two_processes_samples_a_gpu_and_the_other_names_that_process(self):
         second = {"GPUPROF_OUTPUT": str(self.folder / "second"), "REPLAY_COUNTER_LOG": str(self.folder / "second_log")}
         sessions = self.session(launches=4000), self.session(launches=300)
         with concurrent.futures.ThreadPoolExecutor() as pool:
@@ -167,7 +167,7 @@ class Processes(Windows):
 class Ranks(Windows):
     """What a rank of a job does by the clock of the day: turns are of a second, the first rank has every other one."""
 
-    def test_a_rank_reads_launches_in_its_own_turns_alone(self):
+    def test_a_rank_reads_launches_only_in_its_own_turns(self):
         run = self.counted(self.session(launches=9000), env={"RANK": "1", "WORLD_SIZE": "3"})
         self.assertEqual(run.code, 0, run.err)
         self.assertTrue((self.folder / "out.rank1.gpuprof").exists(), os.listdir(self.folder))
@@ -184,7 +184,7 @@ class Ranks(Windows):
         return self.counted(session, env={
             "RANK": str(number), "WORLD_SIZE": "2", "REPLAY_GPU_UUID": gpu, "REPLAY_COUNTER_LOG": str(self.folder / f"log{number}")})
 
-    def test_what_one_rank_has_read_another_does_not_read_again(self):
+    def test_a_rank_does_not_read_again_what_another_rank_has_read(self):
         session = self.session(launches=9000)
         with concurrent.futures.ThreadPoolExecutor() as pool:
             for run in pool.map(lambda number: self.rank(session, number), (0, 1)):
@@ -201,7 +201,7 @@ class Ranks(Windows):
 
 
 class Turns(Windows):
-    def test_what_took_long_to_set_up_is_used(self):
+    def test_counters_are_used_even_if_their_setup_took_long(self):
         run = self.counted(self.session(launches=5000), env={"REPLAY_START_MS": "600"}, overhead_budget="3")
         self.assertEqual(run.code, 0, run.err)
         self.check_in_time(self.ranges())
@@ -215,7 +215,7 @@ class Turns(Windows):
         # Exact figures alone have no column that says so.
         self.check_in_time(self.metrics().get(("even(float*, int)", "dram__bytes_read.sum"), {}).get("Source", "exact") == "exact")
 
-    def test_a_run_of_three_seconds_is_read_only_where_it_is_asked_why_it_is_slow(self):
+    def test_a_run_of_three_seconds_is_read_only_with_the_set_explain(self):
         for name in ("roofline", "explain"):
             run = self.counted(self.session(launches=3000), metrics="auto", set=name, overhead_budget="1", force_overwrite="1")
             self.assertEqual(run.code, 0, run.err)
@@ -225,7 +225,7 @@ class Turns(Windows):
         read = {metric for (_, metric), row in self.metrics().items() if row.get("Source", "exact") == "exact"}
         self.check_in_time({FUSED, "dram__bytes_read.sum"} <= read)
 
-    def test_what_cannot_be_read_around_launches_is_sampled(self):
+    def test_collectives_are_sampled_because_they_cannot_be_read(self):
         run = self.counted(self.session(launches=500, collectives=2000), metrics="auto")
         self.assertEqual(run.code, 0, run.err)
         found = [row for (name, metric), row in self.metrics().items() if "nccl" in name and metric == "dram__bytes_read.sum"]
@@ -245,7 +245,7 @@ class Turns(Windows):
 
 
 class Begins(Windows):
-    def test_a_capture_that_began_before_cuda_has_both(self):
+    def test_a_capture_that_began_before_cuda_has_readings_and_samples(self):
         run = self.counted(self.session(launches=LONG), beside=[processes.path("BUILT_EARLY_START")], metrics="auto")
         self.assertEqual(run.code, 0, run.err)
         self.check_that_few_are_lost(LONG)
@@ -264,32 +264,32 @@ class Refusals(Windows):
         self.assertEqual(self.kernels() + self.losses().get("kernel", 0), 1000)
         self.check_in_time(self.kernels() == 1000)
 
-    def test_no_rights(self):
+    def test_missing_rights_are_reported(self):
         self.refused({"REPLAY_FAIL": "cuptiPmSamplingEnable=35"}, "NVreg_RestrictProfilingToAdminUsers=0")
         run = self.run_program(processes.path("BUILT_GPUPROF"), "roofline", self.capture)
         self.assertEqual(run.code, 1)
         self.assertRegex(run.err, "holds no hardware counters: they were asked for, .*gpuprof status says whether they can be read here")
 
-    def test_held_by_another_tool(self):
+    def test_counters_held_by_another_tool_are_reported(self):
         self.refused({"REPLAY_FAIL": "cuptiPmSamplingStart=26"}, "another tool holds them")
 
-    def test_virtual_gpu(self):
+    def test_a_virtual_gpu_is_reported(self):
         self.refused({"REPLAY_COUNTERS_UNSUPPORTED": "vGpu"}, "virtual GPU")
 
-    def test_launches_are_read_where_time_cannot_be_sampled(self):
+    def test_launches_are_read_if_sampling_is_impossible(self):
         self.refused({"REPLAY_FAIL": "cuptiPmSamplingEnable=999"}, "GPU 0", metrics="auto")
         self.check_in_time(self.ranges())
 
-    def test_a_failure_in_the_midst_of_a_window_is_said_once(self):
+    def test_a_failure_in_the_middle_of_a_window_is_reported_once(self):
         self.refused({"REPLAY_FAIL": "cuptiPmSamplingDecodeData:3=999"}, "cuptiPmSamplingDecodeData")
 
-    def test_a_buffer_that_ran_over_is_a_loss(self):
+    def test_an_overflow_of_the_sampling_buffer_is_counted_as_lost(self):
         run = self.counted(self.session(), env={"REPLAY_SAMPLING_OVERFLOW": "5"}, metrics="sampled")
         self.assertEqual(run.code, 0, run.err)
         self.assertIn("sampling overflows", self.lost())
 
 
-    def test_a_sample_that_covers_others_is_a_loss_and_no_figure(self):
+    def test_a_sample_that_covers_several_intervals_is_counted_as_lost(self):
         run = self.counted(self.session(launches=4000), env={"REPLAY_LONG_SAMPLE": "5"}, metrics="sampled", pm_sampling_interval="100us")
         self.assertEqual(run.code, 0, run.err)
         self.check_in_time("sampling overflows" in self.lost())
@@ -298,7 +298,7 @@ class Refusals(Windows):
 
 
 class Endings(Windows):
-    def test_nothing_is_asked_of_a_cupti_that_has_shut_itself_down(self):
+    def test_a_cupti_that_has_shut_itself_down_is_not_called_again(self):
         for mode in ("sampled", "auto"):
             with self.subTest(mode):
                 run = self.counted(self.session(), env={"REPLAY_FATAL_AFTER": "400"}, metrics=mode, force_overwrite="1")

@@ -42,7 +42,7 @@ class Keys(Browser):
             self.wait(tab, f"{sort} === 'ascending'")
             self.assertTrue(tab.evaluate(f"{FOCUS}.matches('{column}')"))
 
-    def test_details_take_the_focus_and_return_it_to_their_line(self):
+    def test_details_take_the_focus_and_return_it_to_the_line_they_belong_to(self):
         with self.opened(self.page_of(self.h200("counted_auto"))) as tab:
             tab.focus("#kernel-clear")
             self.tab_to(tab, "#kernel-table .tabulator-row button.name")
@@ -66,7 +66,7 @@ class Keys(Browser):
             self.wait(tab, "!document.getElementById('kernel-detail').hidden")
             self.assertFalse(tab.evaluate(f"{FOCUS}.matches('#kernel-detail *')"))
 
-    def test_a_difference_leads_to_its_kernel(self):
+    def test_the_button_of_a_difference_opens_its_kernel(self):
         page = self.folder / "against.html"
         self.run_gpuprof("report", self.compared(seed=1), "--against", self.compared(seed=2, slowed=1.2), "-o", page)
         with self.opened(page) as tab:
@@ -107,7 +107,7 @@ class Keys(Browser):
             self.wait(tab, f"{READY} && !document.getElementById('capture-choice').disabled && document.querySelectorAll('.tabulator-row').length > 5")
             self.check_names(tab)
 
-    def test_details_are_not_read_out_whole(self):
+    def test_a_screen_reader_does_not_read_out_all_details(self):
         with self.opened(self.page_of(self.h200("counted_auto"))) as tab:
             self.assertEqual(tab.evaluate("[...document.querySelectorAll('#kernel-detail, #ranks-side')].filter(one => one.closest('[aria-live], [role=status]')).length"), 0)
 
@@ -121,7 +121,7 @@ class Contrast(Browser):
             self.assertGreater(count, 0, selector)
             self.assertGreaterEqual(least, 4.5, selector)
 
-    def test_of_texts_is_enough_in_both_themes(self):
+    def test_contrast_of_texts_is_high_enough_in_both_themes(self):
         page = self.page_of(self.made_fault("misaligned_products"))
         against = self.folder / "against.html"
         self.run_gpuprof("report", self.compared(seed=1), "--against", self.compared(seed=2, slowed=1.2), "-o", against)
@@ -140,7 +140,7 @@ class Contrast(Browser):
             with self.subTest("comparison", scheme=scheme), self.opened(against, color_scheme=scheme) as tab:
                 self.check(tab, "#comparison p", "#comparison-table .tabulator-cell", ".verdict.worse", "#kernel-table .verdict")
 
-    def test_of_names_in_the_icicle_is_enough(self):
+    def test_contrast_of_names_in_the_icicle_is_high_enough(self):
         with self.opened(self.page_of(self.many_ranges(40))) as tab:
             self.check(tab, "#icicle .place")
 

@@ -13,7 +13,7 @@ class Walk(Browser):
         self.page = self.page_of(self.h200("counted_auto"))
         self.held = report_pages.documents_of(self.page)
 
-    def test_the_summary_says_what_holds_and_what_to_do(self):
+    def test_the_summary_says_what_limits_the_program_and_what_to_do(self):
         with self.opened(self.page) as tab:
             self.assertIn(self.held["analyze"]["holds"]["sentence"], tab.inner_text("#holds"))
             shown = tab.evaluate("[...document.querySelectorAll('#findings li[data-rule]')].map(one => one.dataset.rule)")
@@ -48,7 +48,7 @@ class Walk(Browser):
             tab.click("text=Show in the roofline")
             self.wait(tab, "document.getElementById('roofline').getBoundingClientRect().top < 200")
 
-    def test_the_timeline_zooms_moves_adds_up(self):
+    def test_the_timeline_can_be_zoomed_and_moved_and_adds_up_a_selection(self):
         with self.opened(self.page) as tab:
             pixels = "document.getElementById('timeline-canvas').toDataURL()"
             tab.locator("#timeline-view").scroll_into_view_if_needed()
@@ -84,7 +84,7 @@ class Walk(Browser):
 
 
 class Captures(Browser):
-    def test_with_little_or_hostile_things_in_them_are_shown_without_a_message(self):
+    def test_captures_with_few_or_hostile_records_are_shown_without_errors(self):
         made = self.made()
         for name in ("hostile", "empty", "only_ranges", "odd", "lossy", "rare"):
             with self.subTest(name), self.opened(self.page_of(made / f"{name}.gpuprof")) as tab:
@@ -122,11 +122,11 @@ class Captures(Browser):
                 self.wait(tab, f"document.querySelector('#{report} .tabulator-row').getBoundingClientRect().width > 900")
                 self.assertEqual(len(self.rows(tab, report)[0]), len(rows[0]))
 
-    def test_without_counters_say_how_to_get_them(self):
+    def test_a_page_without_counters_says_how_to_get_them(self):
         with self.opened(self.page_of(self.made_fault("sync_in_loop"))) as tab:
             self.assertIn("gpuprof profile --metrics", tab.inner_text("#roofline-notes"))
 
-    def test_that_speak_on_the_console_or_ask_other_machines_do_not_pass(self):
+    def test_pages_that_use_the_console_or_the_network_fail_the_walk(self):
         page = self.page_of(self.made_fault("sync_in_loop"))
         for what, script in (("a word", "console.log('a word')"), ("a failure", "setTimeout(() => { throw new Error('a failure') })"),
                              ("http://127.0.0.1:9/", "new Image().src = 'http://127.0.0.1:9/'")):

@@ -18,7 +18,7 @@ class Comparison(Browser):
     def column(self, tab, field, table):
         return tab.evaluate(f"[...document.querySelectorAll('#{table} .tabulator-row .tabulator-cell[tabulator-field={field}]')].map(cell => cell.textContent)")
 
-    def test_differences_stand_by_their_cost_with_their_verdict(self):
+    def test_differences_are_sorted_by_cost_and_show_their_verdict(self):
         with self.opened(self.page) as tab:
             self.assertIn("beyond noise:", tab.inner_text("#comparison-facts"))
             ordered = sorted((line for line in self.lines if line["base_window_share"] is None and line["new_window_share"] is None), key=lambda line: -abs(line["cost_ns_per_step"]))
@@ -43,7 +43,7 @@ class Comparison(Browser):
                 color = "getComputedStyle(document.querySelector('#kernel-table .verdict.worse')).color"
                 self.assertNotEqual(tab.evaluate(color), tab.evaluate("getComputedStyle(document.body).color"))
 
-    def test_a_line_leads_to_its_kernel_and_the_new_side_may_be_shown(self):
+    def test_a_line_opens_its_kernel_and_the_page_can_switch_to_the_new_side(self):
         with self.opened(self.page) as tab:
             tab.select_option("#comparison-kind", "kernels")
             tab.locator("#comparison-table .tabulator-row", has_text="kernel_3").click()
@@ -84,7 +84,7 @@ class Comparison(Browser):
         self.lines = report_pages.documents_of(page)["comparison"]["compare"]["lines"]
         return page
 
-    def test_a_renamed_or_split_kernel_is_shown_by_the_name_that_it_has_in_the_capture(self):
+    def test_a_renamed_or_split_kernel_has_the_name_of_the_capture_that_is_shown(self):
         for wanted, match, names in (({"renamed": 1}, "renamed", ("kernel_3(float*)", "newer_named(float*)")), ({"split": 1}, "split", ("kernel_4(float*)", "part_a(float*)"))):
             page = self.against(**wanted)
             line = next(line for line in self.lines if line["kind"] == "kernel" and line["match"] == match)
@@ -96,7 +96,7 @@ class Comparison(Browser):
                     self.wait(tab, f"{self.HEADING} === {json.dumps(name)}")
                     self.assertEqual(tab.locator("#capture-choice").input_value(), str(side))
 
-    def test_a_kernel_of_the_other_side_alone_brings_that_side(self):
+    def test_a_kernel_that_only_the_other_side_has_switches_to_that_side(self):
         with self.opened(self.against(renamed=1, split=1)) as tab:
             tab.fill("#kernel-search", "kernel_3")
             for name, match, side in (("newer_named(float*)", "new", "1"), ("kernel_4(float*)", "gone", "0")):
@@ -107,7 +107,7 @@ class Comparison(Browser):
                 self.assertEqual(tab.locator("#capture-choice").input_value(), side)
                 self.wait(tab, "document.getElementById('comparison-said').textContent.includes('is shown now')")
 
-    def test_filters_stay_where_they_keep_the_kernel(self):
+    def test_filters_stay_set_if_they_keep_the_kernel(self):
         with self.opened(self.page) as tab:
             tab.fill("#kernel-search", "kernel_3")
             self.open_line(tab, self.line_of("kernel_3(float*)"))
@@ -117,7 +117,7 @@ class Comparison(Browser):
             self.wait(tab, "document.querySelector('#kernel-detail h2').textContent === 'kernel_5(float*)'")
             self.assertEqual(tab.locator("#kernel-search").input_value(), "")
 
-    def test_without_steps_sums_are_of_the_whole_run(self):
+    def test_without_steps_sums_cover_the_whole_run(self):
         base, new = self.compared(seed=1, ranges=0), self.compared(seed=2, ranges=0, slowed=1.2)
         page = self.folder / "whole.html"
         self.run_gpuprof("report", base, "--against", new, "-o", page)
@@ -131,7 +131,7 @@ class Comparison(Browser):
             costs = dict(zip(self.column(tab, "name", "comparison-table"), self.column(tab, "cost", "comparison-table")))
             self.assertEqual(next(cost for name, cost in costs.items() if name.startswith("kernel_3(float*)")), "+" + time(line["cost_ns_per_run"]))
 
-    def test_different_programs_are_said(self):
+    def test_different_programs_are_reported(self):
         page = self.folder / "other.html"
         self.run_gpuprof("report", self.base, "--against", self.compared(seed=3, program="/bin/other"), "-o", page)
         with self.opened(page) as tab:

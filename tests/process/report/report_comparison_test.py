@@ -10,7 +10,7 @@ class Comparison(report_pages.Case):
         self.run_gpuprof("report", *base, *(word for file in new for word in ("--against", file)), "-o", page, "--force-overwrite", *options)
         return report_pages.documents_of(page)
 
-    def test_is_what_compare_says(self):
+    def test_the_comparison_equals_that_of_the_command(self):
         base, new = self.compared(seed=1, counters=1), self.compared(seed=2, counters=1, slowed=1.2, clock=0.94)
         held = self.page_against([base], [new])
         said = self.said("compare", base, new)
@@ -19,7 +19,7 @@ class Comparison(report_pages.Case):
         for line in held["comparison"]["headlines"]:
             self.assertIn(line, self.run_gpuprof("compare", base, new).out)
 
-    def test_both_sides_may_be_chosen(self):
+    def test_the_page_can_show_both_sides(self):
         base, new = self.compared(seed=1), self.compared(seed=2, slowed=1.2)
         held = self.page_against([base], [new])
         self.assertEqual([one["label"] for one in held["captures"]["captures"]], [f"base: {base.name}", f"new: {new.name}"])
@@ -34,7 +34,7 @@ class Comparison(report_pages.Case):
         self.assertEqual(held["comparison"]["compare"], self.said("compare", base[0], *new, *words))
         self.assertEqual(len(held["captures"]["captures"]), 6)
 
-    def test_different_programs_are_said_and_not_compared(self):
+    def test_different_programs_are_reported_and_not_compared(self):
         base, new = self.compared(seed=1), self.compared(seed=2, program="/bin/other")
         held = self.page_against([base], [new])
         self.assertEqual(list(held["comparison"]), ["missing"])
@@ -44,7 +44,7 @@ class Comparison(report_pages.Case):
 
 
 class BadInput(report_pages.Case):
-    def test_a_side_that_is_not_there(self):
+    def test_a_missing_side_is_refused(self):
         page = self.folder / "page.html"
         run = self.run_gpuprof("report", self.compared(seed=1), "--against", self.folder / "nowhere.gpuprof", "-o", page, code=1)
         self.assertIn("nowhere.gpuprof", run.err)

@@ -9,7 +9,7 @@ import report_pages
 
 
 class Numbers(report_pages.Case):
-    def test_are_those_of_the_other_commands(self):
+    def test_numbers_equal_those_of_the_other_commands(self):
         capture = self.h200("counted_auto")
         held = report_pages.documents_of(self.page_of(capture))
         said = lambda *words: json.loads(self.run_gpuprof(*words, "-f", "json", capture).out)  # noqa: E731
@@ -18,7 +18,7 @@ class Numbers(report_pages.Case):
             self.assertEqual(held["roofline"][lines], said("roofline", "--by", by))
         self.assertEqual(held["stats"]["cuda_gpu_kern_sum"]["rows"], said("stats", "-r", "cuda_gpu_kern_sum"))
 
-    def test_bars_are_all_pieces_of_work_with_their_times(self):
+    def test_bars_hold_all_gpu_work_with_its_times(self):
         capture = self.h200("counted_auto")
         blocks = report_pages.blocks_of(self.page_of(capture))
         head = json.loads(blocks["timeline"])
@@ -40,13 +40,13 @@ class Numbers(report_pages.Case):
 
 
 class File(report_pages.Case):
-    def test_holds_all_that_it_needs(self):
+    def test_the_page_loads_nothing_from_outside(self):
         text = self.page_of(self.h200("mixed_sampled")).read_text()
         self.assertIn("default-src 'none'", text)
         outside = re.sub(r"<script>.*?</script>", "", text, flags=re.DOTALL)  # what programs hold is no element; a browser watches them
         self.assertEqual(re.findall(r'<(?:script|img|link|iframe)[^>]* (?:src|href)="(?!data:)', outside), [])
 
-    def test_is_not_written_over(self):
+    def test_the_page_is_not_replaced_unless_asked(self):
         page = self.folder / "page.html"
         page.write_text("mine")
         refused = self.run_gpuprof("report", self.h200("mixed_exact"), "-o", page, code=1)
@@ -55,27 +55,27 @@ class File(report_pages.Case):
         self.run_gpuprof("report", self.h200("mixed_exact"), "-o", page, "--force-overwrite")
         self.assertIn("<!doctype html>", page.read_text())
 
-    def test_of_hostile_names_has_no_element_of_theirs(self):
+    def test_hostile_names_add_no_html_elements(self):
         name = "</script><img src=x onerror=alert(1)>"
         page = self.page_of(self.made() / "hostile.gpuprof")
         self.assertIn(name, [row["Name"] for row in report_pages.documents_of(page)["stats"]["cuda_gpu_kern_sum"]["rows"]])
         self.assertNotIn("<img src=x", page.read_text())
 
-    def test_tables_of_copies_and_calls_are_those_of_stats(self):
+    def test_tables_of_copies_and_calls_equal_those_of_stats(self):
         capture = self.made_job()
         held = report_pages.documents_of(self.page_of(capture))["stats"]
         for report in ("cuda_gpu_mem_time_sum", "cuda_gpu_mem_size_sum", "cuda_api_sum"):
             self.assertNotEqual(held[report]["rows"], [])
             self.assertEqual(held[report]["rows"], self.said("stats", "-r", report, capture))
 
-    def test_names_that_would_end_the_title(self):
+    def test_html_in_a_file_name_is_escaped_in_the_title(self):
         capture = self.folder / "<b>&name.gpuprof"
         capture.write_bytes(self.h200("mixed_exact").read_bytes())
         self.assertIn("<title>&lt;b&gt;&amp;name.gpuprof - gpuprof report</title>", self.page_of(capture).read_text())
 
 
 class WithoutLibraries(report_pages.Case):
-    def test_a_build_that_had_none_says_so(self):
+    def test_a_build_without_the_libraries_reports_that_it_draws_no_pages(self):
         run = self.run_program(processes.path("BUILT_WITHOUT_PAGES"), "report", str(self.h200("mixed_exact")), "-o", str(self.folder / "page.html"))
         self.assertEqual(run.code, 1)
         self.assertIn("this build draws no pages: it was made without ECharts and Tabulator", run.err)
@@ -84,7 +84,7 @@ class WithoutLibraries(report_pages.Case):
 
 
 class BadInput(report_pages.Case):
-    def test_what_is_no_capture(self):
+    def test_a_file_that_is_not_a_capture_is_refused(self):
         text = self.folder / "text.gpuprof"
         text.write_text("not a capture")
         for wrong in (text, self.folder / "nowhere.gpuprof"):
@@ -93,7 +93,7 @@ class BadInput(report_pages.Case):
             self.assertEqual(len(refused.err.splitlines()), 1, refused.err)
             self.assertFalse((self.folder / "page.html").exists())
 
-    def test_captures_with_little_in_them(self):
+    def test_captures_with_few_records_give_a_page(self):
         made = self.made()
         for name in ("empty", "only_ranges", "odd", "lossy", "rare"):
             with self.subTest(name):
@@ -102,7 +102,7 @@ class BadInput(report_pages.Case):
         self.assertIn("missing", report_pages.documents_of(self.folder / "empty.html")["analyze"])
         self.assertNotEqual(report_pages.documents_of(self.folder / "lossy.html")["facts"]["lost"], [])
 
-    def test_a_capture_that_is_cut_off_says_so(self):
+    def test_a_cut_capture_shows_what_was_lost(self):
         whole = self.h200("mixed_sampled").read_bytes()
         cut = self.folder / "cut.gpuprof"
         cut.write_bytes(whole[: len(whole) * 2 // 3])

@@ -23,7 +23,7 @@ class Details(report_pages.Case):
             self.assertEqual(min(shortest for _, _, shortest, *_ in line["points"]), timed["Min (ns)"])
             self.assertEqual(max(longest for *_, longest in line["points"]), timed["Max (ns)"])
 
-    def test_are_of_all_launches_of_each_line(self):
+    def test_details_cover_all_launches_of_each_line(self):
         for capture in (self.h200("counted_auto"), self.h200("mixed_sampled"), self.made_job(), self.made_fault("misaligned_products")):
             with self.subTest(capture.name):
                 details = report_pages.documents_of(self.page_of(capture))["details"]
@@ -80,7 +80,7 @@ class Details(report_pages.Case):
                 held[details["names"][kernel], line["name"]] += times
         self.assertEqual(held, pairs)
 
-    def test_samples_lie_in_launches_of_the_kernel_alone(self):
+    def test_samples_lie_only_in_launches_of_their_own_kernel(self):
         capture = self.h200("mixed_sampled")
         details = report_pages.documents_of(self.page_of(capture))["details"]
         self.run_gpuprof("export", capture, "--type", "csv", "-o", self.folder / "tables")
@@ -100,7 +100,7 @@ class Details(report_pages.Case):
         self.assertNotEqual(held, {})
         self.assertEqual(held, dict(inside))
 
-    def test_occupancy_is_said_with_what_limits_it(self):
+    def test_occupancy_is_shown_with_its_limiter(self):
         details = report_pages.documents_of(self.page_of(self.h200("mixed_exact")))["details"]
         geometries = [one for line in details["kernels"] for one in line["geometries"]]
         self.assertNotEqual(geometries, [])
@@ -112,7 +112,7 @@ class Details(report_pages.Case):
             self.assertAlmostEqual(one["occupancy"], one["blocks_per_sm"] * -(-threads // 32) / 64)
             self.assertNotEqual(one["limited_by"], [])
 
-    def test_a_long_training_has_no_more_of_them_than_a_page_can_hold(self):
+    def test_details_of_a_long_training_are_bounded(self):
         capture = self.folder / "training.gpuprof"
         self.run_program(processes.path("BUILT_MADE_CAPTURES"), str(capture), "--training", "100000", timeout=120)
         details = report_pages.documents_of(self.page_of(capture))["details"]

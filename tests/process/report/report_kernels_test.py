@@ -17,7 +17,7 @@ class Table(Browser):
     def wait_for_lines(self, tab, shown, of):
         self.wait(tab, f"document.getElementById('kernel-count').textContent === '{shown} of {of} lines'")
 
-    def test_is_filtered_by_range_and_says_how_long_each_ran_there(self):
+    def test_the_table_filtered_by_range_shows_the_time_of_each_kernel_in_that_range(self):
         page = self.page_of(self.made_job())
         details = report_pages.documents_of(page)["details"]
         forward = next(place for place in details["ranges"] if place["name"] == "forward")
@@ -43,7 +43,7 @@ class Table(Browser):
             tab.select_option("#kernel-graph", label=shown[1])
             self.wait_for_lines(tab, len(details["graphs"][0]["kernels"]), kernels)
 
-    def test_lines_are_kernels_signatures_or_ranges_and_are_searched_by_geometry(self):
+    def test_lines_may_be_kernels_signatures_or_ranges_and_the_search_matches_geometry(self):
         page = self.page_of(self.made_sweep())
         with self.opened(page) as tab:
             tab.select_option("#kernel-by", "signatures")
@@ -59,7 +59,7 @@ class Table(Browser):
             self.wait_for_lines(tab, 1, 1)
             self.assertEqual(self.names(tab), ["gemm"])
 
-    def test_is_filtered_by_what_bounds_a_kernel(self):
+    def test_the_table_can_be_filtered_by_the_bound_of_kernels(self):
         page = self.page_of(self.made_sweep())
         lines = report_pages.documents_of(page)["roofline"]["kernels"]["kernels"]
         latency = [line["name"] for line in lines if line["bound_by"] == "latency"]
@@ -81,7 +81,7 @@ class Table(Browser):
             self.assertIn(line["sources"]["dram"], said)
             self.assertIn(f"standard error {100 * line['dram_bytes_per_second_error'] / line['dram_bytes_per_second']:.1f} %", said)
 
-    def test_potential_gain_is_that_of_the_findings(self):
+    def test_potential_gain_equals_that_of_the_findings(self):
         page = self.page_of(self.made_fault("misaligned_products"))
         findings = [one for one in report_pages.documents_of(page)["analyze"]["findings"] if one["where"]["kernel"]]
         self.assertNotEqual(findings, [])
@@ -98,7 +98,7 @@ class Table(Browser):
             self.assertIn(first["to_do"], tab.inner_text("#kernel-detail"))
 
 
-    def test_is_searched_by_names_as_they_are_and_as_they_are_shown(self):
+    def test_the_search_matches_original_and_displayed_names(self):
         page = self.page_of(self.made_shape("start-end", 2))
         with self.opened(page) as tab:
             self.assertEqual(self.names(tab), ["ns::scale<float>(float*)"])
@@ -106,7 +106,7 @@ class Table(Browser):
                 tab.fill("#kernel-search", part)
                 self.wait_for_lines(tab, lines, 1)
 
-    def test_potential_gain_of_one_grid_and_block_is_said_where_the_kernel_has_no_other(self):
+    def test_the_gain_of_a_signature_is_shown_only_if_its_kernel_has_no_other_signature(self):
         page = self.page_of(self.made_fault("misaligned_products"))
         held = report_pages.documents_of(page)
         named = {one["where"]["kernel"] for one in held["analyze"]["findings"]}
@@ -120,7 +120,7 @@ class Table(Browser):
             self.assertEqual([has for has, _ in rows], [findings > 0 for _, findings in rows])
             self.assertEqual(sorted(has for has, _ in rows), sorted(expected))
 
-    def test_a_press_and_its_release_meet_one_row_whatever_happens_to_the_height_between(self):
+    def test_press_and_release_hit_the_same_row_even_if_the_layout_shifts_in_between(self):
         page = self.page_of(self.made_job())
         frames = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0))))"
         with self.opened(page) as tab:
@@ -136,7 +136,7 @@ class Table(Browser):
             tab.mouse.up()
             self.wait(tab, f"!{DETAIL}.hidden")
 
-    def test_a_table_has_another_width_as_its_place_has(self):
+    def test_the_table_adapts_its_width_to_its_place(self):
         page = self.page_of(self.made_job())
         width = "document.querySelector('#kernel-table .tabulator-header').clientWidth"
         with self.opened(page) as tab:
@@ -153,7 +153,7 @@ class Detail(Browser):
     def option(self, tab, chart):
         return f"echarts.getInstanceByDom(document.getElementById('{chart}')).getOption()"
 
-    def test_has_the_durations_geometry_ranges_neighbors(self):
+    def test_a_detail_has_durations_geometry_ranges_and_neighbors(self):
         page = self.page_of(self.made_job())
         details = report_pages.documents_of(page)["details"]
         line = details["kernels"][0]
@@ -171,7 +171,7 @@ class Detail(Browser):
             for text in ("Launched from", "forward", "backward", "Just before it", "Just after it"):
                 self.assertIn(text, said)
 
-    def test_says_what_is_joined_and_what_is_left_out(self):
+    def test_a_detail_says_what_was_joined_and_what_was_left_out(self):
         page = self.page_of(self.h200("counted_auto"))
         line = report_pages.documents_of(page)["details"]["kernels"][0]
         self.assertGreater(line["joined_within_ns"], 0)
@@ -182,7 +182,7 @@ class Detail(Browser):
             for text in ("are one point", "that reading counters slowed", "Not in the bars"):
                 self.assertIn(text, notes)
 
-    def test_has_readings_with_spread_and_source(self):
+    def test_a_detail_has_readings_with_spread_and_source(self):
         page = self.page_of(self.h200("mixed_sampled"))
         held = report_pages.documents_of(page)["stats"]
         name = held["cuda_gpu_kern_sum"]["rows"][0]["Name"]
@@ -210,7 +210,7 @@ class Detail(Browser):
             self.open_first(tab)
             self.assertEqual(tab.locator("#detail-samples").count(), 0)
 
-    def test_opens_by_keyboard_closes_and_leads_to_neighbors(self):
+    def test_a_detail_opens_by_keyboard_and_closes_and_leads_to_neighbors(self):
         page = self.page_of(self.h200("counted_auto"))
         with self.opened(page) as tab:
             tab.focus("#kernel-table .tabulator-row button.name")
@@ -225,7 +225,7 @@ class Detail(Browser):
             self.wait(tab, f"{DETAIL}.hidden")
             self.assertEqual(tab.locator("#kernel-table .tabulator-selected").count(), 0)
 
-    def test_fits_a_phone_in_both_themes(self):
+    def test_a_detail_fits_a_phone_in_both_themes(self):
         for capture in (self.h200("mixed_sampled"), self.made_job()):
             page = self.page_of(capture)
             for scheme in ("light", "dark"):
@@ -233,7 +233,7 @@ class Detail(Browser):
                     self.open_first(tab)
                     self.assertLessEqual(tab.evaluate("document.documentElement.scrollWidth"), 390)
 
-    def test_of_hostile_names_is_text(self):
+    def test_hostile_names_are_shown_as_text(self):
         page = self.page_of(self.made() / "hostile.gpuprof")
         kernels = len(report_pages.documents_of(page)["stats"]["cuda_gpu_kern_sum"]["rows"])
         self.assertGreater(kernels, 5)
@@ -246,7 +246,7 @@ class Detail(Browser):
                 self.wait(tab, f"document.querySelector('#kernel-detail h2').textContent === {json.dumps(shown)}")
             self.assertEqual(tab.evaluate("document.querySelectorAll('img, iframe').length"), 0)
 
-    def test_places_and_neighbors_of_one_geometry_are_of_all_launches(self):
+    def test_places_and_neighbors_of_a_kernel_with_one_geometry_cover_all_launches(self):
         capture = self.folder / "training.gpuprof"
         self.run_program(processes.path("BUILT_MADE_CAPTURES"), str(capture), "--training", "2000", timeout=120)
         page = self.page_of(capture)

@@ -61,7 +61,7 @@ class Paper(Browser):
         self.assertEqual(printed["rows"], 40)
         self.assertIn(f"The first 40 of {kernels} lines.", printed["text"])
 
-    def test_is_light_also_where_the_page_is_dark(self):
+    def test_a_printed_page_is_light_even_if_the_page_is_dark(self):
         page = self.page_of(self.made_job())
         with self.opened(page, color_scheme="dark") as tab:
             self.assertEqual(tab.evaluate("document.documentElement.dataset.theme"), "dark")
@@ -83,14 +83,14 @@ class Paper(Browser):
                                             "rows: document.querySelectorAll('#ranks-table-on-paper tbody tr').length, choice: document.getElementById('ranks-longest').offsetWidth})")
         self.assertEqual(printed, {"names": ["rank 0", "rank 1", "rank 2"], "rows": 3, "choice": 0})
 
-    def test_a_comparison_keeps_its_lines(self):
+    def test_a_printed_comparison_keeps_its_lines(self):
         base = self.compared(seed=1)
         page = self.page_of(base, "--against", self.compared(seed=2, slowed=1.2))
         lines = report_pages.documents_of(page)["comparison"]["compare"]["lines"]
         printed = self.shown_on_paper(page, "() => document.querySelectorAll('#comparison-table-on-paper tbody tr').length")
         self.assertEqual(printed, min(len(lines), 40))
 
-    def test_ranges_fit_the_paper(self):
+    def test_the_icicle_fits_on_the_paper(self):
         page = self.page_of(self.made_job())
         printed = self.shown_on_paper(page, "() => { const view = document.getElementById('icicle'), right = view.getBoundingClientRect().right; "
                                             "return [...view.children].map(one => right - one.getBoundingClientRect().right); }")
@@ -98,7 +98,7 @@ class Paper(Browser):
         self.assertGreaterEqual(min(printed), 0)
         self.assertLess(min(printed), 3)
 
-    def test_of_hostile_names_is_text(self):
+    def test_hostile_names_are_shown_as_text(self):
         page = self.page_of(self.made() / "hostile.gpuprof")
         _, printed = self.pdf_of(page)
         self.assertIn("<img src=x onerror=alert(1)>", printed["text"])

@@ -17,7 +17,7 @@ class Ranges(Browser):
     def width(self, tab, at):
         return self.place(tab, at).bounding_box()["width"]
 
-    def test_places_are_as_wide_as_their_time_below_the_one_around_them(self):
+    def test_places_are_as_wide_as_their_time_and_lie_below_their_parent(self):
         with self.opened(self.page) as tab:
             whole = self.width(tab, 0)
             for at in (1, 3):
@@ -26,7 +26,7 @@ class Ranges(Browser):
             tab.select_option("#icicle-value", "cpu_ns")
             self.wait(tab, f"Math.abs(document.querySelector('#icicle .place[data-place=\"1\"]').offsetWidth / {whole} - {self.paths[1]['cpu_ns'] / self.paths[0]['cpu_ns']}) < 0.01")
 
-    def test_a_click_zooms_and_marks_the_line_and_a_second_one_goes_back(self):
+    def test_a_click_zooms_and_marks_the_line_and_a_second_click_goes_back(self):
         with self.opened(self.page) as tab:
             whole = self.width(tab, 0)
             self.place(tab, 3).click()
@@ -84,7 +84,7 @@ class Odd(Browser):
             self.assertEqual(tab.locator("#icicle").count(), 0)
             self.assertEqual(tab.locator("#steps-chart").count(), 0)
 
-    def test_start_end_ranges_alone_are_a_table(self):
+    def test_start_end_ranges_without_other_ranges_are_shown_as_a_table(self):
         page = self.page_of(self.made_shape("start-end", 4))
         with self.opened(page) as tab:
             self.assertEqual(tab.locator("#icicle").count(), 0)
@@ -93,7 +93,7 @@ class Odd(Browser):
             self.wait(tab, "document.querySelector('#range-table .tabulator-selected') !== null")
             self.assertEqual(tab.locator("#range-table button").count(), 0)
 
-    def test_places_that_are_joined_say_how_many_they_are(self):
+    def test_a_joined_place_says_how_many_places_it_stands_for(self):
         page = self.page_of(self.many_ranges(3000))
         joined = report_pages.documents_of(page)["places"]["joined"]
         with self.opened(page) as tab:

@@ -57,12 +57,12 @@ class Ranges(report_pages.Case):
             for name, place in places.items():
                 self.assertEqual([place.get(figure) for figure in FIGURES], [lines[name][figure] for figure in FIGURES], name)
 
-    def test_steps_and_operators_with_a_number_each_are_one_place(self):
+    def test_steps_and_operators_that_differ_only_in_their_number_are_one_place(self):
         paths = self.places_of(self.made_ranks("--profiled-job", 10, ranks=1) / "rank0.gpuprof")["paths"]
         self.assertEqual([(place["name"], place["instances"]) for place in paths],
                          [("ProfilerStep", 10), ("forward", 10), ("aten::mm #", 80), ("backward", 10), ("aten::mm #", 80)])
 
-    def test_of_very_many_places_the_short_ones_are_joined(self):
+    def test_the_shortest_of_very_many_places_are_joined(self):
         places = self.places_of(self.many_ranges(3000))
         self.assertLessEqual(len(places["paths"]), 2000)
         self.assertEqual(len([place for place in places["paths"] if "joined" not in place]) + places["joined"], 3001)

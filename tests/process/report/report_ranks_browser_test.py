@@ -18,7 +18,7 @@ class Ranks(Browser):
         self.wait(tab, f"document.getElementById('capture').textContent === 'rank{at}.gpuprof'")
         self.wait(tab, READY)
 
-    def test_the_chooser_shows_the_parts_of_a_rank_again_and_again(self):
+    def test_the_chooser_can_switch_ranks_again_and_again(self):
         with self.opened(self.page) as tab:
             self.assertEqual(tab.locator("#capture-choice option").all_inner_texts(), [f"rank {rank}" for rank in range(8)])
             for at in (5, 0, 5):
@@ -44,7 +44,7 @@ class Ranks(Browser):
                 counts[thing, one["type"]] = counts.get((thing, one["type"]), 0) + 1
         return counts
 
-    def test_nothing_listens_for_a_rank_that_is_no_longer_shown(self):
+    def test_listeners_of_the_previous_rank_are_removed(self):
         with self.opened(self.page) as tab:
             before = self.listeners(tab)
             self.assertGreater(before["window", "resize"], 0)
@@ -52,7 +52,7 @@ class Ranks(Browser):
                 self.choose(tab, at)
             self.assertEqual(self.listeners(tab), before)
 
-    def test_the_reader_stays_where_he_is(self):
+    def test_the_scroll_position_stays_when_the_rank_changes(self):
         with self.opened(self.page) as tab:
             tab.evaluate("document.getElementById('kernels').scrollIntoView()")
             before = tab.evaluate("document.getElementById('kernels').getBoundingClientRect().top")
@@ -67,7 +67,7 @@ class Ranks(Browser):
             self.wait(tab, "document.getElementById('capture').textContent === 'rank5.gpuprof'")
             self.wait(tab, READY)
 
-    def test_tables_over_ranks_have_the_lines_of_stats(self):
+    def test_tables_over_ranks_equal_those_of_stats(self):
         with self.opened(self.page) as tab:
             for report in ("ranks_collective_sum", "ranks_range_sum", "ranks_kern_sum"):
                 tab.select_option("#ranks-report", report)
@@ -75,7 +75,7 @@ class Ranks(Browser):
                 self.wait(tab, f"document.querySelectorAll('#ranks-table .tabulator-row').length === {len(lines)}")
             self.assertIn("clocks:", self.held["ranks"]["reports"]["ranks_collective_sum"]["notes"][0])
 
-    def test_a_step_stands_side_by_side(self):
+    def test_a_step_is_shown_for_all_ranks_side_by_side(self):
         with self.opened(self.page) as tab:
             tab.fill("#ranks-step", "4")
             tab.locator("#ranks-step").blur()
@@ -131,7 +131,7 @@ class Chosen(Browser):
         tab.fill("#timeline-search", base)
         self.assertRegex(tab.inner_text("#timeline-hits"), r"^[1-9][\d,]* hits?$")
 
-    def test_all_parts_are_of_the_chosen_rank(self):
+    def test_every_part_shows_the_chosen_capture(self):
         first, second = self.h200("counted_auto"), self.h200("mixed_exact")
         page = self.page_of(first, "--against", second)
         held = report_pages.documents_of(page)
@@ -145,11 +145,11 @@ class Chosen(Browser):
 
 
 class Odd(Browser):
-    def test_what_is_missing_is_said_once(self):
+    def test_missing_ranks_are_reported_once(self):
         with self.opened(self.page_of(self.made_ranks("--fleet", 0, ranks=3))) as tab:
             self.assertEqual(tab.inner_text("#ranks-facts").count("the job has 8 ranks"), 1)
 
-    def test_a_rank_whose_data_is_damaged_is_said(self):
+    def test_a_rank_with_damaged_data_is_reported(self):
         page = self.page_of(self.made_ranks("--fleet", 0, ranks=2))
         text = page.read_text()
         at = text.index('id="data-capture-1-stats">') + len('id="data-capture-1-stats">')

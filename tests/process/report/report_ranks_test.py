@@ -13,7 +13,7 @@ class Ranks(report_pages.Case):
         self.page = self.page_of(self.job)
         self.held = report_pages.documents_of(self.page)
 
-    def test_each_has_its_own_parts(self):
+    def test_each_rank_has_the_same_parts_as_on_its_own_page(self):
         known = self.held["captures"]
         self.assertEqual([one["label"] for one in known["captures"]], [str(rank) for rank in range(8)])
         for at in range(8):
@@ -22,14 +22,14 @@ class Ranks(report_pages.Case):
                 self.assertEqual(self.held[f"capture-{at}-{part}"], alone[part], (at, part))
         self.assertFalse(set(PARTS) & set(self.held))
 
-    def test_what_is_said_of_all_is_what_analyze_and_stats_say(self):
+    def test_results_over_all_ranks_equal_those_of_analyze_and_stats(self):
         ranks = self.held["ranks"]
         self.assertEqual(ranks["analyze"], self.said("analyze", self.job))
         self.assertIn("rank 5 comes last", [one["what"] for one in ranks["analyze"]["findings"] if one["rule"] == "late_rank"][0])
         for report in ("ranks_sum", "ranks_collective_sum", "ranks_range_sum", "ranks_kern_sum"):
             self.assertEqual(ranks["reports"][report]["rows"], self.said("stats", "-r", report, self.job), report)
 
-    def test_steps_of_each_rank_are_those_of_analyze(self):
+    def test_steps_of_each_rank_equal_those_of_analyze(self):
         steps = self.held["ranks"]["steps"]
         self.assertEqual((steps["shown"], steps["left_out"], len(steps["of"])), (10, 0, 8))
         for rank, of in enumerate(steps["of"]):
@@ -38,31 +38,31 @@ class Ranks(report_pages.Case):
             for bucket, values in of["ns"].items():
                 self.assertEqual(values, [round(step["ns"].get(bucket, 0)) for step in said], bucket)
 
-    def test_waits_of_all_steps_are_those_of_the_collectives(self):
+    def test_waits_of_all_steps_equal_those_of_the_collectives(self):
         ranks = self.held["ranks"]
         waits = [sum(of["wait_ns"]) for of in ranks["steps"]["of"]]
         self.assertEqual(sum(waits), sum(row["Wait Time (ns)"] for row in ranks["reports"]["ranks_collective_sum"]["rows"]))
         self.assertEqual(min(range(8), key=waits.__getitem__), 5)
         self.assertGreater(min(waits[:5]), 0)
 
-    def test_files_folders_and_patterns_name_them(self):
+    def test_ranks_may_be_named_by_file_folder_and_pattern(self):
         for names in ([self.job / f"rank{rank}" for rank in range(8)], [self.job / "rank*.gpuprof"], [self.job, self.job / "rank3.gpuprof"]):
             self.run_gpuprof("report", *names, "-o", self.folder / "again.html", "--force-overwrite")
             self.assertEqual(report_pages.documents_of(self.folder / "again.html")["captures"], self.held["captures"])
 
-    def test_a_page_of_several_is_beside_the_first(self):
+    def test_the_page_of_several_captures_is_written_beside_the_first(self):
         self.run_gpuprof("report", self.job)
         self.assertTrue((self.job / "report.html").exists())
 
 
 class Limits(report_pages.Case):
-    def test_captures_share_the_bars_of_a_page(self):
+    def test_captures_share_the_limit_on_bars_of_a_page(self):
         job = self.made_ranks("--fleet", 0, ranks=3)
         held = report_pages.documents_of(self.page_of(job))
         self.assertEqual(held["captures"]["max_bars"], 500_000 // 3)
         self.assertEqual(held["captures"]["max_rows"], 5000 // 3)
 
-    def test_of_more_ranks_than_a_page_has_room_for_the_slowest_have_all_parts(self):
+    def test_only_the_slowest_ranks_have_all_parts_if_there_are_too_many_ranks(self):
         job = self.made_ranks("--fleet", 0, "3", ranks=66)
         held = report_pages.documents_of(self.page_of(job))
         # Rank 65 is slow, as rank 5 is.
@@ -74,7 +74,7 @@ class Limits(report_pages.Case):
 
 
 class BadInput(report_pages.Case):
-    def test_a_capture_that_cannot_be_read_is_named_and_the_others_shown(self):
+    def test_an_unreadable_capture_is_named_and_the_others_are_shown(self):
         job = self.made_ranks("--fleet", 0, ranks=2)
         (job / "broken.gpuprof").write_text("not a capture")
         held = report_pages.documents_of(self.page_of(job))

@@ -37,7 +37,7 @@ class Roofline(Browser):
             for text in ("DRAM: 4.00 TB/s measured, 4.80 TB/s in theory", "L2: 9.00 TB/s measured", "tensor BF16: 830 TFLOP/s measured, 989 TFLOP/s in theory"):
                 self.assertIn(text, said)
 
-    def test_points_are_the_lines_with_an_area_by_their_time(self):
+    def test_the_area_of_a_point_shows_its_time(self):
         lines = self.held["kernels"]["kernels"]
         with self.opened(self.page) as tab:
             points = self.points(tab)
@@ -85,7 +85,7 @@ class Roofline(Browser):
             tab.click("#roofline-chosen button")
             self.wait(tab, "document.getElementById('kernels').getBoundingClientRect().top < 200")
 
-    def test_a_line_of_any_kind_marks_its_point(self):
+    def test_a_chosen_line_of_each_kind_marks_its_point(self):
         with self.opened(self.page) as tab:
             tab.locator("#kernel-table .tabulator-row").first.click()
             for by in ("signatures", "ranges", "kernels"):
@@ -98,7 +98,7 @@ class Roofline(Browser):
                 self.assertEqual(tab.evaluate("document.getElementById('roofline-by').value"), by)
                 self.assertEqual([border for *_, border in self.points(tab)].count(3), 1)
 
-    def test_zooms_by_wheel_and_by_buttons(self):
+    def test_the_chart_zooms_by_wheel_and_by_buttons(self):
         span = CHART + ".getOption().dataZoom.map(one => Math.round(one.end - one.start))"
         with self.opened(self.page) as tab:
             self.assertEqual(tab.evaluate(span), [100, 100])
@@ -122,7 +122,7 @@ class Roofline(Browser):
             tab.click("#roofline-all")
             self.wait(tab, span + "[0] === 100")
 
-    def test_stays_zoomed_whatever_draws_it_again(self):
+    def test_the_chart_stays_zoomed_when_it_is_drawn_again(self):
         ends = CHART + ".getOption().dataZoom.map(one => [Math.round(one.start), Math.round(one.end)])"
         with self.opened(self.page) as tab:
             tab.evaluate(CHART + ".dispatchAction({type: 'dataZoom', dataZoomIndex: 0, start: 0, end: 40})")
@@ -140,7 +140,7 @@ class Roofline(Browser):
             tab.select_option("#roofline-by", "ranges")  # other axes
             self.assertEqual(tab.evaluate(ends), [[0, 100], [0, 100]])
 
-    def test_lines_that_are_left_out_are_said(self):
+    def test_left_out_lines_are_reported(self):
         capture = self.folder / "counted.gpuprof"
         self.run_program(processes.path("BUILT_MADE_CAPTURES"), str(capture), "--counted", "5003", timeout=120)
         page = self.page_of(capture)
@@ -152,7 +152,7 @@ class Roofline(Browser):
             self.assertIn("3 lines with least time left out of this page", said)
             self.assertIn("3 lines of the roofline that are left out", tab.evaluate("kernelRows.sourceOf('flops', {grid: '', apart: 0})"))
 
-    def test_without_peaks_has_points_and_no_roof(self):
+    def test_without_peaks_the_chart_has_points_but_no_roof(self):
         page = self.page_of(self.h200("counted_auto"))
         with self.opened(page) as tab:
             self.assertEqual(self.roofs(tab), {})

@@ -39,7 +39,7 @@ class Shown(Browser):
     def span(self, tab):
         return tab.evaluate("[timelineView.state.from, timelineView.state.to]")
 
-    def test_counters_tell_value_unit_and_source(self):
+    def test_counters_show_value_unit_and_source_on_hover(self):
         with self.opened(self.page_of(self.made_shape("steps", 20))) as tab:
             for label, said in {"SM active": "SM active 25.0 %", "Tensor active": "Tensor active 10.0 %", "DRAM": "DRAM 150 GB/s", "SM clock": "SM clock 1.80 GHz"}.items():
                 with self.subTest(label):
@@ -63,7 +63,7 @@ class Shown(Browser):
             legend = tab.evaluate("[...document.querySelectorAll('#timeline-legend li')].map(one => one.dataset.bucket)")
             self.assertEqual(legend, ["cpu_work", "start_up", "nothing_to_do"])
 
-    def test_steps_are_gone_to(self):
+    def test_buttons_and_keys_go_to_steps(self):
         with self.opened(self.page_of(self.made_shape("steps", 20))) as tab:
             tab.click("#timeline-slowest")
             self.assertIn("step 7 of 20, 1.50 ms", tab.inner_text("#timeline-at"))
@@ -180,7 +180,7 @@ class Shown(Browser):
             self.drag(tab)
             self.assertGreater(self.span(tab)[0], before[0])
 
-    def test_a_drag_ends_where_the_button_is_no_longer_held(self):
+    def test_a_drag_ends_if_the_button_was_released_outside(self):
         with self.opened(self.page_of(self.made_shape("steps", 20))) as tab:
             tab.click("#timeline-in")
             box = self.box(tab)
@@ -193,7 +193,7 @@ class Shown(Browser):
             self.assertEqual(self.span(tab), before)
             tab.mouse.up()
 
-    def test_a_hit_is_bright_where_longer_bars_share_its_pixel(self):
+    def test_a_hit_is_bright_even_if_longer_bars_share_its_pixel(self):
         capture = self.folder / "training.gpuprof"
         subprocess.run([processes.path("BUILT_MADE_CAPTURES"), capture, "--training", "20000"], check=True)
         # How opaque the brightest of the three pixels around the middle of each bar is, of those found and of the others.
@@ -213,7 +213,7 @@ class Shown(Browser):
             self.assertGreater(drawn["count"], 200)
             self.assertGreater(drawn["found"], 110)
 
-    def test_of_ranges_inside_of_ranges_the_outermost_are_added_up(self):
+    def test_only_the_outermost_of_nested_ranges_are_added_up(self):
         page = self.page_of(self.made_job())
         outermost = [path for path in report_pages.documents_of(page)["places"]["paths"] if path["parent"] is None]
         with self.opened(page) as tab:
@@ -221,7 +221,7 @@ class Shown(Browser):
             time = tab.evaluate(f"words.time({sum(path['cpu_ns'] for path in outermost)})")
             self.assertIn(f"NVTX: {time} in {sum(path['instances'] for path in outermost)} outermost pieces", tab.inner_text("#timeline-sum"))
 
-    def test_a_part_of_a_joined_bar_is_about_a_part_of_its_pieces(self):
+    def test_selecting_part_of_a_joined_bar_counts_about_that_part_of_its_pieces(self):
         capture = self.folder / "training.gpuprof"
         subprocess.run([processes.path("BUILT_MADE_CAPTURES"), capture, "--training", "600000"], check=True)
         with self.opened(self.page_of(capture)) as tab:
@@ -234,7 +234,7 @@ class Shown(Browser):
             tab.click("#timeline-add")
             self.assertRegex(tab.inner_text("#timeline-sum"), r"GPU 0: \S+ \S+ in about 1 piece")
 
-    def test_of_the_last_step_no_next_one_is_told(self):
+    def test_the_last_step_shows_no_time_to_a_next_step(self):
         with self.opened(self.page_of(self.made_shape("steps", 3))) as tab:
             tab.click("#timeline-slowest")
             for step in range(3):
@@ -292,7 +292,7 @@ class Shown(Browser):
                      f"view.scrollTop = timelineRows.groups()[0].rows.find((row) => row.label === '{label}').y - 100; }})")
         return self.hovered(tab, "GPU 0", label, 0.0915)
 
-    def test_what_is_summarized_is_said(self):
+    def test_summarized_bars_are_reported(self):
         capture = self.folder / "training.gpuprof"
         subprocess.run([processes.path("BUILT_MADE_CAPTURES"), capture, "--training", "600000"], check=True)
         with self.opened(self.page_of(capture)) as tab:
@@ -309,7 +309,7 @@ class Shown(Browser):
 class Odd(Browser):
     """Captures that are hard to draw open without a message on the console."""
 
-    def test_made_ones(self):
+    def test_made_captures_are_shown_without_errors(self):
         made = self.made()
         captures = [made / f"{name}.gpuprof" for name in ("empty", "only_ranges", "odd", "lossy", "rare")]
         captures += [self.made_shape("long-kernel", 3600), self.made_shape("ranges", 1000000), self.made_shape("streams", 64)]
@@ -328,13 +328,13 @@ class Odd(Browser):
             tab.click("#timeline-add")
             self.assertIn("GPU 0: 3600 s in 1 piece", tab.inner_text("#timeline-sum"))
 
-    def test_more_steps_than_are_drawn_are_said(self):
+    def test_steps_that_are_not_drawn_are_reported(self):
         [capture] = self.made_ranks("--fleet", 0, "10005", ranks=1).iterdir()
         with self.opened(self.page_of(capture)) as tab:
             self.assertIn("Length of the first 10,000 of 10,005 steps", tab.inner_text("#steps-title"))
             self.assertIn("Steps beyond the first 10,000 are left out", tab.inner_text("#range-notes"))
 
-    def test_no_ranges_and_one_that_is_cut_off(self):
+    def test_captures_without_ranges_and_cut_captures_are_shown(self):
         whole = self.made_shape("streams", 5000).read_bytes()
         cut = self.folder / "cut.gpuprof"
         cut.write_bytes(whole[: len(whole) * 2 // 3])

@@ -16,7 +16,7 @@ class Held(report_pages.Case):
         head = json.loads(blocks["timeline"])
         return head, lambda name, size: report_pages.numbers_of(blocks["timeline-" + name]) or [0] * size
 
-    def test_idle_time_by_cause_is_that_of_the_ledger(self):
+    def test_idle_time_by_cause_equals_that_of_the_ledger(self):
         for capture in (self.h200("counted_auto"), self.made_fault("sync_in_loop"), self.made_fault("tiny_kernels"), self.made_shape("steps", 20)):
             with self.subTest(capture.stem):
                 head, column = self.timeline_of(capture)
@@ -57,14 +57,14 @@ class Held(report_pages.Case):
             joined = max(joined, end)
         self.assertEqual(joined, head["end_ns"] - head["begin_ns"])
 
-    def test_steps_are_those_of_analyze(self):
+    def test_steps_equal_those_of_analyze(self):
         capture = self.made_shape("steps", 20)
         head, column = self.timeline_of(capture)
         said = json.loads(self.run_gpuprof("analyze", "-f", "json", capture).out)["steps"]
         self.assertEqual(head["steps"], {"name": "step", "count": 20, "left_out": 0})
         self.assertEqual(column("step-period", 20), [line["period_ns"] for line in said])
 
-    def test_counters_are_the_samples_of_the_capture(self):
+    def test_counters_equal_the_samples_of_the_capture(self):
         head, column = self.timeline_of(self.h200("mixed_sampled"))
         [of] = head["counters"]
         clock = next(i for i, track in enumerate(of["tracks"]) if track["name"] == "SM clock")
@@ -103,7 +103,7 @@ class Held(report_pages.Case):
         rows = self.run_gpuprof("stats", "-r", "cuda_gpu_trace", "-f", "csv", "--filter-time", f"{begin}ns/{end}ns", capture).out
         return [(int(row["Start (ns)"]), int(row["Duration (ns)"])) for row in csv.DictReader(rows.splitlines())]
 
-    def test_the_slowest_steps_show_each_kernel_where_the_others_are_summarized(self):
+    def test_the_slowest_steps_show_each_kernel_even_if_other_steps_are_summarized(self):
         capture = self.folder / "training.gpuprof"
         subprocess.run([processes.path("BUILT_MADE_CAPTURES"), capture, "--training", "600000"], check=True)
         head, column = self.timeline_of(capture)
@@ -127,7 +127,7 @@ class Held(report_pages.Case):
             kernels = [(start - offset, length, 1) for start, length in self.kernels_within(capture, begin + offset, end + offset)]
             self.assertEqual([bar for bar in bars if begin <= bar[0] < end], [kernel for kernel in kernels if begin <= kernel[0] < end])
 
-    def test_a_million_ranges_and_five_thousand_streams_are_bounded(self):
+    def test_the_page_of_a_million_ranges_and_five_thousand_streams_is_bounded(self):
         head, column = self.timeline_of(self.made_shape("ranges", 1000000))
         bars = sum(lane["bars"] for lane in head["lanes"])
         self.assertLessEqual(bars, 550000)  # with a tenth for what is read twice

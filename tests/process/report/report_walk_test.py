@@ -121,7 +121,7 @@ class Training(Browser):
 
 
 class Manners(Browser):
-    def test_a_browser_that_is_too_old_is_told_so_in_one_line(self):
+    def test_a_browser_that_is_too_old_gets_one_line(self):
         page = self.page_of(self.h200("mixed_exact"))
         with self.opened(page) as tab:
             text = page.read_text()
@@ -132,7 +132,7 @@ class Manners(Browser):
             self.assertFalse(tab.is_visible("main"))
             self.assertFalse(tab.is_visible("#stop + header nav"))
 
-    def test_the_licenses_of_the_libraries_are_in_it(self):
+    def test_the_licenses_of_the_libraries_are_in_the_page(self):
         with self.opened(self.page_of(self.h200("mixed_exact"))) as tab:
             self.assertFalse(tab.is_visible("#licenses pre"))
             tab.click("#licenses summary")

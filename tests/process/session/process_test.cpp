@@ -145,7 +145,7 @@ TEST_CASE("a program that uses neither CUDA nor NVTX is left untouched") {
   CHECK(result.captures().empty());
 }
 
-TEST_CASE("the C API works before CUDA, in any order, and tells what came of each call") {
+TEST_CASE("the C API works before CUDA, in any order, and each call returns its status") {
   auto const result = run_shell("'" PROGRAM "' api '" LIBRARY "'");
   INFO(result.err);
   CHECK(result.exit_code() == 0);
@@ -159,7 +159,7 @@ TEST_CASE("the C API works before CUDA, in any order, and tells what came of eac
   CHECK(all.begun == std::map<std::string, int>{{"gpuprof:step", 1}, {"late", 2}, {"step", 3}});
 }
 
-TEST_CASE("each call that comes to nothing says why") {
+TEST_CASE("each call that has no effect says why") {
   auto const result = run_shell("'" PROGRAM "' messages '" LIBRARY "'");
   std::string const nothing = "nothing has been captured in this process",
                     no_counters =
@@ -176,14 +176,14 @@ TEST_CASE("each call that comes to nothing says why") {
   CHECK(contains(result.err, "[gpuprof] " + no_counters + "\n"));
 }
 
-TEST_CASE("a program that starts a capture while it ends is told that it ends") {
+TEST_CASE("a program that starts a capture while it ends gets an error") {
   auto const result = run_shell("'" PROGRAM "' 'start at exit' '" LIBRARY "'");
   std::string const why = "the process is ending: nothing more is captured";
   CHECK(result.out == "start=1|" + why + "\nflush=1|" + why +
                           "\npeaks=1|no peaks are measured: the process is ending\n");
 }
 
-TEST_CASE("where no thread can be started, the program is told at each start") {
+TEST_CASE("if no thread can be started, each start returns the reason") {
   auto const result = run_shell("'" PROGRAM "' 'no threads' '" LIBRARY "'");
   auto const why = "nothing is captured: no thread could be started (error " +
                    std::to_string(EAGAIN) + "). The program is not affected.";
@@ -191,7 +191,7 @@ TEST_CASE("where no thread can be started, the program is told at each start") {
   CHECK(contains(result.err, "[gpuprof] " + why + "\n"));
 }
 
-TEST_CASE("why the file cannot be made or ends is told as it is logged") {
+TEST_CASE("the reason for a missing or ended file is the same in the log and in the last message") {
   auto const line_of = [](std::string const& text, std::string const& call) {
     auto const at = text.find(call + "=1|");
     REQUIRE(at != std::string::npos);
@@ -226,7 +226,9 @@ TEST_CASE("values of enums have names, and unknown ones are empty") {
         "limiter: [] [idle] [power cap] [display clocks] []\n");
 }
 
-TEST_CASE("metrics are there with counters asked for, though no kernel ran; else it is said once") {
+TEST_CASE(
+    "metrics are available if counters were requested, even without kernels; otherwise one line "
+    "says so") {
   auto const asked = run_shell("env GPUPROF_METRICS=auto '" PROGRAM "' metrics '" LIBRARY "'");
   CHECK(asked.out ==
         "metrics wrong=2\nmetrics=1\nnone=1\nstart=0\nflush=0\nmetrics=0\nmetrics=0\nranges=0\n"
@@ -240,7 +242,7 @@ TEST_CASE("metrics are there with counters asked for, though no kernel ran; else
   CHECK(unasked.err.find("GPUPROF_METRICS=auto", said + 1) == std::string::npos);
 }
 
-TEST_CASE("range names beyond the limit are grouped, and the end of the run says how many") {
+TEST_CASE("range names beyond the limit are grouped, and the end of the run reports how many") {
   auto const result = run("requests");
   INFO(result.err);
   CHECK(result.exit_code() == 0);
@@ -258,7 +260,7 @@ TEST_CASE("range names beyond the limit are grouped, and the end of the run says
   CHECK(contains(result.err, ", names of " + number + " ranges grouped; next: "));
 }
 
-TEST_CASE("a program with NVTX alone gets its ranges") {
+TEST_CASE("a program that uses only NVTX gets its ranges") {
   auto const result = run("ranges 1000");
   CHECK(result.exit_code() == 0);
   CHECK(result.out.empty());
@@ -277,14 +279,14 @@ TEST_CASE("threads and categories have the names the program gave them through N
   CHECK(all.threads.begin()->second == "the reader");
 }
 
-TEST_CASE("a range that never ends is in the capture as one that was open") {
+TEST_CASE("a range that never ends is stored as open") {
   auto const all = read_only_capture(run("'never ends'"));
   CHECK(all.begun.at("open") == 1);
   CHECK(all.ended == 0);
   CHECK(all.complete);
 }
 
-TEST_CASE("captures are named as asked, and never written over without being told to") {
+TEST_CASE("captures have the requested names and are not replaced unless asked") {
   auto const named = run("ranges 1", "GPUPROF_OUTPUT=of_%q{WHO} WHO=me");
   CHECK(named.captures() == std::vector<std::string>{"of_me.gpuprof"});
   auto const kept = run("ranges 1", "GPUPROF_OUTPUT=mine", "echo precious > mine.gpuprof;");
@@ -296,7 +298,7 @@ TEST_CASE("captures are named as asked, and never written over without being tol
   CHECK(read_only_capture(replaced).begun.at("step") == 1);
 }
 
-TEST_CASE("a folder that is not there is told in one line, and the program goes on") {
+TEST_CASE("a missing folder is reported in one line, and the program goes on") {
   auto const result = run("ranges 5", "GPUPROF_OUTPUT=/nowhere/at/all");
   CHECK(result.exit_code() == 0);
   CHECK(contains(result.err, "[gpuprof] nothing is captured: "));
@@ -305,7 +307,7 @@ TEST_CASE("a folder that is not there is told in one line, and the program goes 
   CHECK(std::count(result.err.begin(), result.err.end(), '\n') == 1);
 }
 
-TEST_CASE("a full disk is told in one line, and the program goes on") {
+TEST_CASE("a full disk is reported in one line, and the program goes on") {
   // A disk of 8 KiB in a mount namespace of the program's own, where the system allows one.
   auto const result = run_shell(
       "unshare --user --map-root-user --mount sh -c '"
@@ -328,7 +330,7 @@ TEST_CASE("a full disk is told in one line, and the program goes on") {
   CHECK(all.ended < 16000);
 }
 
-TEST_CASE("a program that closes all descriptors has its own files as it wrote them, and a line") {
+TEST_CASE("a program that closes all descriptors keeps its own files intact and gets one line") {
   auto const result = run("'closes all'", "TSAN_OPTIONS=suppressions=" CLOSED_DESCRIPTORS);
   INFO(result.err);
   CHECK(result.exit_code() == 0);
@@ -341,7 +343,7 @@ TEST_CASE("a program that closes all descriptors has its own files as it wrote t
   CHECK_FALSE(all.complete);
 }
 
-TEST_CASE("a file that has the number of a closed stderr gets no line of ours") {
+TEST_CASE("no line goes into a file that reuses the number of a closed stderr") {
   auto const result = run("'closes streams'", "GPUPROF_STATS=1");
   CHECK(result.exit_code() == 0);
   CHECK((text_of(result.folder / "data") == "data"));
@@ -349,7 +351,9 @@ TEST_CASE("a file that has the number of a closed stderr gets no line of ours") 
   CHECK(read_only_capture(result).begun.at("step") == 20);
 }
 
-TEST_CASE("a program that traps floating-point exceptions runs on, and finds no flag of ours") {
+TEST_CASE(
+    "a program that traps floating-point exceptions runs on, and the library sets none of its "
+    "flags") {
   auto const result = run("traps", "GPUPROF_METRICS=auto GPUPROF_STATS=1");
   INFO(result.err);
   CHECK(result.exit_code() == 0);
@@ -357,7 +361,7 @@ TEST_CASE("a program that traps floating-point exceptions runs on, and finds no 
   CHECK(read_only_capture(result).ended == 1000);
 }
 
-TEST_CASE("a limit on the size of files is told in one line, and the program goes on") {
+TEST_CASE("a limit on file sizes is reported in one line, and the program goes on") {
   auto const result = run("threads", "", "trap '' XFSZ; ulimit -f 8;");
   INFO(result.err);
   CHECK(result.exit_code() == 0);
@@ -368,7 +372,7 @@ TEST_CASE("a limit on the size of files is told in one line, and the program goe
 
 // The thread sanitizer writes a file of its own at start, which the limit forbids.
 #ifndef __SANITIZE_THREAD__
-TEST_CASE("a line that a limit on the size of files forbids is not the end of the program") {
+TEST_CASE("a log line beyond the file size limit does not end the program") {
   // Written on the program's own thread, before main(), with SIGXFSZ as it is by default.
   auto const result = run("ranges 1", "GPUPROF_OUTPT=x", "ulimit -f 0;");
   CHECK(result.exit_code() == 0);
@@ -377,7 +381,7 @@ TEST_CASE("a line that a limit on the size of files forbids is not the end of th
 }
 #endif
 
-TEST_CASE("a GPUPROF_ name that is not known is told with the nearest that is") {
+TEST_CASE("an unknown GPUPROF_ variable is reported with the nearest known name") {
   auto const result = run("ranges 1", "GPUPROF_OUTPT=x GPUPROF_FLUSH_INTERVAL_MS=soon");
   CHECK(result.exit_code() == 0);
   CHECK(contains(result.err, "GPUPROF_OUTPT"));
@@ -386,7 +390,7 @@ TEST_CASE("a GPUPROF_ name that is not known is told with the nearest that is") 
   CHECK(read_only_capture(result).begun.at("step") == 1);
 }
 
-TEST_CASE("an NVTX injection somebody else has set stays") {
+TEST_CASE("an NVTX injection of another tool is kept") {
   auto const result = run("ranges 3", "NVTX_INJECTION64_PATH=/nowhere/tool.so");
   CHECK(result.exit_code() == 0);
   CHECK(result.captures().empty());
@@ -433,7 +437,7 @@ TEST_CASE("the C API works in the child of a child") {
   CHECK(all[1].begun == std::map<std::string, int>{{"step", 7}});
 }
 
-TEST_CASE("children that are forked beside busy threads never wait for what these held") {
+TEST_CASE("forked children never wait for locks that busy threads held") {
   auto const result = run("'forks beside threads'", forks);
   INFO(result.err);
   CHECK(result.exit_code() == 0);
@@ -444,7 +448,7 @@ TEST_CASE("children that are forked beside busy threads never wait for what thes
 
 // A sanitizer does not start in a shell that has none.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-TEST_CASE("a program for which LD_PRELOAD is removed is not profiled, unless by the command") {
+TEST_CASE("a program without LD_PRELOAD is not profiled unless the command started it") {
   auto const left_over =
       run_shell("env LD_PRELOAD='" PRELOAD "' sh -c \"env -u LD_PRELOAD '" PROGRAM "' ranges 3\"",
                 "export ASAN_OPTIONS=verify_asan_link_order=0;");
@@ -461,7 +465,7 @@ TEST_CASE("a program for which LD_PRELOAD is removed is not profiled, unless by 
 }
 #endif
 
-TEST_CASE("a program that replaces itself gets a capture for each of its lives") {
+TEST_CASE("a program that calls exec gets one capture before it and one after it") {
   auto const result = run("exec");
   CHECK(result.exit_code() == 0);
   auto const files = result.captures();
@@ -496,7 +500,7 @@ TEST_CASE("exit() on another thread ends the capture properly") {
   CHECK(all.complete);
 }
 
-TEST_CASE("a thread that is canceled ends where the program lets it, not inside the library") {
+TEST_CASE("a canceled thread ends in code of the program, not inside the library") {
   auto const result = run("canceled", "GPUPROF_LOG_LEVEL=debug");
   INFO(result.err);
   CHECK(result.exit_code() == 0);
@@ -512,7 +516,7 @@ TEST_CASE("ranges of many threads all arrive") {
   CHECK(all.complete);
 }
 
-TEST_CASE("captures switched from many threads at once leave a whole file") {
+TEST_CASE("captures switched from many threads at once give a complete file") {
   auto const result = run("switching", "GPUPROF_OUTPUT=switched");
   INFO(result.err);
   CHECK(result.exit_code() == 0);
@@ -521,7 +525,8 @@ TEST_CASE("captures switched from many threads at once leave a whole file") {
   CHECK(all.complete);
 }
 
-TEST_CASE("steps are ranges of the threads that count them; a schedule keeps those it captures") {
+TEST_CASE(
+    "steps are ranges of the threads that count them; a schedule records only captured ones") {
   auto const all = read_only_capture(run("steps"));
   CHECK(all.begun == std::map<std::string, int>{{"gpuprof:step", 22}, {"inside", 20}});
   CHECK(all.ended == 20 + 20 + 1);  // the main thread's last is open at the end
@@ -530,7 +535,7 @@ TEST_CASE("steps are ranges of the threads that count them; a schedule keeps tho
   CHECK(scheduled.ended == 6);
 }
 
-TEST_CASE("a named range makes captures: each of them a window with what lies inside") {
+TEST_CASE("a named range starts captures: each has a window with the events inside") {
   auto const result = run("'two captures'",
                           "GPUPROF_CAPTURE_RANGE=nvtx GPUPROF_NVTX_CAPTURE=wanted "
                           "GPUPROF_CAPTURE_RANGE_END=repeat:2");
@@ -559,7 +564,7 @@ TEST_CASE("the summary at exit goes to stderr, never to stdout") {
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-TEST_CASE("a program with rights that its user does not have is left alone") {
+TEST_CASE("a program with more rights than its user is not profiled") {
   if (geteuid() != 0) {
     WARN("only root can make such a program");
     return;

@@ -51,7 +51,7 @@ bool is_out_of_memory(outcome const& r) {
 
 }  // namespace
 
-TEST_CASE("rows without bytes end at the limit of memory, whatever their table") {
+TEST_CASE("rows that take no bytes in the file stop at the memory limit, for every table") {
   scratch_folder const folder;
   std::vector<std::string> ended;
   for (auto const& table : capture::all_tables()) {
@@ -91,7 +91,7 @@ TEST_CASE("a megabyte that claims a hundred million kernels is read within 1 GiB
   CHECK(used.ru_maxrss < (1100 << 10));
 }
 
-TEST_CASE("wherever memory ends, there is a line") {
+TEST_CASE("a memory limit of any size gives a complete report or one line") {
   scratch_folder const folder;
   write_capture(folder / "app.gpuprof", two_steps());
   int too_little = 0, enough = 0;

@@ -28,7 +28,7 @@ def stats(capture, report):
 
 
 class Reader(unittest.TestCase):
-    def test_every_kernel_of_every_stored_capture(self):
+    def test_every_kernel_of_every_stored_capture_is_read(self):
         self.assertGreaterEqual(len(CAPTURES), 3)
         for path in CAPTURES:
             with self.subTest(path.name):
@@ -47,7 +47,7 @@ class Reader(unittest.TestCase):
         self.assertGreater(len(tables), 20)
         self.assertEqual({len(rows) for name, rows in tables.items() if name not in ("schema", "end")}, {40})
 
-    def test_a_cut_and_a_damaged_capture_are_read_as_far_as_they_go(self):
+    def test_cut_and_damaged_captures_are_read_up_to_the_damage(self):
         whole = CAPTURES[-1].read_bytes()
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder, "x.gpuprof")
@@ -61,7 +61,7 @@ class Reader(unittest.TestCase):
                 lines = [row for row in csv.DictReader(io.StringIO(said.stdout)) if row["GrdX"]]
                 self.assertEqual(len(damaged.tables["kernel"]), len(lines), at)
 
-    def test_on_the_command_line(self):
+    def test_the_reader_works_on_the_command_line(self):
         path = str(CAPTURES[-1])
         run = subprocess.run([sys.executable, READER, path, "kernels"], capture_output=True, text=True, check=True)
         self.assertEqual(run.stdout.count("\n"), 1 + len(read_capture.Capture(path).tables["kernel"]))

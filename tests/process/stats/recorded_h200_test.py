@@ -51,10 +51,10 @@ class Sampled(unittest.TestCase):
     def test_active_cycles(self):
         self.assertEqual(self.compare(CYCLES, "mixed_"), 8)
 
-    def test_bytes_of_memory(self):
+    def test_bytes_read_from_memory_equal_those_of_the_source(self):
         self.assertEqual(self.compare("dram__bytes_read.sum", "mixed_read"), 4)
 
-    def test_bytes_of_the_l2_cache(self):
+    def test_bytes_of_the_l2_cache_equal_those_of_the_source(self):
         self.assertEqual(self.compare("lts__t_bytes.sum", "mixed_read"), 4)
 
     def test_nothing_is_lost(self):
@@ -75,7 +75,7 @@ class Counted(unittest.TestCase):
             self.assertGreater(row["flops_by_precision"][kind] / row["flops"], 0.9995)
         self.assertGreater(self.report["flop_exact_share"], 0.999)
 
-    def test_a_copy_moves_what_it_must(self):
+    def test_a_copy_moves_the_expected_number_of_bytes(self):
         row = self.kernels["counted_copy"]
         self.assertAlmostEqual(row["dram_bytes_per_second"] * row["avg_ns"] * 1e-9 / 2**32, 1, delta=0.01)
         self.assertEqual(row["flops"], 0)

@@ -48,7 +48,7 @@ TEST_CASE("the table has first lines, notes and a line for each kernel, the long
   check_golden("roofline_kernels.txt", r.out);
 }
 
-TEST_CASE("kinds of launches that were not read in full are told") {
+TEST_CASE("kinds of launches that were not read in full are reported") {
   auto c = counted_step();
   c.counters = {
       {"counters.kinds", 12}, {"counters.kinds_unread", 2}, {"counters.kinds_partly_read", 3}};
@@ -69,7 +69,7 @@ TEST_CASE("lines can be signatures or ranges") {
   check_golden("roofline_ranges.txt", s.roofline("--by range").out);
 }
 
-TEST_CASE("whose ranges a launch belongs to is the user's choice") {
+TEST_CASE("an option chooses whether helper threads count in ranges of the main thread") {
   counted_trace c(
       trace_of({range("step", 0_us, 500_us), kernel("forward", 10_us, 110_us).correlated(1),
                 kernel("backward", 150_us, 450_us).on_thread(2).correlated(2)}));
@@ -140,7 +140,7 @@ void recompute(nlohmann::json const& line, double all_ns, bool is_of_one_kernel)
 
 }  // namespace
 
-TEST_CASE("every figure of a line that follows from others of the line does") {
+TEST_CASE("figures of a line are consistent with each other") {
   scratch_folder const folder;
   write_capture(folder / "step.gpuprof", counted_step().with_peaks());
   std::vector<std::string> captures = {folder / "step.gpuprof"};
@@ -160,7 +160,7 @@ TEST_CASE("every figure of a line that follows from others of the line does") {
   CHECK(lines > 50);
 }
 
-TEST_CASE("stats and roofline say the same of the time of all kernels") {
+TEST_CASE("stats and roofline report the same time for all kernels") {
   scratch_folder const folder;
   write_capture(folder / "step.gpuprof", counted_step());
   std::vector<std::string> captures = {folder / "step.gpuprof"};
@@ -181,7 +181,7 @@ TEST_CASE("stats and roofline say the same of the time of all kernels") {
   CHECK(holds(run_cli(folder, "stats -r cuda_gpu_trace -f csv step.gpuprof").out, ",400000,"));
 }
 
-TEST_CASE("graphs have lines of their own, beside what their kernels add up to") {
+TEST_CASE("graphs have their own lines, beside the sum of their kernels") {
   std::vector<event> events;
   for (std::uint32_t launch = 1; launch <= 2; ++launch)
     for (int node = 0; node < 2; ++node) {
@@ -230,7 +230,7 @@ TEST_CASE("graphs have lines of their own, beside what their kernels add up to")
   check_refusal(session().roofline("--by graph"), 1, "holds no CUDA graphs");
 }
 
-TEST_CASE("CSV and SVG stand alone on standard output, the rest goes to stderr") {
+TEST_CASE("CSV and SVG are alone on standard output, the rest goes to stderr") {
   session const s;
   auto const csv = s.roofline("--format csv");
   CHECK(csv.code == 0);
@@ -243,7 +243,7 @@ TEST_CASE("CSV and SVG stand alone on standard output, the rest goes to stderr")
   check_golden("roofline_kernels.svg", svg.out);
 }
 
-TEST_CASE("a chart without points is not drawn, and one line says what gives it some") {
+TEST_CASE("a chart without points is not drawn, and one line says how to get some") {
   scratch_folder const folder;  // sampled alone: no FLOP of any kernel
   auto const r =
       run_cli(folder, "roofline " + test_data("h200/mixed_sampled.gpuprof") + " -o chart.svg");
@@ -280,7 +280,7 @@ TEST_CASE("a limit leaves the first lines and says how many there are more") {
   CHECK(nlohmann::json::parse(s.roofline("--format json --limit 1").out)["kernels"].size() == 1);
 }
 
-TEST_CASE("an output file is written once, and replaced when told") {
+TEST_CASE("an existing output file is replaced only on request") {
   session const s;
   CHECK(s.roofline("--format svg -o roof.svg").code == 0);
   CHECK(read_file(s.folder / "roof.svg") == s.roofline("--format svg").out);
@@ -292,7 +292,7 @@ TEST_CASE("an output file is written once, and replaced when told") {
   CHECK(holds(s.roofline("-o no/such/place").err, "cannot write no/such/place"));
 }
 
-TEST_CASE("without peaks there are absolute figures and one line that says how to get the rest") {
+TEST_CASE("without peaks there are absolute figures and one line says how to get percentages") {
   session const s(counted_step());
   auto const r = s.roofline();
   CHECK(r.code == 0);
@@ -322,7 +322,7 @@ gpu_peaks dram_peaks(std::string const& driver, double burst, std::string const&
 
 }  // namespace
 
-TEST_CASE("peaks that were stored after a capture hold for it, of the same GPU and driver") {
+TEST_CASE("peaks stored after a capture are used for it, if GPU and driver are the same") {
   auto c = counted_step();
   c.device.uuid = c.t.names.intern("GPU-1");
   session const s(c);
@@ -362,8 +362,7 @@ counted_trace without_longest() {
 
 }  // namespace
 
-TEST_CASE(
-    "what another rank of the job has read holds for the same kernels, and says whose it is") {
+TEST_CASE("readings of another rank of the job are used for the same kernels and marked") {
   scratch_folder folder;
   auto const json = [&] {
     return nlohmann::json::parse(run_cli(folder, "roofline run.rank3.gpuprof -f json").out);
@@ -391,7 +390,7 @@ TEST_CASE(
   CHECK(holds(csv, ",1,0,1,1,"));  // these columns of the first kernel
 }
 
-TEST_CASE("readings of another rank do not hold where a kernel runs longer, or at another time") {
+TEST_CASE("readings of another rank are not used if a kernel runs longer or at another time") {
   scratch_folder folder;
   write_capture(folder / "run.rank1.gpuprof", without_longest());
   auto faster = counted_step();
@@ -411,7 +410,7 @@ TEST_CASE("readings of another rank do not hold where a kernel runs longer, or a
   CHECK(read_by() == nlohmann::json::array({4}));
 }
 
-TEST_CASE("the lines above a table say what is known, what it cost and what is missing") {
+TEST_CASE("the lines above a table say what is known, its cost and what is missing") {
   auto c = counted_step();
   c.captured_until = trace_start + 2000_ms;
   // 280 ms for launches, 50 ms for samples.
@@ -451,7 +450,7 @@ TEST_CASE("without counters there is one line that says how to record them") {
   check_refusal(s.roofline(), 1, "record them with gpuprof profile --metrics auto");
 }
 
-TEST_CASE("where counters were asked for and none was read, the line says that") {
+TEST_CASE("if counters were requested but never read, the line says that") {
   counted_trace c(trace_of({kernel("k", 0_us, 5_us)}));
   c.counters = {{"counters.launches_read", 0}, {"counters.skipped_busy", 1000}};
   session const s(c);
@@ -478,14 +477,14 @@ TEST_CASE("gpuprof stats has the counters by kernel and by range, and takes its 
               "record them with gpuprof profile --metrics auto"));
 }
 
-TEST_CASE("ranges that are not there are said to be missing") {
+TEST_CASE("missing ranges are reported as missing") {
   auto c = counted_step();
   c.t.begins.clear();
   c.t.ends.clear();
   check_refusal(session(c).roofline("--by range"), 1, "holds no NVTX ranges that launched kernels");
 }
 
-TEST_CASE("one GPU of several can be looked at alone") {
+TEST_CASE("the report can show only one of several GPUs") {
   auto c = counted_step();
   for (auto& kernel : c.t.kernels)
     if (raw(kernel.correlation) > 6) kernel.device = static_cast<device_id>(1);
@@ -498,7 +497,7 @@ TEST_CASE("one GPU of several can be looked at alone") {
   check_refusal(s.roofline("--device 7"), 1, "there is no GPU 7 in app.gpuprof; it has 0");
 }
 
-TEST_CASE("lines can be those of some kernels, ranges and times, as in stats") {
+TEST_CASE("lines can be filtered by kernel, range and time, as in stats") {
   session const s;
   auto const lines_of = [&](std::string const& arguments) {
     return nlohmann::json::parse(s.roofline("-f json " + arguments).out)["kernels"];
@@ -541,7 +540,7 @@ TEST_CASE("a wrong command line ends with 2 and one line that names what is acce
   check_refusal(s.roofline("--device 4294967296"), 2, "--device");
 }
 
-TEST_CASE("a file that is no capture is refused, one cut off is read up to there") {
+TEST_CASE("a file that is not a capture is refused, a cut one is read up to the cut") {
   session const s;
   std::ofstream(s.folder / "text.gpuprof") << "hello, this is not a capture, whatever its name\n";
   check_refusal(run_cli(s.folder, "roofline text.gpuprof"), 1, "not a gpuprof capture");

@@ -55,7 +55,7 @@ bool holds(std::string const& text, std::string const& part) {
 
 }  // namespace
 
-TEST_CASE("a capture with samples alone has a roofline, and says where its figures are from") {
+TEST_CASE("a capture with only samples has a roofline that names the source of its figures") {
   session const s(sampled_steps().with_peaks());
   auto const r = s.roofline();
   CHECK(r.code == 0);
@@ -63,7 +63,7 @@ TEST_CASE("a capture with samples alone has a roofline, and says where its figur
   check_golden("roofline_sampled.txt", r.out);
 }
 
-TEST_CASE("JSON and CSV have sources and errors, and what was sampled") {
+TEST_CASE("JSON and CSV have sources and errors, and JSON describes the sampling") {
   session const s(sampled_steps().with_peaks());
   auto const all = nlohmann::json::parse(s.roofline("-f json").out);
   CHECK(all["samples"] == 0);
@@ -105,7 +105,7 @@ TEST_CASE("gpuprof stats has samples by kernel and by range, with source and err
   CHECK(holds(filtered, "dram__bytes_read.sum,gemm,sampled,"));
 }
 
-TEST_CASE("lost samples are the first thing that is said") {
+TEST_CASE("lost samples are reported first") {
   auto c = sampled_steps();
   c.windows[0].overflows = 3;
   session const s(c);
@@ -117,7 +117,7 @@ TEST_CASE("lost samples are the first thing that is said") {
   CHECK(holds(notes[1], "samples in time: "));
 }
 
-TEST_CASE("where filters left out kernels, samples give no figures, and one line says why") {
+TEST_CASE("if filters left out kernels, samples give no figures, and one line says why") {
   auto c = sampled_steps();
   c.counters.emplace_back("seen.kernels_filtered", 1200);
   session const s(c);
@@ -133,7 +133,7 @@ TEST_CASE("where filters left out kernels, samples give no figures, and one line
   CHECK_FALSE(holds(stats.out, "dram__bytes_read.sum"));
 }
 
-TEST_CASE("where records of GPU work were lost, samples give no figures, and one line says why") {
+TEST_CASE("if records of GPU work were lost, samples give no figures, and one line says why") {
   auto c = sampled_steps();
   c.counters.emplace_back("lost.buffers", 3);
   c.counters.emplace_back("lost.kernels", 1);
@@ -151,7 +151,7 @@ TEST_CASE("where records of GPU work were lost, samples give no figures, and one
   }
 }
 
-TEST_CASE("a thousandth of lost records spoils no samples, a lost buffer does") {
+TEST_CASE("losing a thousandth of the records does not spoil samples, losing a buffer does") {
   auto c = sampled_steps();
   c.counters.emplace_back("seen.kernels", 5000);
   c.counters.emplace_back("lost.kernels_without_time", 5);
@@ -201,7 +201,7 @@ TEST_CASE("samples in which no kernel ran give no figures, and no failure") {
   CHECK(holds(s.stats("-r gpu_metrics_sum").out, "no sample of the counters holds for a kernel"));
 }
 
-TEST_CASE("a capture with damaged samples is read as far as it makes sense") {
+TEST_CASE("a capture with damaged samples is read without failure") {
   auto c = sampled_steps();
   for (std::size_t i = 0; i < c.rows.size(); i += 7) {
     c.rows[i].start.value = i * 0x9E3779B97F4A7C15u;

@@ -47,7 +47,7 @@ TEST_CASE("a wrong command line ends with 2 and one line that names what is acce
   check_refusal(stats("--filter-nvtx @x"), 2, "NAME[@DOMAIN][/INDEX]");
 }
 
-TEST_CASE("the command alone shows its help, and help is a word for it") {
+TEST_CASE("gpuprof without arguments shows its help, as does gpuprof help") {
   scratch_folder const folder;
   auto const alone = run_cli(folder, "");
   CHECK(alone.code == 0);
@@ -93,7 +93,7 @@ TEST_CASE("a file that cannot be read ends with 1 and one line that says why") {
   check_refusal(run_cli(folder, "stats ."), 1, "empty.gpuprof");
 }
 
-TEST_CASE("what the file lacks stands in the line of what was lost") {
+TEST_CASE("records missing from the file are part of the line of losses") {
   scratch_folder const folder;
   write_capture(folder / "app.gpuprof", two_steps());
   auto const lost = [&](std::string const& file) {
@@ -120,7 +120,8 @@ TEST_CASE("what the file lacks stands in the line of what was lost") {
   CHECK(kernels_are_missed);
 }
 
-TEST_CASE("a range that is not in the capture ends with 1 and tells where the names are") {
+TEST_CASE(
+    "a range that is not in the capture ends with 1 and the line says where the names are listed") {
   scratch_folder const folder;
   write_capture(folder / "app.gpuprof", two_steps());
   check_refusal(run_cli(folder, "stats app.gpuprof --filter-nvtx stepp"), 1,
@@ -141,8 +142,7 @@ TEST_CASE("output that cannot be written ends with 1") {
   CHECK(WEXITSTATUS(full) == 1);
 }
 
-TEST_CASE(
-    "a capture cut off at any place is read up to there or refused in one line, never worse") {
+TEST_CASE("a capture cut at any place is read up to the cut or refused in one line") {
   scratch_folder const folder;
   write_capture(folder / "app.gpuprof", two_steps());
   auto const whole = read_file(folder / "app.gpuprof");

@@ -68,7 +68,7 @@ TEST_CASE("several JSON reports are one object") {
   CHECK(all["cuda_gpu_trace"].size() == 7);
 }
 
-TEST_CASE("kernels go by their base or mangled name when asked") {
+TEST_CASE("kernels are shown by their base or mangled name on request") {
   session const s;
   CHECK(s.csv("cuda_gpu_kern_sum:base").find(",gemm\n") != std::string::npos);
   CHECK(lines_of(s.csv("cuda_gpu_kern_sum:base")) == 4);
@@ -82,7 +82,7 @@ TEST_CASE("the unit of time is the user's choice") {
   CHECK(text.find(",0.180000,2,0.090000,") != std::string::npos);
 }
 
-TEST_CASE("a range filter leaves what was launched inside") {
+TEST_CASE("a range filter keeps work that was launched inside") {
   session const s;
   auto const forward = s.csv("cuda_gpu_kern_sum --filter-nvtx forward");
   CHECK(lines_of(forward) == 3);
@@ -97,14 +97,14 @@ TEST_CASE("a range filter leaves what was launched inside") {
         std::string::npos);
 }
 
-TEST_CASE("a time filter leaves what overlaps it") {
+TEST_CASE("a time filter keeps work that overlaps it") {
   session const s;
   CHECK(lines_of(s.csv("cuda_gpu_trace --filter-time 95us/200us")) == 3);
   CHECK(lines_of(s.csv("cuda_gpu_trace --filter-time 701us/")) == 3);
   CHECK(lines_of(s.csv("nvtx_sum --filter-time /5us")) == 2);
 }
 
-TEST_CASE("work can be that of some kernels, of a GPU or of a stream") {
+TEST_CASE("work can be filtered by kernel, GPU and stream") {
   session const s;
   CHECK(lines_of(s.csv("cuda_gpu_trace --kernel gemm")) == 4);
   CHECK(s.csv("cuda_gpu_trace --kernel gemm").find("memcpy") == std::string::npos);
@@ -144,7 +144,7 @@ TEST_CASE("the extension of the output says the format") {
   CHECK(s.stats("-r nvtx_sum -f column").out == s.stats("-r nvtx_sum -f table").out);
 }
 
-TEST_CASE("filters that leave nothing end with 1, and are named") {
+TEST_CASE("filters that match nothing end with 1, and are named") {
   auto const r = session().stats("-r cuda_gpu_kern_sum --filter-time 1s/2s");
   CHECK(r.code == 1);
   CHECK(r.out.find("no kernel passes the filter") != std::string::npos);
@@ -166,7 +166,7 @@ TEST_CASE("reports of API calls say how to get them, other reports go on") {
   CHECK(r.out.find("100.0") != std::string::npos);
 }
 
-TEST_CASE("whole graphs are mentioned where their kernels are missing") {
+TEST_CASE("whole graphs are mentioned if their kernels are missing") {
   auto const r =
       session(trace_of({kernel("k", 0_us, 1_us), graph(5_us, 9_us)})).stats("-r cuda_gpu_kern_sum");
   CHECK(r.out.find("1 launch of whole CUDA graphs, 4 us on the GPU, not split into kernels") !=
@@ -174,7 +174,7 @@ TEST_CASE("whole graphs are mentioned where their kernels are missing") {
 }
 
 TEST_CASE(
-    "an output base gives one file a report, and existing files are kept unless told otherwise") {
+    "an output base gives each report a file, and existing files are replaced only on request") {
   session const s;
   auto const first = s.stats("-r cuda_gpu_kern_sum,nvtx_sum -f csv,json -o result");
   CHECK(first.code == 0);

@@ -65,7 +65,7 @@ class Terminal(unittest.TestCase):
                     for line in lines:
                         self.assertLessEqual(len(line), columns, (capture, command, line))
 
-    def test_wide_and_pipes_have_all_of_it(self):
+    def test_wide_output_and_pipes_show_whole_names(self):
         capture = str(CAPTURES / "mixed_sampled.gpuprof")
         whole = in_pipe("roofline", capture)
         self.assertIn("void mixed_read<3>(uint4 const*, unsigned long, unsigned int*)", whole)
@@ -77,14 +77,14 @@ class Terminal(unittest.TestCase):
         kernels = re.findall(r"void m.*?<(\d).*$", narrow, re.MULTILINE)
         self.assertEqual(sorted(kernels), [str(i) for i in range(8)], narrow)
 
-    def test_headings_are_bold_unless_that_is_not_wanted(self):
+    def test_headings_are_bold_unless_the_terminal_or_the_user_forbids_it(self):
         capture = str(CAPTURES / "mixed_exact.gpuprof")
         self.assertRegex(on_terminal(120, "roofline", capture), BOLD)
         for variables in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
             self.assertNotRegex(on_terminal(120, "roofline", capture, **variables), BOLD)
         self.assertNotRegex(in_pipe("roofline", capture), BOLD)
 
-    def test_a_terminal_gets_twenty_lines_and_is_told_of_the_others(self):
+    def test_a_terminal_shows_twenty_lines_and_the_number_of_the_others(self):
         capture = str(CAPTURES / "mixed_exact.gpuprof")
         report = ["stats", "-r", "cuda_gpu_trace"]
         short = table_lines(on_terminal(200, *report, "--wide", capture, NO_COLOR="1"))

@@ -70,7 +70,7 @@ class InCaptures(StoredPeaks):
         self.assertEqual(rows["dram_read"]["measured_at"], "2026-02-01T12:00:00Z")
         self.assertIn("\npeaks: GPU 0 measured 2026-02-01T12:00:00Z\n", self.stats())
 
-    def test_nothing_stored_is_nothing_said(self):
+    def test_without_stored_peaks_nothing_is_reported(self):
         for made in (False, True):
             with self.subTest(folder=made):
                 if made:
@@ -80,13 +80,13 @@ class InCaptures(StoredPeaks):
                 self.assertEqual(self.rows(), {})
                 self.assertNotIn("peaks", self.stats())
 
-    def test_peaks_of_another_state_of_the_gpu_are_not_its_own(self):
+    def test_peaks_of_another_state_of_the_gpu_are_not_used(self):
         self.store_peaks()
         run = self.profile(REPLAY_GPU_MIG="1")
         self.assertEqual(self.lines_on_peaks(run.err), [])
         self.assertEqual(self.rows(), {})
 
-    def test_a_damaged_store_is_one_line_and_the_capture_is_whole(self):
+    def test_a_damaged_store_gives_one_line_and_the_capture_is_complete(self):
         file = self.store_peaks()
         whole = file.read_text()
         damaged = [whole[:500], "damage", "", "{\"format\": 1, \"gpus\": 7}", "[" * 100_000]
@@ -101,14 +101,14 @@ class InCaptures(StoredPeaks):
                 self.assertEqual(self.rows(), {})
                 self.assertIn("lost: nothing", self.stats())
 
-    def test_the_line_can_be_left_out(self):
+    def test_the_log_level_hides_the_line(self):
         self.store_peaks().write_text("damage")
         self.assertEqual(self.profile(GPUPROF_LOG_LEVEL="warning").err, "")
 
 
 class WhileItRuns(StoredPeaks):
     @processes.timing  # what is sampled and read must come within the seconds that are played
-    def test_a_program_is_told_its_share_of_the_stored_peaks(self):
+    def test_the_live_metrics_show_shares_of_the_stored_peaks(self):
         # Samples come first, and operations of CUDA cores after them: time for both on a loaded machine.
         session = self.synthetic(threads=1, launches=10000, step_ns=1000000, graphs=0)
         self.store_peaks()
@@ -132,14 +132,14 @@ class Beforehand(StoredPeaks):
                                 "--", *command, env={"GPUPROF_LIBRARY": processes.path("BUILT_LIBGPUPROF"), **env},
                                 timeout=400)  # every test on a pretended GPU, perhaps with a sanitizer
 
-    def test_what_is_stored_is_taken_and_in_the_capture(self):
+    def test_stored_peaks_are_used_and_copied_into_the_capture(self):
         self.store_peaks()
         run = self.profile_with_peaks(processes.path("BUILT_PLAY"), self.session, env=self.pretended)
         self.assertEqual(run.code, 0, run.err)
         self.assertIn("gpuprof: peaks of GPU 0: measured 2026-01-01T12:00:00Z, stored in ", run.err)
         self.assertIn("tensor_bf16", self.rows())
 
-    def test_what_is_not_stored_is_measured_first(self):
+    def test_missing_peaks_are_measured_first(self):
         run = self.profile_with_peaks(processes.path("BUILT_PLAY"), self.session, env=self.pretended)
         self.assertEqual(run.code, 0, run.err)
         self.assertIn("gpuprof: peaks of GPU 0: measured now, stored in ", run.err)
@@ -152,7 +152,7 @@ class Beforehand(StoredPeaks):
         self.assertEqual(len(self.lines_on_peaks(run.err)), 1, run.err)
         self.assertRegex(run.err, r"gpuprof: peaks of GPU 0: the peaks are not stored: cannot write ")
 
-    def test_what_cannot_be_measured_is_one_line_and_the_program_runs(self):
+    def test_a_failed_measurement_gives_one_line_and_the_program_runs(self):
         run = self.profile_with_peaks("sh", "-c", "exit 7", env=self.no_gpu)
         self.assertEqual(run.code, 7)
         lines = self.lines_on_peaks(run.err)
@@ -164,12 +164,12 @@ class Beforehand(StoredPeaks):
         self.assertEqual(run.code, 127)
         self.assertEqual(len(run.err.splitlines()), 1, run.err)
 
-    def test_the_programs_environment_has_nothing_of_it(self):
+    def test_the_environment_of_the_program_has_no_variables_of_the_measurement(self):
         run = self.profile_with_peaks("sh", "-c", "env", env={**self.no_gpu, "NVTX_INJECTION64_PATH": "/opt/other.so"})
         self.assertNotIn("GPUPROF_PEAKS=", run.out)
         self.assertIn("NVTX_INJECTION64_PATH=/opt/other.so", run.out)
 
-    def test_with_counters_they_are_measured_unless_they_are_stored(self):
+    def test_peaks_are_measured_with_counters_unless_they_are_stored(self):
         lines = []
         for _ in range(2):
             run = self.profile_with_peaks("true", env=self.pretended, options=("--metrics", "auto"))
@@ -178,7 +178,7 @@ class Beforehand(StoredPeaks):
         self.assertEqual([len(said) for said in lines], [1, 0], lines)
         self.assertRegex(lines[0][0], r"gpuprof: peaks of GPU 0: measured now, stored in .*--peaks off")
 
-    def test_without_counters_in_jobs_of_ranks_and_when_told_so_none_are_measured(self):
+    def test_peaks_are_not_measured_without_counters_or_in_jobs_or_if_the_option_is_off(self):
         ranks = {"RANK": "1", "WORLD_SIZE": "2"}
         for options, env in [((), {}), (("--metrics", "auto"), ranks), (("--metrics", "auto", "--peaks", "off"), {})]:
             with self.subTest(options=options, env=env):
@@ -187,7 +187,7 @@ class Beforehand(StoredPeaks):
                 self.assertEqual(self.lines_on_peaks(run.err), [])
                 self.assertFalse(self.store.exists())
 
-    def test_unasked_it_says_nothing_of_a_machine_without_a_gpu(self):
+    def test_a_machine_without_a_gpu_gives_no_line_if_peaks_were_not_requested(self):
         run = self.profile_with_peaks("sh", "-c", "exit 7", env=self.no_gpu, options=("--metrics", "auto"))
         self.assertEqual(run.code, 7)
         self.assertEqual(self.lines_on_peaks(run.err), [])
@@ -205,7 +205,7 @@ class CInterface(StoredPeaks):
         self.assertEqual(run.out.splitlines(), ["status=1", "peaks=none", "why=" + lines[0].removeprefix("[gpuprof] ")], run.err)
         self.assertIn(words, lines[0])
 
-    def test_without_a_gpu_it_is_inactive_and_says_why_once(self):
+    def test_without_a_gpu_the_call_is_inactive_and_says_why_once(self):
         for words in ([], ["tensor_bf16"], ["memory", "refresh"]):
             with self.subTest(words):
                 run = self.ask(*words, env=self.no_gpu)
@@ -221,7 +221,7 @@ class CInterface(StoredPeaks):
             *(f"{what} 2 {line.removeprefix('[gpuprof] ')}" for what, line in zip(("no test", "no name"), run.err.splitlines(), strict=True))])
         self.assertIn("tensor_bf16", run.err.splitlines()[0])
 
-    def test_stored_peaks_answer_also_while_a_capture_runs(self):
+    def test_stored_peaks_are_returned_even_while_a_capture_runs(self):
         file = self.store_peaks()
         out = self.ask().out.splitlines()
         self.assertEqual([out[0], out[1], out[3]], ["status=0", "gpu=Pretended GPU", "stored=1"])
@@ -246,7 +246,7 @@ class CInterface(StoredPeaks):
         self.store_peaks()
         self.assert_inactive(self.ask("fp64", "refresh"), "call gpuprof_stop() first")
 
-    def test_without_a_capture_it_measures_and_stores_and_captures_nothing_of_it(self):
+    def test_the_call_outside_captures_measures_and_stores_but_its_work_is_in_no_capture(self):
         for name, words, more in (["stopped", ["stop-first"], {}],
                                   ["armed", [], {"GPUPROF_CAPTURE_RANGE": "cudaProfilerApi"}]):
             with self.subTest(name):
@@ -261,11 +261,11 @@ class CInterface(StoredPeaks):
                 if capture.exists():
                     self.assertNotRegex(self.stats(capture), r"captured: .*\b(kernel|cop)")
 
-    def test_a_damaged_store_is_said_and_a_refresh_named(self):
+    def test_a_damaged_store_is_reported(self):
         self.store_peaks().write_text("damage")
         self.assert_inactive(self.ask(), "the stored peaks cannot be read")
 
-    def test_a_forked_child_is_left_alone(self):
+    def test_a_forked_child_is_not_profiled(self):
         self.store_peaks()
         for env in (self.pretended, self.no_gpu):
             out = self.ask("fork", env=env).out

@@ -53,7 +53,7 @@ class Sweep(unittest.TestCase):
         self.assertEqual((found["reached"], found["leaves_roof"]), ("2048", "16384"))
         self.assertEqual(found["turns"], [{"from": "1024", "to": "2048", "turns": "memory to compute"}])
 
-    def test_a_matrix_product_over_its_label(self):
+    def test_a_matrix_product_is_swept_over_its_label(self):
         found = self.json_of(*reversed(self.gemms), "--over", "size", "--kernel", "gemm_bf16")
         self.assert_gemms(found)
         point = found["points"][4]
@@ -73,19 +73,19 @@ class Sweep(unittest.TestCase):
         self.assertEqual((found["reached"], found["leaves_roof"], found["turns"]), ("16777216", None, []))
         self.assertEqual((found["subject"], found["calls_are"], found["points"][0]["calls"]), ("range step", "ranges", 6))
 
-    def test_all_kernels_are_more_than_one_of_them(self):
+    def test_the_sweep_of_all_kernels_includes_more_than_one_kernel(self):
         all_of_it = self.json_of("gemm256.gpuprof", "--over", "size")["points"][0]
         one = self.json_of("gemm256.gpuprof", "--over", "size", "--kernel", "regex:^gemm")["points"][0]
         self.assertEqual((all_of_it["calls"], one["calls"]), (7, 6))
 
-    def test_payloads_of_every_kind_divide_one_capture(self):
+    def test_payloads_of_every_kind_divide_one_capture_into_points(self):
         for file, over in (("unsigned", "payload"), ("real", "payload"), ("json", "payload.m"), ("json", "payload.shape.m")):
             with self.subTest(file=file, over=over):
                 found = self.json_of(f"payload_{file}.gpuprof", "--over", over)
                 self.assert_gemms(found)
                 self.assertEqual((found["subject"], {point["calls"] for point in found["points"]}), ("range gemm", {4}))
 
-    def test_what_ranges_declare_stands_in_for_counters(self):
+    def test_declared_work_of_ranges_replaces_counters(self):
         found = self.json_of("declared.gpuprof", "--over", "payload", "--range", "gemm")
         self.assertAlmostEqual(found["plateau"]["value"] / 695e12, 1, places=4)
         self.assertEqual({point["flop_source"] for point in found["points"]}, {"declared"})
@@ -95,7 +95,7 @@ class Sweep(unittest.TestCase):
         self.assertEqual({point["byte_source"] for point in found["points"]}, {"declared"})
         self.assertEqual({point["flops"] for point in found["points"]}, {None})
 
-    def test_without_counters_there_are_times(self):
+    def test_without_counters_the_sweep_shows_times(self):
         done = self.sweep("uncounted.gpuprof", "uncounted2048.gpuprof", "--over", "size", "--kernel", "gemm_bf16")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("GPU time/call (us)", done.stdout)
@@ -116,23 +116,23 @@ class Sweep(unittest.TestCase):
         self.assertAlmostEqual(point["flops"] / 690e12, 1, places=4)
         self.assertAlmostEqual(point["flops_spread"], 20 / 690, places=4)
 
-    def test_of_many_that_do_not_fit_some_are_named(self):
+    def test_some_of_many_captures_that_do_not_fit_are_named(self):
         notes = self.json_of("gemm256.gpuprof", *self.relus, "--over", "size", "--kernel", "gemm_bf16")["notes"]
         self.assertEqual(len([note for note in notes if "relu" in note]), 6)
         self.assertIn("left out: 1 more capture for such reasons", notes)
 
-    def test_labels_that_are_no_numbers_are_categories(self):
+    def test_labels_that_are_not_numbers_are_categories(self):
         found = self.json_of("gemm8192.gpuprof", "named.gpuprof", "gemm256.gpuprof", "--over", "size", "--kernel", "gemm_bf16")
         self.assertEqual([point["label"] for point in found["points"]], ["8192", "large", "256"])
         self.assertEqual((found["has_sizes"], found["reached"], found["points"][1]["size"]), (False, None, None))
         self.assertIn("'large' is no number", found["notes"][0])
 
-    def test_one_size_is_a_table_without_plateau(self):
+    def test_one_size_gives_a_table_without_a_plateau(self):
         done = self.sweep("gemm256.gpuprof", "--over", "size")
         self.assertEqual(done.returncode, 0)
         self.assertIn("no plateau: one size shows none", done.stdout)
 
-    def test_csv_has_all_columns_and_its_notes_beside(self):
+    def test_csv_has_all_columns_and_its_notes_go_to_stderr(self):
         done = self.sweep(*self.gemms, "unlabeled.gpuprof", "--over", "size", "--kernel", "gemm_bf16", "-f", "csv")
         self.assertIn("left out: unlabeled.gpuprof", done.stderr)
         rows = list(csv.DictReader(io.StringIO(done.stdout)))
@@ -157,11 +157,11 @@ class Sweep(unittest.TestCase):
         steps = [after - before for before, after in zip(circles[:7], circles[1:7])]
         self.assertLess(max(steps) - min(steps), 0.3)  # powers of two: equal distances
 
-    def test_a_picture_of_declared_work_says_so(self):
+    def test_a_picture_of_declared_work_states_its_source(self):
         root = self.picture("declared.gpuprof", "--over", "payload", "--range", "relu")
         self.assertIn("what ranges declare", " ".join(element.text or "" for element in root.iter()))
 
-    def test_a_capture_that_was_cut_is_read_as_far_as_it_goes(self):
+    def test_a_cut_capture_is_read_up_to_the_cut(self):
         whole = (self.folder / "gemm4096.gpuprof").read_bytes()
         for share in (0.1, 0.5, 0.9):
             (self.folder / "cut.gpuprof").write_bytes(whole[:int(len(whole) * share)])
@@ -178,7 +178,7 @@ class Sweep(unittest.TestCase):
         found = self.json_of("hostile.gpuprof", "--over", "size")
         self.assertEqual(found["points"][0]["label"], '</text><script>alert(1)</script>\n"&\x01')
 
-    def test_what_cannot_be_done_is_said_in_one_line(self):
+    def test_impossible_requests_are_reported_in_one_line(self):
         self.assert_fails(self.sweep("unlabeled.gpuprof", "--over", "size"), 1, "unlabeled.gpuprof: has no label 'size'; gpuprof profile --label size=VALUE")
         self.assert_fails(self.sweep("unlabeled.gpuprof", "relu65536.gpuprof", "--over", "width"), 1, "the same or the like of all 2 captures")
         self.assert_fails(self.sweep("gemm256.gpuprof", "--over", "payload"), 1, "no NVTX range has a payload")

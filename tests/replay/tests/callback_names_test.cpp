@@ -18,7 +18,7 @@ TEST_CASE("well-known calls have their names") {
   CHECK(callback_name(CUPTI_CB_DOMAIN_RESOURCE, 1) == nullptr);
 }
 
-TEST_CASE("every name is the real library's") {
+TEST_CASE("every name equals the one in the real library") {
   void* const real = dlopen(GPUPROF_REAL_CUPTI, RTLD_NOW | RTLD_LOCAL);
   if (real == nullptr) {
     WARN("not compared: there is no " GPUPROF_REAL_CUPTI);

@@ -54,7 +54,7 @@ class Records(Client):
         self.assertNotIn("records_10", n)
         self.assertNotIn("records_4", n)
 
-    def test_graph_level_records_take_the_place_of_those_of_nodes(self):
+    def test_graph_level_records_replace_those_of_nodes(self):
         _, n, _ = self.profile(self.synthetic(launches=10, graphs=3, nodes=5), REPLAY_CLIENT_KINDS="10,51")
         self.assertEqual(n["records_51"], 3)
         self.assertEqual(n["records_10"], 10)
@@ -75,7 +75,7 @@ class Records(Client):
         self.assertEqual(n["records_10"], 40)
         self.assertGreater(n["kernels_without_times"], 10)
 
-    def test_recorded_sessions(self):
+    def test_recorded_sessions_keep_all_their_records(self):
         sessions = processes.all_recorded()
         for session in sessions:
             with self.subTest(session):
@@ -117,12 +117,12 @@ class Faults(Client):
         self.assertEqual(text.count("failed:enable=999"), 1)
         self.assertIn("records_10", n)
 
-    def test_cupti_gives_up(self):
+    def test_cupti_shuts_itself_down_after_a_fatal_error(self):
         _, n, text = self.profile(self.synthetic(launches=100), REPLAY_FATAL_AFTER=50)
         self.assertEqual(n["state_1"], 1)
         self.assertLess(n["enters"], 100)
 
-    def test_after_finalize_nothing_comes_until_enabled_again(self):
+    def test_after_finalize_nothing_arrives_until_tracing_is_enabled_again(self):
         plan = dict(launches=100, graphs=0, copies=0)
         _, n, _ = self.profile(self.synthetic(**plan), REPLAY_CLIENT_DETACH_AT=40)
         self.assertEqual((n["enters"], n["exits"]), (40, 40))
@@ -130,44 +130,44 @@ class Faults(Client):
         _, n, _ = self.profile(self.synthetic(**plan), REPLAY_CLIENT_DETACH_AT=40, REPLAY_CLIENT_ATTACH_AGAIN=1)
         self.assertEqual((n["enters"], n["records_10"]), (100, 100))
 
-    def test_a_driver_that_goes_first_leaves_cupti_useless(self):
+    def test_a_driver_that_shuts_down_first_makes_cupti_calls_fail(self):
         run, _, text = self.profile(self.synthetic(), REPLAY_DRIVER_TEARDOWN="early")
         self.assertEqual(run.code, 0, run.err)
         self.assertIn("failed:flush=999", text)
 
 
 class Misuse(Client):
-    def test_flush_inside_buffer_callbacks(self):
+    def test_a_flush_inside_a_buffer_callback_ends_the_program(self):
         for rule in ("flush in complete", "flush in request"):
             self.assertIn("cuptiActivityFlushAll was called from inside a buffer callback", self.broken(rule))
 
-    def test_flush_inside_a_resource_callback(self):
+    def test_a_flush_inside_a_resource_callback_ends_the_program(self):
         self.assertIn("inside a resource or state callback", self.broken("flush in resource callback"))
 
-    def test_bad_buffers(self):
+    def test_bad_buffers_end_the_program(self):
         for rule, words in {"unaligned": "aligned", "not zeroed": "not zeroed", "small": "room for 100 bytes",
                             "most records": "maxNumRecords", "throw": "an exception left its buffer request"}.items():
             self.assertIn(words, self.broken(rule))
 
-    def test_a_buffer_handed_out_twice(self):
+    def test_a_buffer_handed_out_twice_ends_the_program(self):
         session = self.synthetic(threads=4, launches=50)
         self.assertIn("had not got back", self.broken("reuse", session))
 
-    def test_no_registered_functions(self):
+    def test_missing_buffer_callbacks_end_the_program(self):
         self.assertIn("cuptiActivityRegisterCallbacks was not called", self.broken("not registered"))
 
-    def test_late_per_thread_attribute(self):
+    def test_a_per_thread_attribute_that_is_set_too_late_ends_the_program(self):
         self.assertIn("PER_THREAD", self.broken("late per thread"))
 
-    def test_a_refused_buffer_where_that_crashes(self):
+    def test_a_refused_buffer_is_reported_in_versions_that_crash(self):
         run, _, _ = self.profile(self.synthetic(), REPLAY_CUPTI_VERSION=24, REPLAY_CLIENT_MOST_BUFFERS=0)
         self.assertIn("refused a buffer", run.err)
 
-    def test_two_flushes_at_once(self):
+    def test_two_flushes_at_once_end_the_program(self):
         err = self.broken("two flushes", REPLAY_SLOW_FLUSH_MS=200)
         self.assertIn("two threads called cuptiActivityFlushAll", err)
 
-    def test_cupti_in_a_forked_child(self):
+    def test_cupti_calls_in_a_forked_child_end_the_program(self):
         run, _, _ = self.profile(self.synthetic(), REPLAY_CLIENT_MISUSE="fork")
         self.assertIn("was called in a forked child", run.err)
 

@@ -78,14 +78,14 @@ class Values(Ranges):
         functions = {name: function for _, name, function, *_ in launches}
         self.assertEqual(len(set(functions.values())), 2)
 
-    def test_instructions_take_a_pass_of_their_own(self):
+    def test_instructions_are_counted_in_a_pass_of_their_own(self):
         session = self.kernels_only(launches=12, kernel_ns=4000)
         launches, ranges, _ = self.counted(session, SASS, REPLAY_CLIENT_UNTRACED=1)
         self.assertEqual(len(ranges), 12)
         for index, values in ranges.items():
             self.assertEqual(values, [truth(m, launches[int(index)][1], 4000, 8, 128) for m in SASS])
 
-    def test_a_launch_whose_kernel_is_rewritten_returns_once_it_has_ended(self):
+    def test_the_launch_of_a_rewritten_kernel_returns_after_the_kernel_has_ended(self):
         # Popping at once would be noticed otherwise.
         session = self.kernels_only(launches=2, kernel_ns=50000000)
         run, _ = self.profile(session, metrics=SASS, REPLAY_CLIENT_UNTRACED=1, REPLAY_CLIENT_MISUSE="pop while busy")
@@ -100,7 +100,7 @@ class Values(Ranges):
         self.check(["sm__ops_path_tensor_src_bf16_dst_fp32.sum", "sm__ops_path_tensor_src_fp64.sum", "lts__t_bytes.sum"],
                    [0, 1, 0])
 
-    def test_a_rate_of_two_passes_is_of_both_launches(self):
+    def test_a_rate_of_two_passes_combines_both_launches(self):
         # Even and odd kernels weigh differently: hits of the one over lookups of the other.
         _, ranges, _ = self.counted(self.kernels_only(launches=4), ["lts__t_sector_hit_rate.pct"])
         weight = {name: 1 + sum(name.encode()) % 9 for name in ("_Z4evenPfi", "_Z3oddPfi")}
@@ -112,7 +112,7 @@ class Values(Ranges):
         one = truth("lts__t_bytes.sum", "_Z4nodePf", 2000, 8, 128)
         self.assertEqual(ranges, {"0": [5 * 2000, 5 * one]})
 
-    def test_kernels_of_other_sorts_are_told_by_their_calls(self):
+    def test_cooperative_collective_and_captured_launches_are_recognized_by_their_calls(self):
         launches, ranges, lines = self.counted(self.kernels_only(launches=2, cooperative=3, collectives=4, captured=5),
                                                ["gpu__time_duration.sum"])
         names = [name for _, name, *_ in launches]
@@ -120,13 +120,13 @@ class Values(Ranges):
         self.assertEqual(lines.count("cooperative 8"), 3)
         self.assertEqual(len(ranges), 2 + 3 + 4)  # none while the stream was captured
 
-    def test_records_keep_their_times_and_a_kernel_of_cuptis_own_comes_before(self):
+    def test_records_keep_their_times_and_follow_a_wait_kernel_of_cupti(self):
         launches, _, lines = self.counted(self.kernels_only(launches=5, kernel_ns=1234), ["lts__t_bytes.sum"])
         records = [line.split()[1:] for line in lines if line.startswith("record ")]
         self.assertEqual(records, [record for correlation, name, *_ in launches
                                    for record in ([correlation, "WaitNs", "80000"], [correlation, name, "1234"])])
 
-    def test_tensor_operations_of_a_recorded_program_are_those_of_its_matrix_products(self):
+    def test_tensor_operations_of_a_recorded_program_equal_those_of_its_matrix_products(self):
         log = self.folder / "log"
         launches, ranges, _ = self.counted(
             processes.recorded("train_step"),
@@ -142,12 +142,12 @@ class Values(Ranges):
             products += expected > 0
         self.assertGreater(products, 10)
 
-    def test_ranges_beyond_the_room_are_dropped_and_counted(self):
+    def test_ranges_beyond_the_capacity_are_dropped_and_counted(self):
         _, ranges, lines = self.counted(self.kernels_only(launches=8), ["gpu__time_duration.sum"], REPLAY_CLIENT_RANGES=3)
         self.assertEqual(sorted(ranges), ["0", "1", "2"])
         self.assertIn("dropped=2", lines)
 
-    def test_the_log_tells_what_happened(self):
+    def test_the_log_lists_all_calls(self):
         log = self.folder / "log"
         launches, _, _ = self.counted(self.kernels_only(launches=2), ["gpu__time_duration.sum"], REPLAY_COUNTER_LOG=log)
         self.assertEqual([line.rpartition(" at=")[0] for line in log.read_text().splitlines()], [
@@ -163,7 +163,7 @@ class Refusals(Ranges):
         self.assertEqual(run.code, 0, run.err)
         self.assertIn(f"failed:{function}={code}", lines)
 
-    def test_codes_of_the_real_library(self):
+    def test_refused_calls_return_the_codes_of_the_real_library(self):
         for misuse, function, code in [
                 ("wrong size", "cuptiProfilerInitialize", 1),
                 ("not initialized", "cuptiProfilerGetCounterAvailability", 15),
@@ -173,11 +173,11 @@ class Refusals(Ranges):
             with self.subTest(misuse):
                 self.refused(function, code, REPLAY_CLIENT_MISUSE=misuse)
 
-    def test_an_unknown_metric_is_refused_and_what_cannot_be_read_is_a_code(self):
+    def test_unknown_metrics_and_unreadable_metrics_are_refused_with_a_code(self):
         self.refused("cuptiProfilerHostConfigAddMetrics", 1, metrics=["nosuch__metric.sum"])
         self.refused("cuptiProfilerHostConfigAddMetrics", 1, metrics=["lts__t_bytes"])
 
-    def test_any_call_fails_on_request(self):
+    def test_any_call_can_be_made_to_fail(self):
         for function, code in [("cuptiProfilerGetCounterAvailability", 35), ("cuptiRangeProfilerStart", 35),
                                ("cuptiRangeProfilerStart", 26), ("cuptiRangeProfilerEnable", 2)]:
             with self.subTest(function):
@@ -195,7 +195,7 @@ class Misuse(Ranges):
         for word in words:
             self.assertIn(word, run.err)
 
-    def test_order_of_calls(self):
+    def test_calls_in_the_wrong_order_end_the_program(self):
         for misuse, *words in [
                 ("push without start", "PushRange", "without Start"), ("start without config", "without SetConfig"),
                 ("start twice", "twice"), ("config while started", "SetConfig", "between Start and Stop"),
@@ -207,7 +207,7 @@ class Misuse(Ranges):
             with self.subTest(misuse):
                 self.broken(misuse, *words)
 
-    def test_nothing_is_asked_while_the_gpu_works(self):
+    def test_profiler_calls_while_the_gpu_works_end_the_program(self):
         for misuse, *words in [
                 ("start while busy", "RangeProfilerStart", "the GPU works"), ("push while busy", "PushRange", "the GPU works"),
                 ("pop while busy", "PopRange", "a kernel of the range runs"), ("stop while busy", "RangeProfilerStop", "the GPU works"),
@@ -215,10 +215,10 @@ class Misuse(Ranges):
             with self.subTest(misuse):
                 self.broken(misuse, *words)
 
-    def test_two_threads_at_once(self):
+    def test_calls_on_two_threads_at_once_end_the_program(self):
         self.broken("two threads", "another thread", REPLAY_PUSH_US=200000)
 
-    def test_a_context_that_is_gone(self):
+    def test_use_of_a_destroyed_context_ends_the_program(self):
         run, _ = self.profile(self.kernels_only(launches=20), "--exit-with", "device-reset", "--exit-at", "0.5")
         self.assertEqual(run.code, -6, run.err)
         self.assertIn("after its context was destroyed", run.err)

@@ -55,7 +55,7 @@ class Recorder(processes.Case):
         self.assertIn("records.kind_10", n)
         self.assertNotIn("records.kind_4", n)
 
-    def test_no_cupti_means_one_line_and_an_untouched_program(self):
+    def test_without_cupti_the_recorder_prints_one_line_and_the_program_runs_normally(self):
         again = self.folder / "again.gprec"
         run = self.play(self.synthetic(), preload=[processes.path("BUILT_RECORDER")],
                         env={"GPUPROF_RECORD_OUTPUT": str(again), "REPLAY_HELD_BY": "another tool"})
@@ -75,7 +75,7 @@ class Player(processes.Case):
             self.assertEqual(run.code, 2)
             self.assertIn("cannot be used", run.err)
 
-    def test_ways_to_end(self):
+    def test_the_player_supports_every_way_to_end(self):
         session = self.synthetic(threads=2, launches=50)
         for how, code in {"normal": 0, "_exit": 0, "kill": -9, "throw": -6, "abort": -6, "fork": 0, "exec": 0,
                           "in-flight": 0, "device-reset": 0}.items():
@@ -85,7 +85,7 @@ class Player(processes.Case):
                 if code == 0 and how != "_exit":
                     self.assertIn("launches=101 ", run.out)
 
-    def test_bad_arguments(self):
+    def test_bad_arguments_of_the_player_are_refused(self):
         for arguments in (["--speed", "0"], ["--exit-with", "dance"], ["--nonsense", "1"], ["--speed"]):
             self.assertEqual(self.play(self.synthetic(), *arguments).code, 2)
 

@@ -65,7 +65,7 @@ TEST_CASE("a session with a changed bit is refused or reads as before") {
   }
 }
 
-TEST_CASE("what cannot be read says why") {
+TEST_CASE("the error says why a session cannot be read") {
   CHECK(read_recording("/nowhere/at/all").message() == "session /nowhere/at/all cannot be opened");
   std::vector<std::byte> const text(64, std::byte('x'));
   CHECK(decode(text).message().find("not a recorded session") != std::string::npos);

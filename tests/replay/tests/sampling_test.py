@@ -81,45 +81,45 @@ class Values(Samples):
                 self.assertAlmostEqual(sum(s.values[i] for s in samples), wanted, msg=metric, delta=1e-6 * wanted + 1e-6)
         return samples, kernels, decodes
 
-    def test_samples_of_long_kernels(self):
+    def test_samples_of_long_kernels_have_the_right_values(self):
         samples, _, _ = self.check(self.kernels_only(launches=20, kernel_ns=350000, step_ns=400000))
         self.assertEqual({s.end - s.start for s in samples[1:]}, {20000})
 
-    def test_samples_of_kernels_shorter_than_a_sample(self):
+    def test_samples_of_kernels_shorter_than_a_sample_have_the_right_values(self):
         self.check(self.kernels_only(launches=300, kernel_ns=3000))
 
     def test_kernels_of_several_threads_at_once_add_up(self):
         self.check(self.kernels_only(threads=3, launches=50, kernel_ns=90000, step_ns=100000))
 
-    def test_kernels_of_a_graph(self):
+    def test_samples_of_kernels_in_a_graph_have_the_right_values(self):
         self.check(self.synthetic(launches=0, copies=0, graphs=5, nodes=7, kernel_ns=8000))
 
-    def test_all_decoded_at_the_end(self):
+    def test_all_samples_can_be_decoded_at_the_end(self):
         samples, _, decodes = self.check(self.kernels_only(launches=200), REPLAY_CLIENT_DECODE_MS=0,
                                          REPLAY_CLIENT_SAMPLES=10)
         full, drained = (1, 0), (2, 0)
         self.assertEqual(decodes, (len(decodes) - 1) * [full] + [drained])
         self.assertEqual(len(decodes), math.ceil(len(samples) / 10))
 
-    def test_samples_follow_on_each_other_and_the_first_is_stale(self):
+    def test_samples_are_contiguous_and_the_first_one_is_stale(self):
         samples, kernels, _ = self.sampled(self.kernels_only(launches=50))
         self.assertEqual([a.end for a in samples[:-1]], [b.start for b in samples[1:]])
         self.assertEqual(samples[0].end - samples[0].start, STALE + 20000)
         self.assertLess(samples[1].start, kernels[0].start)
         self.assertGreater(samples[-1].end, kernels[-1].end)
 
-    def test_a_second_start_begins_anew(self):
+    def test_a_second_start_drops_the_samples_of_the_first(self):
         samples, _, _ = self.check(self.kernels_only(launches=50), REPLAY_CLIENT_MISUSE="start again")
         self.assertEqual([s.end - s.start for s in samples].count(STALE + 20000), 1)
         self.assertGreaterEqual(self.logged()["samples"], len(samples) + 2000 // 20)
 
-    def test_idle_cycles_elapse(self):
+    def test_cycles_also_elapse_while_the_gpu_is_idle(self):
         samples, _, _ = self.sampled(self.kernels_only(launches=2, step_ns=2000000))
         idle = [s for s in samples[1:] if s.values[0] == 0]
         self.assertGreater(len(idle), 50)
         self.assertEqual({s.values[1] for s in idle}, {30000})
 
-    def test_rates_are_of_the_time_of_a_sample(self):
+    def test_rates_refer_to_the_time_of_a_sample(self):
         metrics = ["sm__cycles_elapsed.avg.per_second", "dram__bytes_read.sum", "dram__bytes_read.sum.per_second",
                    "sm__cycles_active.avg", "sm__cycles_active.avg.pct_of_peak_sustained_elapsed",
                    "gpu__time_duration.sum"]
@@ -130,7 +130,7 @@ class Values(Samples):
             self.assertAlmostEqual(share, 100 * active / 30000)
             self.assertEqual(time, 20000)
 
-    def test_a_recorded_program(self):
+    def test_samples_of_a_recorded_program_can_be_decoded_in_time(self):
         _, kernels, _ = self.sampled(processes.recorded("train_step"))
         self.assertGreater(len(kernels), 10)
         self.assertEqual(self.logged()["late"], 0)
@@ -140,7 +140,7 @@ class Values(Samples):
         self.assertEqual(len(kernels), 50)
         self.assertEqual({s.values[3] for s in samples}, {0})
 
-    def test_the_log_tells_what_happened(self):
+    def test_the_log_lists_all_calls(self):
         samples, _, _ = self.sampled(self.kernels_only(launches=20))
         self.assertEqual([line.rpartition(" at=")[0] for line in self.log.read_text().splitlines()], [
             "sampling enable device=0", "sampling start device=0 interval=20000",
@@ -161,7 +161,7 @@ class Overflow(Samples):
         self.assertEqual(self.logged()["decoded"], 20)
         self.assertGreater(self.logged()["samples"], 100)
 
-    def test_the_oldest_are_kept_and_nothing_more_can_be_read(self):
+    def test_a_full_buffer_that_keeps_the_oldest_samples_cannot_be_read(self):
         run, lines = self.sample(self.kernels_only(launches=200), REPLAY_CLIENT_DECODE_MS=0,
                                  REPLAY_CLIENT_BUFFER=self.BUFFER, REPLAY_CLIENT_KEEP="oldest")
         self.assertEqual(run.code, 0, run.err)
@@ -169,7 +169,7 @@ class Overflow(Samples):
         self.assertIn("decode 0 1", lines)
         self.assertFalse([line for line in lines if line.startswith("sample ")])
 
-    def test_a_buffer_that_keeps_the_oldest_works_while_it_has_room(self):
+    def test_a_buffer_that_keeps_the_oldest_samples_works_until_it_is_full(self):
         samples, _, decodes = self.sampled(self.kernels_only(launches=200), REPLAY_CLIENT_KEEP="oldest")
         self.assertGreater(len(samples), 100)
         self.assertEqual({overflow for _, overflow in decodes}, {0})
@@ -180,7 +180,7 @@ class Overflow(Samples):
         self.assertIn(1, [overflow for _, overflow in decodes])
         self.assertLess(len(samples), self.logged()["samples"])
 
-    def test_on_request(self):
+    def test_an_overflow_can_be_requested(self):
         samples, _, decodes = self.sampled(self.kernels_only(launches=1000), REPLAY_SAMPLING_OVERFLOW=2)
         self.assertEqual([overflow for _, overflow in decodes], [i % 2 for i in range(len(decodes))])
         self.assertLess(len(samples), self.logged()["samples"])
@@ -194,7 +194,7 @@ class Refusals(Samples):
         self.assertEqual(run.code, 0, run.err)
         self.assertIn(f"failed:{function}={code}", lines)
 
-    def test_codes(self):
+    def test_refused_calls_return_the_codes_of_the_real_library(self):
         for misuse, function, code in [
                 ("wrong size", "cuptiPmSamplingEnable", 1),
                 ("no such device", "cuptiPmSamplingEnable", 1),
@@ -216,24 +216,24 @@ class Refusals(Samples):
             with self.subTest(f"{misuse}: {function}"):
                 self.refused(function, 26, REPLAY_CLIENT_MISUSE=misuse)
 
-    def test_once_the_ranges_have_ended_sampling_works(self):
+    def test_sampling_works_after_the_ranges_have_ended(self):
         _, lines = self.sample(self.kernels_only(launches=20), REPLAY_CLIENT_MISUSE="sample beside ranges")
         self.assertEqual(lines.count("failed:cuptiPmSamplingSetConfig=26"), 1)
         self.assertTrue([line for line in lines if line.startswith("sample ")])
 
-    def test_what_cannot_be_sampled(self):
+    def test_metrics_that_cannot_be_sampled_are_refused(self):
         for metric in ("sm__ops_path_tensor_src_fp64.sum", "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
                        "sm__cycles_active", "nosuch__metric.sum"):
             with self.subTest(metric):
                 self.refused("cuptiProfilerHostConfigAddMetrics", 1, metrics=["sm__cycles_active.avg", metric])
 
-    def test_metrics_of_two_passes(self):
+    def test_metrics_of_two_passes_are_refused(self):
         self.refused("cuptiPmSamplingSetConfig", 27, metrics=["lts__t_sector_hit_rate.pct"])
 
-    def test_after_a_fatal_error(self):
+    def test_calls_after_a_fatal_error_are_refused(self):
         self.refused("cuptiPmSamplingStop", 15, REPLAY_FATAL_AFTER=1)
 
-    def test_any_call_fails_on_request(self):
+    def test_any_call_can_be_made_to_fail(self):
         for function, code in [("cuptiPmSamplingGetCounterAvailability", 35), ("cuptiPmSamplingEnable", 35),
                                ("cuptiPmSamplingStart", 26), ("cuptiPmSamplingDecodeData", 999)]:
             with self.subTest(function):
@@ -248,7 +248,7 @@ class Misuse(Samples):
         for word in words:
             self.assertIn(word, run.err)
 
-    def test_order_of_calls(self):
+    def test_calls_in_the_wrong_order_end_the_program(self):
         for misuse, *words in [
                 ("start without config", "without SetConfig"), ("start twice", "twice without Stop"),
                 ("stop without start", "Stop", "without Start"), ("decode before start", "before Start"),
@@ -259,13 +259,13 @@ class Misuse(Samples):
             with self.subTest(misuse):
                 self.broken(misuse, *words)
 
-    def test_images(self):
+    def test_bad_counter_images_end_the_program(self):
         for misuse, *words in [("small image", "another size"), ("image not initialized", "not initialized"),
                                ("full image", "full image")]:
             with self.subTest(misuse):
                 self.broken(misuse, *words, REPLAY_CLIENT_SAMPLES=10)
 
-    def test_two_threads_at_once(self):
+    def test_calls_on_two_threads_at_once_end_the_program(self):
         self.broken("two threads", "another thread")
 
 

@@ -33,7 +33,7 @@ TEST_CASE("each thread makes its own calls in the recorded order") {
   }
 }
 
-TEST_CASE("kernels belong to the exit of the call that launched them") {
+TEST_CASE("kernel records are attached to the exit of the call that launched them") {
   auto r = make_synthetic_session(
       {.launches_per_thread = 3, .copies = 0, .graph_launches = 1, .graph_nodes = 4});
   auto const t = make_timeline(r);
@@ -77,20 +77,20 @@ TEST_CASE("work keeps its length and its distance from the call") {
   CHECK(clock.busy_until() == 90'700);
 }
 
-TEST_CASE("work that followed other work on its stream still does, however late the calls come") {
+TEST_CASE("work that followed other work on its stream still follows it, even if calls come late") {
   gpu_clock clock;
   clock.place(1, 7, {1500, 1700}, 1000, 90'000);
   CHECK(clock.place(1, 7, {1700, 1800}, 1600, 90'010).start == 90'700);
   CHECK(clock.place(1, 8, {1700, 1800}, 1600, 90'010).start == 90'110);  // another stream
 }
 
-TEST_CASE("work that overlapped on its stream still may") {
+TEST_CASE("work that overlapped on its stream may still overlap") {
   gpu_clock clock;
   clock.place(1, 7, {1500, 1700}, 1000, 90'000);
   CHECK(clock.place(1, 7, {1600, 1800}, 1000, 90'000).start == 90'600);
 }
 
-TEST_CASE("work whose times the recorder lost stays without times") {
+TEST_CASE("work without recorded times stays without times") {
   gpu_clock clock;
   auto const span = clock.place(1, 7, {0, 0}, 1000, 90'000);
   CHECK(span.start == 0);

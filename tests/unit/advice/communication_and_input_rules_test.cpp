@@ -17,7 +17,7 @@ run_facts reducing(double alone) {
 
 }  // namespace
 
-TEST_CASE("exposed communication is hidden at the price that this capture shows") {
+TEST_CASE("the gain of hidden communication includes the slowdown that this capture shows") {
   auto facts = reducing(300 * ms);
   CHECK(found_by("exposed_comm", facts).at(0).gain.high_ns == Approx(300 * ms));  // at best
   facts.communication[0].mean_ns_alone = 3 * ms;
@@ -29,7 +29,7 @@ TEST_CASE("exposed communication is hidden at the price that this capture shows"
   CHECK(found[0].kernel == "ncclAllReduce");
 }
 
-TEST_CASE("communication cannot hide behind more than there is to compute") {
+TEST_CASE("communication cannot hide behind more compute time than there is") {
   auto facts = reducing(300 * ms);
   facts.devices[0].ledger[time_bucket::compute] = 100 * ms;
   CHECK(found_by("exposed_comm", facts).at(0).gain.high_ns == Approx(100 * ms));
@@ -48,7 +48,7 @@ TEST_CASE("a transfer below 0.6 of the measured peer rate is slow") {
   CHECK(found_by("slow_link", facts).empty());
 }
 
-TEST_CASE("a rank is late that is last in more than half of the steps") {
+TEST_CASE("a rank that is last in more than half of the steps is late") {
   auto facts = reducing(300 * ms);
   facts.ranks = {{.rank = 3,
                   .host = "node1",
@@ -101,7 +101,7 @@ TEST_CASE("steps are uneven from 1.2 times the median on, and the cause is named
   CHECK(found_by("uneven_steps", facts).empty());
 }
 
-TEST_CASE("that steps are uneven is said of what no other finding explains") {
+TEST_CASE("uneven steps are reported only for time that no other finding explains") {
   auto facts = made_run(800 * ms, time_bucket::module_load);
   for (std::size_t i = 1; i < 100; i += 7) facts.steps.period_ns[i] = 25 * ms;
   facts.steps.slow[time_bucket::module_load] = 24 * ms;

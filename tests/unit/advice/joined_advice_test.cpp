@@ -37,7 +37,7 @@ kernel_facts kernel(double ns, std::optional<double> of_roof, bound_by::kind bou
 
 }  // namespace
 
-TEST_CASE("what several ranks find is one finding with the gains of each") {
+TEST_CASE("a finding of several ranks is shown once with the gain of each") {
   std::vector<advice_of_rank> const ranks = {
       rank_with("0", {waiting("copies of 4 bytes", 10, 100)}),
       rank_with("1", {waiting("copies of 8 bytes", 20, 80), waiting("a wait", 1, 30)})};
@@ -53,7 +53,7 @@ TEST_CASE("what several ranks find is one finding with the gains of each") {
   CHECK(joined.findings[1].ranks.front().rank == "1");
 }
 
-TEST_CASE("two findings of one rank that say the same stay two") {
+TEST_CASE("two equal findings of one rank stay separate") {
   std::vector<advice_of_rank> const ranks = {
       rank_with("0", {waiting("a wait", 0, 50), waiting("a wait", 0, 40)}),
       rank_with("1", {waiting("a wait", 0, 50), waiting("a wait", 0, 40)})};
@@ -63,7 +63,7 @@ TEST_CASE("two findings of one rank that say the same stay two") {
   CHECK(joined.findings[1].ns.high == 40);
 }
 
-TEST_CASE("a finding that is small on one rank alone is shown with all of its ranks") {
+TEST_CASE("a finding that is small on only one rank is shown with all of its ranks") {
   std::vector<advice_of_rank> const ranks = {rank_with("0", {waiting("a wait", 0, 50)}),
                                              rank_with("1", {}, {waiting("a wait", 0, 5)}),
                                              rank_with("2", {}, {waiting("another", 0, 5)})};
@@ -84,7 +84,8 @@ TEST_CASE("a rule that some rank could not look at is listed once, with all that
   CHECK(names_of(joined.missing[0].missing) == std::vector<std::string>{"kernels", "peaks"});
 }
 
-TEST_CASE("the distance to the roof is a mean by time of what is known, communication left out") {
+TEST_CASE(
+    "the distance to the roof is weighted by time over known kernels, without communication") {
   run_facts facts;
   CHECK_FALSE(roof_distance_of(facts));
   facts.kernels = {kernel(300, 0.9, bound_by::kind::dram), kernel(100, 0.5, bound_by::kind::l2),
@@ -98,7 +99,7 @@ TEST_CASE("the distance to the roof is a mean by time of what is known, communic
   CHECK(distance->bound.what == bound_by::kind::dram);
 }
 
-TEST_CASE("whatever a rule needs has a name and a way to record it") {
+TEST_CASE("all data that a rule needs has a name and a way to record it") {
   for (auto const* const rule : all_rules())
     for (int bit = 0; bit < 16; ++bit) {
       auto const one = static_cast<data>(1 << bit);

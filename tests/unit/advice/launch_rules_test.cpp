@@ -42,7 +42,8 @@ run_facts loads(std::uint64_t count, double each) {
 
 }  // namespace
 
-TEST_CASE("a sequence that idles is worth a graph: its run, less busy and the nodes") {
+TEST_CASE(
+    "a sequence with idle time is worth a graph: it saves the run minus busy time and nodes") {
   auto facts = made_run(500 * ms, time_bucket::launch_bound);
   facts.sequences = {sequence(100, 1000, 900 * ms, 500 * ms)};
   auto const found = found_by("cuda_graph", facts);
@@ -53,7 +54,7 @@ TEST_CASE("a sequence that idles is worth a graph: its run, less busy and the no
   CHECK(found[0].kernel == "mul");
 }
 
-TEST_CASE("a graph may hold several repetitions, and recording is none of what it saves") {
+TEST_CASE("a graph may hold several repetitions, and its gain excludes the cost of recording") {
   auto facts = made_run(500 * ms, time_bucket::launch_bound);
   facts.sequences = {sequence(100, 1000, 900 * ms, 500 * ms)};
   facts.sequences[0].between_ns = 50 * ms;
@@ -62,7 +63,7 @@ TEST_CASE("a graph may hold several repetitions, and recording is none of what i
   CHECK(found_by("cuda_graph", facts).at(0).gain.high_ns == Approx(350 * ms));
 }
 
-TEST_CASE("what recording adds to launches that the GPU waits for is in no gain") {
+TEST_CASE("gains exclude the time that recording adds to launches the GPU waits for") {
   auto facts = tiny_kernels();  // 200'000 launches
   facts.own_ns_a_launch = 1 * us;
   facts.sequences = {sequence(100, 1000, 500 * ms, 100 * ms)};
@@ -78,7 +79,7 @@ TEST_CASE("what recording adds to launches that the GPU waits for is in no gain"
   CHECK(found_by("launch_bound", facts).at(0).gain.high_ns == Approx(350 * ms));
 }
 
-TEST_CASE("nodes that take longer than the kernels are what a graph takes") {
+TEST_CASE("a graph takes the time of its nodes if these take longer than the kernels") {
   auto facts = made_run(100 * ms, time_bucket::launch_bound);
   facts.sequences = {sequence(100, 10'000, 900 * ms, 100 * ms)};
   auto const found = found_by("cuda_graph", facts);
@@ -87,7 +88,7 @@ TEST_CASE("nodes that take longer than the kernels are what a graph takes") {
   CHECK(found[0].gain.low_ns == 0);
 }
 
-TEST_CASE("sequences that are short, rare, busy, or that wait are no case for a graph") {
+TEST_CASE("sequences that are short, rare, busy, or that wait are not reported for a graph") {
   auto const is_found = [](sequence_facts const& one) {
     auto facts = made_run(500 * ms, time_bucket::launch_bound);
     facts.sequences = {one};
@@ -102,7 +103,7 @@ TEST_CASE("sequences that are short, rare, busy, or that wait are no case for a 
   CHECK_FALSE(is_found(waiting));
 }
 
-TEST_CASE("tiny kernels: half of the launches free the thread, down to what the GPU needs") {
+TEST_CASE("tiny kernels: half the launches relieve the thread, down to the time the GPU needs") {
   auto const facts = tiny_kernels();
   auto const found = found_by("launch_bound", facts);
   REQUIRE(found.size() == 1);
@@ -113,7 +114,7 @@ TEST_CASE("tiny kernels: half of the launches free the thread, down to what the 
 }
 
 TEST_CASE(
-    "kernels as long as the distance of launches, or little idle time, are not launch-bound") {
+    "kernels as long as the launch interval, or with little idle time, are not launch-bound") {
   auto facts = tiny_kernels();
   facts.run.kernel_length = 3 * us;  // and a pause of 1
   CHECK(found_by("launch_bound", facts).empty());
@@ -124,14 +125,14 @@ TEST_CASE(
   CHECK(found_by("launch_bound", facts).size() == 1);
 }
 
-TEST_CASE("waits for graphs are no launches of kernels that are too short") {
+TEST_CASE("idle time before graphs does not count as launches of tiny kernels") {
   auto facts = tiny_kernels();
   REQUIRE(found_by("launch_bound", facts).size() == 1);
   facts.gaps[0].before_graph = true;
   CHECK(found_by("launch_bound", facts).empty());
 }
 
-TEST_CASE("where a graph fits it comes first, and launch_bound has what it leaves") {
+TEST_CASE("if a graph fits it comes first, and launch_bound gets the rest") {
   auto facts = tiny_kernels();
   facts.sequences = {sequence(100, 1000, 500 * ms, 100 * ms)};
   auto const advice = give_advice(facts, {});
@@ -143,7 +144,7 @@ TEST_CASE("where a graph fits it comes first, and launch_bound has what it leave
   CHECK(advice.best_case_ns == Approx(500 * ms));
 }
 
-TEST_CASE("late starts count where they are twice what the machine can do") {
+TEST_CASE("late starts count if they are twice what the machine can do") {
   auto facts = made_run(800 * ms, time_bucket::launch_bound);
   facts.gaps = {gaps(time_bucket::launch_bound, 10'000, 200 * ms)};
   facts.run.start_delay = 11 * us;
@@ -179,7 +180,7 @@ TEST_CASE("graphs built after warm-up cost the idle time behind the calls") {
   CHECK(found[0].gain.high_ns == Approx(300 * ms));
 }
 
-TEST_CASE("each cause of idle time that is left is said from 2 % on, range by range") {
+TEST_CASE("each remaining cause of idle time is reported from 2 % on, range by range") {
   for (auto const cause : {time_bucket::cpu_work, time_bucket::host_unknown,
                            time_bucket::dependency, time_bucket::between_steps}) {
     auto facts = made_run(900 * ms, cause, 500 * ms);

@@ -50,7 +50,7 @@ TEST_CASE("pageable copies could run at the pinned rate, or beside the kernels")
   CHECK(less[0].gain.high_ns == found[0].gain.high_ns);
 }
 
-TEST_CASE("pageable copies above 0.6 of the pinned rate, and pinned ones, are left alone") {
+TEST_CASE("pageable copies above 0.6 of the pinned rate, and pinned ones, are not reported") {
   CHECK(found_by("pageable_copy", run_with(to_gpu(200 * ms, 6 * gb, memory_kind::pageable)))
             .empty());  // 30 GB/s
   CHECK(found_by("pageable_copy", run_with(to_gpu(200 * ms, 59 * gb / 10, memory_kind::pageable)))
@@ -64,7 +64,7 @@ TEST_CASE("copies of warm-up are no finding") {
   CHECK(found_by("pageable_copy", facts).empty());
 }
 
-TEST_CASE("idle time behind a blocking copy belongs to the pageable ones by their part") {
+TEST_CASE("idle time after blocking copies is shared among the pageable ones by their part") {
   auto copy = to_gpu(200 * ms, 4 * gb, memory_kind::pageable);
   copy.asynchronous = false;
   copy.blocked_ns = 300 * ms;
@@ -87,7 +87,7 @@ TEST_CASE("idle time behind a blocking copy belongs to the pageable ones by thei
   CHECK(synchronous[0].gain.low_ns == Approx(20 * ms));
 }
 
-TEST_CASE("pinned copies alone on the GPU could run beside its kernels") {
+TEST_CASE("pinned copies while no kernel runs could overlap kernels") {
   auto const found = found_by("copy_alone", run_with(to_gpu(100 * ms, 5 * gb)));
   REQUIRE(found.size() == 1);
   CHECK(found[0].gain.low_ns == 0);
@@ -96,7 +96,7 @@ TEST_CASE("pinned copies alone on the GPU could run beside its kernels") {
   CHECK(found_by("copy_alone", run_with(to_gpu(100 * ms, 4 * gb, memory_kind::pageable))).empty());
 }
 
-TEST_CASE("there is no more to hide copies behind than kernels") {
+TEST_CASE("copies cannot hide behind more kernel time than there is") {
   auto facts = run_with(to_gpu(300 * ms, 15 * gb));
   facts.devices[0].ledger[time_bucket::compute] = 50 * ms;
   auto const found = found_by("copy_alone", facts);
@@ -120,7 +120,7 @@ TEST_CASE("small copies in a row cost a launch each") {
   CHECK(found_by("small_copies", facts).empty());
 }
 
-TEST_CASE("as much that goes to the host and comes back is a round trip") {
+TEST_CASE("equal traffic to the host and back is a round trip") {
   auto facts = run_with(to_gpu(100 * ms, 5 * gb));
   auto back = facts.copies[0];
   back.kind = copy_kind::device_to_host;
@@ -158,7 +158,7 @@ TEST_CASE("memory that is allocated each step costs its calls and the idle time 
   CHECK(found_by("alloc_in_loop", facts).empty());
 }
 
-TEST_CASE("pages that travel cost their migration, from 2 % of the window on") {
+TEST_CASE("page migrations cost their time from 2 % of the window on") {
   auto facts = made_run(900 * ms, time_bucket::cpu_work);
   facts.migrated_bytes = 2e9;  // 40 ms at 50 GB/s
   facts.migration_ns = 300 * ms;

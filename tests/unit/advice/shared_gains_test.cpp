@@ -20,7 +20,7 @@ double sum_of_gains(run_advice const& given) {
 
 }  // namespace
 
-TEST_CASE("waits, tiny kernels and a graph together are no more than the idle time") {
+TEST_CASE("waits, tiny kernels and a graph together save no more than the idle time") {
   auto facts = made_run(300 * ms, time_bucket::launch_bound);
   facts.devices[0].ledger[time_bucket::launch_bound] = 400 * ms;
   facts.devices[0].ledger[time_bucket::synchronization] = 300 * ms;
@@ -42,7 +42,7 @@ TEST_CASE("waits, tiny kernels and a graph together are no more than the idle ti
   for (auto const& one : given.findings) CHECK(one.gain.low_ns <= one.gain.high_ns);
 }
 
-TEST_CASE("all waits together save what steps take beyond GPU and launching thread") {
+TEST_CASE("all waits together save the time of steps beyond GPU and launching thread") {
   auto facts = made_run(400 * ms, time_bucket::synchronization, 800 * ms);
   facts.gaps = {waits("cudaStreamSynchronize", 100, 300 * ms, 20 * ms),
                 waits("cudaEventSynchronize", 100, 300 * ms, 30 * ms)};
@@ -71,7 +71,7 @@ TEST_CASE("a skipped rule leaves its time to the others") {
   CHECK(given.findings[0].rule == "launch_bound");
 }
 
-TEST_CASE("every rule says what it asks, when it fires, what it computes and what to run next") {
+TEST_CASE("every rule states its question, when it fires, its formula and what to run next") {
   std::set<std::string_view> names;
   for (auto const* one : all_rules()) {
     INFO(one->name);

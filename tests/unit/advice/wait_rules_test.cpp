@@ -5,7 +5,7 @@
 using namespace gpuprof;
 using namespace gpuprof::host::advice;
 
-TEST_CASE("idle time behind a wait: sure as long as the wait, at best all of it") {
+TEST_CASE("idle time after a wait: the low gain is the wait itself, the high gain all idle time") {
   auto facts = made_run(600 * ms, time_bucket::synchronization, 500 * ms);
   facts.gaps = {waits("cudaStreamSynchronize", 400, 300 * ms, 100 * ms)};
   auto const found = found_by("sync_point", facts);
@@ -16,7 +16,7 @@ TEST_CASE("idle time behind a wait: sure as long as the wait, at best all of it"
   CHECK(found[0].instances == 400);
 }
 
-TEST_CASE("where the launching thread needs the whole step a wait costs only what is sure") {
+TEST_CASE("a wait costs only its low gain if the launching thread needs the whole step") {
   auto facts = made_run(600 * ms, time_bucket::synchronization, 980 * ms);
   facts.gaps = {waits("cudaStreamSynchronize", 400, 300 * ms, 100 * ms)};
   auto const found = found_by("sync_point", facts);
@@ -24,7 +24,7 @@ TEST_CASE("where the launching thread needs the whole step a wait costs only wha
   CHECK(found[0].gain.high_ns == Approx(100 * ms));
 }
 
-TEST_CASE("a wait that costs less than 1 % of the window, or happens twice, is not worth a line") {
+TEST_CASE("a wait below 1 % of the window, or that happens only twice, is not reported") {
   auto facts = made_run(900 * ms, time_bucket::synchronization);
   facts.gaps = {waits("cudaStreamSynchronize", 400, 9.9 * ms)};
   CHECK(found_by("sync_point", facts).empty());
@@ -34,7 +34,7 @@ TEST_CASE("a wait that costs less than 1 % of the window, or happens twice, is n
   CHECK(found_by("sync_point", facts).size() == 1);
 }
 
-TEST_CASE("a result that is read goes with its copy and the pause before it") {
+TEST_CASE("a wait for a result includes its copy and the pause before it") {
   auto facts = made_run(600 * ms, time_bucket::synchronization);
   facts.devices[0].ledger[time_bucket::transfer] = 10 * ms;
   facts.devices[0].ledger[time_bucket::back_to_back] = 10 * ms;
@@ -56,7 +56,7 @@ TEST_CASE("a result that is read goes with its copy and the pause before it") {
   CHECK(found_by("sync_point", facts).at(0).gain.high_ns == Approx(390 * ms));
 }
 
-TEST_CASE("waits for the whole device are told apart") {
+TEST_CASE("waits for the whole device are a finding of their own") {
   auto facts = made_run(600 * ms, time_bucket::synchronization);
   facts.gaps = {waits("cudaDeviceSynchronize", 100, 300 * ms)};
   facts.gaps[0].whole_device = true;
@@ -66,7 +66,7 @@ TEST_CASE("waits for the whole device are told apart") {
   CHECK(found[0].gain.high_ns == Approx(300 * ms));
 }
 
-TEST_CASE("streams that the default stream keeps apart save the shorter of each pair") {
+TEST_CASE("streams serialized by the default stream save the shorter of each pair") {
   auto facts = made_run(1000 * ms, time_bucket::dependency);
   facts.serialized = {
       {.range = "step", .count = 100, .waited_ns = 400 * ms, .overlap_ns = 300 * ms}};
@@ -79,7 +79,7 @@ TEST_CASE("streams that the default stream keeps apart save the shorter of each 
   CHECK(found_by("serialized_streams", facts).empty());
 }
 
-TEST_CASE("what was not looked for is not passed") {
+TEST_CASE("rules without data count as not looked at and not as passed") {
   auto facts = made_run(1000 * ms, time_bucket::dependency);
   facts.there = data::kernels;
   auto const advice =

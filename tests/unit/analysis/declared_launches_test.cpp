@@ -18,7 +18,7 @@ range_tree tree_with(trace const& t) {
 
 }  // namespace
 
-TEST_CASE("what ranges declare is divided by the launches of the one kernel inside") {
+TEST_CASE("declared work of a range is divided among launches if it holds only one kernel") {
   auto const t = trace_of({range("a", 0_us, 10_us), range("b", 20_us, 30_us)});
   auto const tree = tree_with(t);
   declared_launches declared(tree, {{t.id_of("a"), 6e9}, {t.id_of("b"), 3e9}});
@@ -32,7 +32,7 @@ TEST_CASE("what ranges declare is divided by the launches of the one kernel insi
   CHECK(found.at(gemm).launches == 3);
 }
 
-TEST_CASE("a range with two kernels, or with a graph, says nothing of either") {
+TEST_CASE("a range with two kernels, or with a graph, gives no declared work per launch") {
   auto const t = trace_of({range("a", 0_us, 10_us), range("b", 20_us, 30_us)});
   auto const tree = tree_with(t);
   declared_launches declared(tree, {{t.id_of("a"), 6e9}, {t.id_of("b"), 3e9}});
@@ -55,7 +55,7 @@ TEST_CASE("a launch belongs to the innermost range around it that declares") {
   CHECK(found.at(other).flops == 5e9);
 }
 
-TEST_CASE("where no range declares there is nothing") {
+TEST_CASE("without declared work the result is empty") {
   auto const t = trace_of({range("a", 0_us, 10_us)});
   auto const tree = tree_with(t);
   declared_launches declared(tree, {});

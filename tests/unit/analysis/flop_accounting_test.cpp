@@ -65,7 +65,7 @@ TEST_CASE("additions and multiplications are one operation, fused they are two")
   CHECK(flop.total == 633);
 }
 
-TEST_CASE("operations of the tensor cores stand alone when those of the CUDA cores were not read") {
+TEST_CASE("tensor core operations are shown without a total if those of CUDA cores were not read") {
   auto read = roofline_set("GH100");
   std::erase_if(read, [](std::string const& m) { return m.find("__sass_") != std::string::npos; });
   auto const flop = flop_of("GH100", read, {{tensor("tf32_dst_fp32"), 30}, {tensor("fp64"), 4}});
@@ -77,7 +77,7 @@ TEST_CASE("operations of the tensor cores stand alone when those of the CUDA cor
   CHECK_FALSE(flop_of("GH100", roofline_set("GH100"), {{tensor("fp64"), 4}}).tensor_alone);
 }
 
-TEST_CASE("instructions on pairs and fours of values count for each of them") {
+TEST_CASE("instructions on two or four values count each value") {
   auto const flop = flop_of("GB100", roofline_set("GB100"),
                             {{sass("hadd"), 1},
                              {sass("hmul"), 10},
@@ -94,7 +94,7 @@ TEST_CASE("instructions on pairs and fours of values count for each of them") {
   CHECK(flop[precision::fp8] == 4 + 40 + 800);
 }
 
-TEST_CASE("tensor operations are taken under each chip's names") {
+TEST_CASE("tensor operations are read under the metric names of each chip") {
   auto const hopper = flop_of("GH100", roofline_set("GH100"),
                               {{tensor("fp16"), 5}, {tensor("fp8"), 7}, {tensor("int8"), 9}});
   CHECK(hopper[precision::tensor_fp16] == 5);
@@ -115,7 +115,7 @@ TEST_CASE("tensor operations are taken under each chip's names") {
   CHECK(blackwell[precision::tensor_fp4] == 8);
 }
 
-TEST_CASE("a precision is not measured while one of its counters was not read, nor is the total") {
+TEST_CASE("a precision is unknown if one of its counters was not read, and so is the total") {
   auto metrics = roofline_set("GH100");
   std::erase(metrics, sass("fmul"));
   auto const flop = flop_of("GH100", metrics, {{sass("ffma"), 1}, {sass("dadd"), 3}});
@@ -124,8 +124,7 @@ TEST_CASE("a precision is not measured while one of its counters was not read, n
   CHECK_FALSE(flop.total);
 }
 
-TEST_CASE(
-    "of a chip that is not known, what was planned is what there is, and nothing is a total") {
+TEST_CASE("for an unknown chip only planned metrics count, and there is no total") {
   auto const flop = flop_of("", {sass("ffma"), sass("fadd"), sass("fmul")}, {{sass("ffma"), 4}});
   CHECK(flop[precision::fp32] == 8);
   CHECK_FALSE(flop[precision::fp64]);

@@ -49,7 +49,7 @@ roofline_row row_of_fma(counted_trace const& c) {
 
 }  // namespace
 
-TEST_CASE("what nobody counted is told from the FMA pipes and the code, as an upper limit") {
+TEST_CASE("FLOP that were not counted are estimated from FMA pipes and code, as an upper limit") {
   auto const row = row_of_fma(fma_trace(fma_code({10, 5, 0})));
   CHECK(row.source == flop_source::sampled);
   REQUIRE(row.total_flops);
@@ -74,13 +74,13 @@ TEST_CASE("no instruction computes more than a multiply-add") {
   CHECK(*row.total_flops == Approx(64 * instructions_of_launch / launch_s).epsilon(0.01));
 }
 
-TEST_CASE("of code that computes all the pipes can do, no more is possible") {
+TEST_CASE("if the code computes all that the pipes can do, the estimate is the maximum") {
   auto const row = row_of_fma(fma_trace(fma_code({10, 19, 0})));
   CHECK(row.flops_are_limit);
   CHECK(*row.flops_high() / *row.total_flops == Approx(1).epsilon(0.01));
 }
 
-TEST_CASE("masked and ragged warps are within the error of what their instructions say") {
+TEST_CASE("masked and ragged warps lie within the error of the estimate") {
   // All lanes, every second one, ragged ones, one lane: the truth beside what all lanes would be.
   for (auto const lanes : {1.0, 0.5, 15.5 / 31, 1.0 / 32}) {
     auto const row = row_of_fma(fma_trace(fma_code({1000, 1990, 0})));
@@ -90,7 +90,7 @@ TEST_CASE("masked and ragged warps are within the error of what their instructio
   }
 }
 
-TEST_CASE("a chain of pairs of FP16 is what its threads compute") {
+TEST_CASE("a chain of FP16 pairs gets the FLOP that its threads compute") {
   // 2,048 HFMA2 and three moves of sm_90.
   auto const chain = fma_code({2 * 2048 + 3, 0, 4 * 2048}, fp16);
   auto const rate = fma_rate_by_code(&chain, "GH100");
@@ -103,14 +103,14 @@ TEST_CASE("a chain of pairs of FP16 is what its threads compute") {
   CHECK(faster->fp16 * alternating.fma.count / 32 == Approx(4 * 2048).epsilon(0.01));
 }
 
-TEST_CASE("FP16 is told likewise") {
+TEST_CASE("FP16 is estimated in the same way") {
   auto const row = row_of_fma(fma_trace(fma_code({10, 0, 5}, fp16)));
   CHECK(*row.flops[static_cast<std::size_t>(precision::fp16)] ==
         Approx(32 * 1.4 * 0.5 * instructions_of_launch / launch_s).epsilon(0.01));
   CHECK(*row.flops[static_cast<std::size_t>(precision::fp32)] == 0);
 }
 
-TEST_CASE("it is not told of kernels that compute with more than that") {
+TEST_CASE("there is no estimate for kernels that use other units or unknown code") {
   for (auto const holds : {fp32 | fp64, fp32 | wgmma_bf16 | wgmma_fp16}) {
     auto const row = row_of_fma(fma_trace(fma_code({10, 5, 0}, holds)));
     CHECK_FALSE(row.total_flops);
@@ -124,7 +124,7 @@ TEST_CASE("it is not told of kernels that compute with more than that") {
   CHECK_FALSE(row_of_fma(of_other_chip).total_flops);
 }
 
-TEST_CASE("what was counted of one geometry says what the instructions of another compute") {
+TEST_CASE("FLOP counted for one geometry give the FLOP per instruction of another") {
   auto c = fma_trace(fma_code({10, 5, 0}));
   c.plan(1, {tensor("bf16_dst_fp32"), tensor("fp16"), tensor("fp8"), tensor("tf32_dst_fp32"),
              tensor("int8"), tensor("fp64")});
@@ -169,12 +169,12 @@ TEST_CASE("an estimate says that a roof is far, not that it is near") {
   CHECK(near_row.bound.what == bound_by::kind::unknown);
 }
 
-TEST_CASE("samples that saw nothing, and counts that lack what the code holds, tell nothing") {
+TEST_CASE("zero samples, and code without FMA instructions, give no estimate") {
   CHECK_FALSE(row_of_fma(fma_trace(fma_code({10, 5, 0}), 0)).total_flops);
   CHECK_FALSE(row_of_fma(fma_trace(fma_code({10, 0, 0}))).total_flops);
 }
 
-TEST_CASE("FP32 and FP16 together are no more than the pipes can do") {
+TEST_CASE("FP32 and FP16 estimates together do not exceed what the pipes can do") {
   auto const both = fma_code({10, 10, 20}, fp32 | fp16);
   auto const rate = fma_rate_by_code(&both, "GH100");
   REQUIRE(rate);

@@ -43,7 +43,7 @@ roofline_row row_of(counted_trace const& c) {
 
 }  // namespace
 
-TEST_CASE("the one tensor type of a kernel makes FLOP of its cycles, with no reading at all") {
+TEST_CASE("a kernel with one tensor type gets FLOP from its cycles, without any reading") {
   auto const row = row_of(sampled_trace(code_with(wgmma_bf16 | fp32)));
   CHECK(row.source == flop_source::tensor_cycles);  // FP32 nobody counted
   REQUIRE(row.total_flops);
@@ -54,7 +54,7 @@ TEST_CASE("the one tensor type of a kernel makes FLOP of its cycles, with no rea
   CHECK(row.exact_share == 0);
 }
 
-TEST_CASE("a kernel of nothing but tensor instructions has its FLOP whole") {
+TEST_CASE("a kernel with only tensor instructions has all its FLOP from samples") {
   auto const row = row_of(sampled_trace(code_with(wgmma_tf32)));
   CHECK(row.source == flop_source::sampled);
   CHECK(*row.total_flops == Approx(512. * 100 * 10'000 / 200e-6));
@@ -74,7 +74,7 @@ TEST_CASE("cycles that were counted around a launch are not called sampled") {
   CHECK_FALSE(row.total_flops_error);
 }
 
-TEST_CASE("such FLOP are as sure as the samples") {
+TEST_CASE("FLOP from cycles have the error of the samples") {
   auto c = sampled_trace(code_with(wgmma_bf16));
   for (std::size_t i = 0; i < c.rows.size(); i += 2) c.rows[i].value *= 1.1;
   auto const row = row_of(c);
@@ -83,7 +83,7 @@ TEST_CASE("such FLOP are as sure as the samples") {
   CHECK(*row.flops_error[bf16_place] == Approx(*row.total_flops_error));
 }
 
-TEST_CASE("a kernel without arithmetic has no FLOP, and that is known") {
+TEST_CASE("a kernel without arithmetic is known to have no FLOP") {
   auto const row = row_of(sampled_trace(code_with({})));
   CHECK(row.source == flop_source::machine_code);
   REQUIRE(row.total_flops);
@@ -92,7 +92,7 @@ TEST_CASE("a kernel without arithmetic has no FLOP, and that is known") {
   CHECK(row.known_share == 1);
 }
 
-TEST_CASE("code that was not seen whole says nothing") {
+TEST_CASE("incomplete code gives no FLOP") {
   for (auto const holds : {instruction_set(), instruction_set(wgmma_bf16)}) {
     auto const row = row_of(sampled_trace(code_with(holds, false)));
     CHECK(row.source == flop_source::not_measured);
@@ -102,7 +102,7 @@ TEST_CASE("code that was not seen whole says nothing") {
   }
 }
 
-TEST_CASE("cycles of several types, or of those without a measured rate, are no FLOP") {
+TEST_CASE("cycles of several types, or of types without a measured rate, give no FLOP") {
   for (auto const holds :
        {wgmma_bf16 | wgmma_fp16, mma_bf16 | mma_bf16_short, wgmma_bf16 | sparse_tensor,
         instruction_set(mma_tf32_short), instruction_set(tcgen05_fp16_bf16_tf32)}) {
@@ -112,7 +112,7 @@ TEST_CASE("cycles of several types, or of those without a measured rate, are no 
   }
 }
 
-TEST_CASE("rates hold on the chip on which they were measured") {
+TEST_CASE("rates are used only for the chip on which they were measured") {
   auto const code = code_with(wgmma_bf16);
   CHECK(rate_by_code(&code, {"GH100", 132})->operations == 132 * 1024);
   auto const deep = code_with(mma_bf16), narrow = code_with(wgmma_bf16 | narrow_wgmma);
@@ -125,7 +125,7 @@ TEST_CASE("rates hold on the chip on which they were measured") {
   CHECK_FALSE(rate_by_code(nullptr, {"GH100", 132}));
 }
 
-TEST_CASE("what the code has no instruction for need not be counted") {
+TEST_CASE("operations without an instruction in the code are zero without counting") {
   counted_trace c(trace_of({kernel("k", 100_us, 120_us).correlated(1)}));
   c.plan(0, {tensor("bf16_dst_fp32")});
   c.sample(1, 0, {{tensor("bf16_dst_fp32"), 5e9}});
@@ -141,7 +141,7 @@ TEST_CASE("what the code has no instruction for need not be counted") {
   CHECK(*count_flop(a.metrics, a.workload_of(0), "GH100", &without_fp32).total == 5e9);
 }
 
-TEST_CASE("the FP8 of CUDA cores that GB10x has is not told by its code") {
+TEST_CASE("code does not show the FP8 operations of CUDA cores on GB10x") {
   kernel_code const code{100, {}, true};
   CHECK_FALSE(has_none_of(&code, precision::fp8));
   CHECK(has_none_of(&code, precision::fp32));

@@ -59,7 +59,7 @@ TEST_CASE("kernel names are shown demangled, by their base name, or as they are"
 // 160 of 58,433 kernel names of PyTorch 2.15, cuDNN 9.28 and JAX 0.10 for CUDA 12, those with
 // lambdas and unnamed namespaces first. The base names are LLVM's; for all 293,733 functions of
 // these libraries it says the same as we do.
-TEST_CASE("base names of kernels of real libraries are those that LLVM's demangler gives") {
+TEST_CASE("base names of kernels of real libraries equal those of LLVM's demangler") {
   std::ifstream file(test_data("kernel_names.tsv"));
   std::string mangled, base;
   int names = 0;
@@ -73,7 +73,7 @@ TEST_CASE("base names of kernels of real libraries are those that LLVM's demangl
   CHECK(names > 100);
 }
 
-TEST_CASE("a name that nests without end needs no more stack than there is") {
+TEST_CASE("a name nested without end does not overflow the stack") {
   for (std::string const nested : {"P", "1aI", "Z1f", "IL_Z1f", "Fv"}) {
     std::string name = "_Z1f";
     while (name.size() < 200'000) name += nested;
@@ -110,7 +110,7 @@ TEST_CASE("kernels of one name are summed over all their launches, longest total
   CHECK(rows[1].time.median == 1500);
 }
 
-TEST_CASE("kernels of one name with different grids are apart only in the summary by geometry") {
+TEST_CASE("kernels of one name with different grids are separate only in the summary by geometry") {
   auto const rows = summarize(trace_of({kernel("k", 0_us, 1_us).shaped({1, 1, 1}, {64, 1, 1}),
                                         kernel("k", 1_us, 4_us).shaped({2, 1, 1}, {64, 1, 1})}));
   REQUIRE(rows.by_name.size() == 1);
@@ -130,7 +130,7 @@ TEST_CASE("instances of a template are one kernel when only the base name is ask
   CHECK(base[0].time.count == 2);
 }
 
-TEST_CASE("a kernel whose shape the trace does not explain is listed, not lost") {
+TEST_CASE("a kernel whose shape is not in the trace is listed as unknown, not lost") {
   auto t = trace_of({kernel("k", 0_us, 1_us), kernel("k", 1_us, 2_us)});
   t.kernels[1].shape = static_cast<shape_id>(0xFFFFFFFF);
   auto const rows = summarize(t).by_name;
@@ -138,7 +138,7 @@ TEST_CASE("a kernel whose shape the trace does not explain is listed, not lost")
   CHECK((rows[0].name == "(unknown)" || rows[1].name == "(unknown)"));
 }
 
-TEST_CASE("a kernel that ends before it starts lasts 0, whatever broke its clock") {
+TEST_CASE("a kernel that ends before it starts has duration 0") {
   auto t = trace_of({kernel("k", 0_us, 1_us), kernel("k", 1_us, 2_us)});
   t.kernels[1].duration = {-5};
   auto const rows = summarize(t).by_name;

@@ -39,7 +39,7 @@ TEST_CASE("a sample belongs to the kernel with its correlation") {
   CHECK(a.metrics.find(a.workload_of(1), l2_metric) == nullptr);
 }
 
-TEST_CASE("a sample beside which another kernel ran tells nothing") {
+TEST_CASE("a sample is not used if another kernel ran at the same time") {
   // The window is 95 us to 115 us; each of these shares a moment with it.
   for (auto const& other : {kernel("other", 90_us, 96_us), kernel("other", 114_us, 300_us),
                             kernel("other", 0_us, 500_us), kernel("other", 101_us, 102_us)}) {
@@ -53,7 +53,8 @@ TEST_CASE("a sample beside which another kernel ran tells nothing") {
   CHECK(analyzed(apart).metrics.valid_samples() == 1);
 }
 
-TEST_CASE("a sample of a kernel whose grid was not recorded tells nothing of its other launches") {
+TEST_CASE(
+    "a sample of a kernel whose grid was not recorded does not stand for its other launches") {
   auto c = one_sample();
   for (auto& shape : c.t.shapes) shape.grid = shape.block = {};
   analyzed const a(c);
@@ -61,7 +62,7 @@ TEST_CASE("a sample of a kernel whose grid was not recorded tells nothing of its
   CHECK(a.metrics.discarded().mixed == 1);
 }
 
-TEST_CASE("a kernel of days later whose id is that of a sampled launch is another's") {
+TEST_CASE("a kernel days later with the id of a sampled launch does not belong to the sample") {
   constexpr duration_ns day{86'400'000'000'000};
   for (auto const& later : {kernel("other", day, day + 10_us), graph(day, day + 10_us)}) {
     auto const c = one_sample({event(later).correlated(2)});
@@ -78,7 +79,7 @@ TEST_CASE("work on another GPU does not matter") {
   CHECK(analyzed(c).metrics.valid_samples() == 1);
 }
 
-TEST_CASE("a copy, a fill or a whole graph beside a sample is counted with it") {
+TEST_CASE("a sample beside a copy, a fill or a whole graph is counted as discarded") {
   auto const copied = one_sample({copy(copy_kind::host_to_device, 100, 90_us, 120_us)});
   CHECK(analyzed(copied).metrics.discarded().beside_copies == 1);
   auto const filled = one_sample({fill(100, 90_us, 120_us)});
@@ -95,7 +96,7 @@ TEST_CASE("a sample whose kernel is not in the capture is left out, and counted"
   CHECK(a.metrics.discarded().without_kernel == 1);
 }
 
-TEST_CASE("samples of long windows before short ones are found") {
+TEST_CASE("a long window that began before short ones still finds its overlaps") {
   // Two windows, the first open until far beyond the second: work after both meets the first.
   auto c = one_sample({kernel("late", 400_us, 410_us).correlated(9)});
   c.sample(1, 0, {{dram_read_metric, 1}}, 5_us, 600_us);
@@ -127,7 +128,7 @@ TEST_CASE("mean, spread and number of samples are kept by signature") {
   CHECK(a.metrics.find(a.workload_of(3), dram_read_metric)->deviation() == 0);
 }
 
-TEST_CASE("a rewritten kernel tells what it was rewritten to count, and nothing else") {
+TEST_CASE("a rewritten kernel gives only the counts for which it was rewritten") {
   counted_trace c(trace_of({kernel("k", 10_us, 50_us).correlated(1)}));
   c.plan(0, {sass("ffma")}).plan(0, {dram_read_metric});
   c.sample(1, 0, {{sass("ffma"), 5}, {dram_read_metric, 6}});
@@ -137,7 +138,7 @@ TEST_CASE("a rewritten kernel tells what it was rewritten to count, and nothing 
   CHECK(a.metrics.find(a.workload_of(0), dram_read_metric) == nullptr);
 }
 
-TEST_CASE("durations come from launches that were not sampled, where there are any") {
+TEST_CASE("durations come from launches that were not sampled, if there are any") {
   auto const c = one_sample();
   analyzed const a(c);
   CHECK(*a.times.undisturbed_mean(0) == 10'000);
@@ -186,8 +187,7 @@ void read_graph(counted_trace& c, std::uint32_t launch, std::uint16_t group, cou
 
 }  // namespace
 
-TEST_CASE(
-    "what was counted around a graph is the graph's, and its kernels are lines of their own") {
+TEST_CASE("counts around a graph belong to the graph, and its kernels have lines of their own") {
   auto c = graph_of_two();
   read_graph(c, 1, 1, {{tensor("tf32_dst_fp32"), 4e9}});
   analyzed const a(c);
@@ -209,7 +209,7 @@ TEST_CASE(
   CHECK(*graphs[0].total_flops == Approx(4e9 / 20e-6));
 }
 
-TEST_CASE("copies and fills of a graph belong to what was counted around it, those of others not") {
+TEST_CASE("copies and fills of a graph belong to its counts, those of others do not") {
   auto const own = [](event e) { return e.correlated(1); };
   auto c = graph_of_two({own(copy(copy_kind::device_to_device, 1000, 120_us, 125_us)),
                          own(fill(1000, 126_us, 127_us))});
@@ -266,7 +266,7 @@ counted_trace graph_in_a_range() {
 
 }  // namespace
 
-TEST_CASE("a graph counts in ranges as a whole only if counters were read around it, known late") {
+TEST_CASE("a graph counts in ranges as a whole only if it was read, even if that is known late") {
   auto c = graph_in_a_range();
   auto const as_kernels =
       workload_sums{{0, 0, 2, 20'000}, {0, 2, 2, 20'000}, {1, 0, 2, 40'000}, {1, 2, 1, 10'000}};
@@ -283,7 +283,7 @@ TEST_CASE("a graph counts in ranges as a whole only if counters were read around
   }
 }
 
-TEST_CASE("a graph of one kernel that copies as well is not that kernel") {
+TEST_CASE("a graph with one kernel and a copy is not treated as that kernel") {
   counted_trace c(trace_of({kernel("a", 10_us, 20_us).correlated(1),
                             copy(copy_kind::device_to_device, 1000, 20_us, 22_us).correlated(1)}));
   c.t.kernels[0].graph = static_cast<graph_id>(5);
@@ -295,7 +295,7 @@ TEST_CASE("a graph of one kernel that copies as well is not that kernel") {
   CHECK(a.metrics.find({{}, {}, static_cast<graph_id>(5)}, dram_read_metric)->mean() == 8e6);
 }
 
-TEST_CASE("what a kernel counted outside a graph holds inside") {
+TEST_CASE("counts of a kernel outside a graph are used for its launches inside") {
   auto c = graph_of_two();
   c.sample(9, 0, {{dram_read_metric, 5e6}});
   analyzed const a(c);
@@ -337,7 +337,8 @@ bool holds_inside(counted_trace const& c) {
 
 }  // namespace
 
-TEST_CASE("what a kernel counted outside holds inside a graph where it always had one argument") {
+TEST_CASE(
+    "counts from outside are used inside a graph if the kernel always had the same arguments") {
   auto const c = warmed_up({77, 77, 77}, 11_us);
   REQUIRE(holds_inside(c));
   analyzed const a(c);
@@ -348,13 +349,13 @@ TEST_CASE("what a kernel counted outside holds inside a graph where it always ha
   }));
 }
 
-TEST_CASE("nothing holds inside a graph where a kernel's arguments or its time may be others") {
+TEST_CASE("counts are not used inside a graph if a kernel's arguments or time may differ") {
   CHECK_FALSE(holds_inside(warmed_up({77, 77, 78}, 11_us)));  // one of them was another
   CHECK_FALSE(holds_inside(warmed_up({1, 1, 1}, 11_us)));     // too many to tell apart
   CHECK_FALSE(holds_inside(warmed_up({77, 77, 77}, 15_us)));  // it takes 10 us inside
 }
 
-TEST_CASE("kernels of a graph that were counted in full tell more than the graph counted in part") {
+TEST_CASE("fully counted kernels of a graph are preferred to a partly counted graph") {
   auto c = graph_of_two({range("step", 0_us, 800_us), kernel("b", 950_us, 960_us).correlated(10),
                          kernel("a", 1000_us, 1010_us).correlated(11),
                          kernel("b", 1050_us, 1060_us).correlated(12)});
@@ -368,7 +369,7 @@ TEST_CASE("kernels of a graph that were counted in full tell more than the graph
   CHECK(*row_named(in_full, "step")->total_flops == Approx(4e6 / 20e-6));
 }
 
-TEST_CASE("a graph says by how much its kernels add up to more than was counted around it") {
+TEST_CASE("a graph shows how much the sum of its kernels exceeds its own count") {
   auto c = graph_of_two({kernel("b", 950_us, 960_us).correlated(10)});
   read_graph(c, 1, 0, {{dram_read_metric, 10e6}, {tensor_cycles_metric, 1000}});
   c.sample(9, 0, {{dram_read_metric, 5e6}, {tensor_cycles_metric, 400}});
@@ -380,7 +381,7 @@ TEST_CASE("a graph says by how much its kernels add up to more than was counted 
   CHECK_FALSE(graph.nodes.l2);  // none was counted
 }
 
-TEST_CASE("a graph that was not read is its kernels added up, and has nothing to compare with") {
+TEST_CASE("a graph that was not read is the sum of its kernels, without a comparison") {
   auto c = graph_of_two({kernel("b", 950_us, 960_us).correlated(10)});
   c.sample(9, 0, {{dram_read_metric, 5e6}}).sample(10, 0, {{dram_read_metric, 6e6}});
   analyzed const a(c);
@@ -391,7 +392,7 @@ TEST_CASE("a graph that was not read is its kernels added up, and has nothing to
   CHECK_FALSE(graph.nodes.dram);
 }
 
-TEST_CASE("a range with launches of a graph has what was counted around the graph") {
+TEST_CASE("a range with launches of a graph has the counts around the graph") {
   auto c = graph_of_two({range("step", 0_us, 800_us)});
   read_graph(c, 1, 1, {{tensor("tf32_dst_fp32"), 4e9}});
   read_graph(c, 2, 2, {});
@@ -402,7 +403,7 @@ TEST_CASE("a range with launches of a graph has what was counted around the grap
   CHECK(*step.total_flops == Approx(4e9 / 20e-6));
 }
 
-TEST_CASE("a range with launches of a graph that was not read has what its kernels counted") {
+TEST_CASE("a range with launches of a graph that was not read has the counts of its kernels") {
   auto c = graph_of_two({range("step", 0_us, 800_us)});
   c.sample(9, 0, {{dram_read_metric, 5e6}});
   auto const rows = analyzed(c).by_range();
@@ -443,14 +444,14 @@ TEST_CASE("launches of one reading are one sample, and each of them can spoil it
   CHECK(analyzed(mixed).metrics.valid_samples() == 0);
 }
 
-TEST_CASE("several kernels with one correlation that no graph explains are not one launch") {
+TEST_CASE("several kernels with one correlation but no graph are not one launch") {
   counted_trace c(
       trace_of({kernel("a", 10_us, 20_us).correlated(1), kernel("b", 20_us, 30_us).correlated(1)}));
   c.plan(0, {dram_read_metric}).sample(1, 0, {{dram_read_metric, 1}});
   CHECK(analyzed(c).metrics.valid_samples() == 0);
 }
 
-TEST_CASE("values that no sample or metric explains are passed over") {
+TEST_CASE("values without a sample or metric are skipped") {
   auto c = one_sample();
   c.values.push_back({static_cast<correlation_id>(55), static_cast<metric_id>(1), 3});
   c.values.push_back({static_cast<correlation_id>(2), static_cast<metric_id>(99), 3});
@@ -483,7 +484,7 @@ slowed_launches with_one_read(std::uint32_t others, bool is_rewritten, kernel_re
 
 }  // namespace
 
-TEST_CASE("a launch that was read and took longer than all others shows their mean") {
+TEST_CASE("a read launch that took longer than all others gets their mean duration") {
   auto const longer = launch_of(7, 2330), usual = launch_of(7, 1002);
   CHECK(with_one_read(8, false, longer).undisturbed(longer) == duration_ns{1002});
   CHECK_FALSE(with_one_read(8, false, usual).undisturbed(usual));
@@ -492,8 +493,8 @@ TEST_CASE("a launch that was read and took longer than all others shows their me
 }
 
 TEST_CASE(
-    "a kernel that ran while sampling was set up and took longer than all others shows their "
-    "mean") {
+    "a kernel during the setup of sampling that took longer than all others gets their mean "
+    "duration") {
   auto const ran = [](std::uint64_t start, std::int64_t ns, std::uint32_t device = 0) {
     auto made = launch_of(9, ns);  // all in one graph
     made.start = {start};
@@ -512,7 +513,8 @@ TEST_CASE(
   for (auto const& one : {before, usual, elsewhere}) CHECK_FALSE(slowed.undisturbed(one));
 }
 
-TEST_CASE("a launch of before counters were set up is compared with later ones of its arguments") {
+TEST_CASE(
+    "a launch before counters were set up is compared with later launches of equal arguments") {
   auto const shape = [](std::uint32_t id, std::uint32_t arguments) {
     kernel_shape made;
     made.id = shape_id{id};
@@ -547,7 +549,7 @@ TEST_CASE("a launch of before counters were set up is compared with later ones o
   CHECK_FALSE(mean_of_early({shape(1, arguments_not_looked_at), wider}));
 }
 
-TEST_CASE("a launch whose kernel was rewritten shows the mean of the others, long or not") {
+TEST_CASE("a launch with a rewritten kernel always gets the mean duration of the others") {
   for (auto const ns : {900, 1002, 2330}) {
     auto const read = launch_of(7, ns);
     CHECK(with_one_read(8, true, read).undisturbed(read) == duration_ns{1002});

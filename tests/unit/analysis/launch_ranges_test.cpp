@@ -28,7 +28,8 @@ event launch(duration_ns at, std::uint32_t thread) {
 
 }  // namespace
 
-TEST_CASE("what a thread without ranges launches belongs to the range the main thread waits in") {
+TEST_CASE(
+    "launches of a thread without ranges belong to the range in which the main thread waits") {
   auto const t =
       trace_of({range("step", 0_us, 100_us), range("backward", 40_us, 80_us), launch(50_us, 2)});
   CHECK(range_of(t) == "backward");
@@ -42,14 +43,14 @@ TEST_CASE("a thread with a range of its own keeps it, whatever the main thread h
   CHECK(range_of(t, 1) == "step");
 }
 
-TEST_CASE("of several threads with ranges the main thread is the one that is waited on") {
+TEST_CASE("among several threads with ranges the main thread counts as the one that waits") {
   auto const t = trace_of({range("step", 0_us, 100_us), range("load", 40_us, 200_us).on_thread(3),
                            launch(50_us, 2), launch(150_us, 2)});
   CHECK(range_of(t, 0) == "step");
   CHECK(range_of(t, 1) == "load");  // the main thread has none open any more
 }
 
-TEST_CASE("without a range on the main thread it is the range that was opened last") {
+TEST_CASE("the range opened last counts if the main thread has no range") {
   auto const t =
       trace_of({range("a", 0_us, 100_us).on_thread(3), range("b", 10_us, 60_us).on_thread(4),
                 launch(50_us, 2), launch(70_us, 2)});
@@ -85,7 +86,7 @@ TEST_CASE("a range that never ends gets launches to the end of the trace") {
   CHECK(range_of(t) == "server");
 }
 
-TEST_CASE("start/end ranges are open for all threads already and wait for nobody") {
+TEST_CASE("start/end ranges apply to all threads and never count as waiting") {
   auto const t =
       trace_of({range("step", 0_us, 100_us),
                 range("request", 20_us, 90_us).start_end().on_thread(2), launch(50_us, 2)});
@@ -94,7 +95,7 @@ TEST_CASE("start/end ranges are open for all threads already and wait for nobody
   CHECK(range_of(alone).empty());
 }
 
-TEST_CASE("a graph launched by a thread without ranges belongs to the range that waits, whole") {
+TEST_CASE("all of a graph launched by a thread without ranges belongs to the range that waits") {
   auto t = trace_of({range("decode", 0_us, 100_us), launch(50_us, 2), launch(50_us, 2),
                      graph(200_us, 300_us).launched_at(50_us).on_thread(2)});
   for (auto& k : t.kernels) k.graph = static_cast<graph_id>(3);
@@ -105,7 +106,7 @@ TEST_CASE("a graph launched by a thread without ranges belongs to the range that
   CHECK(launched.innermost(t.graphs[0]) == 0);
 }
 
-TEST_CASE("launches that nobody saw, and those in ranges that were not recorded, have no range") {
+TEST_CASE("launches that were not recorded, and those in unrecorded ranges, have no range") {
   auto t = trace_of({range("step", 0_us, 100_us), launch(50_us, 2), launch(50_us, 1)});
   t.kernels[0].launched = {};
   t.kernels[1].range = static_cast<range_id>(999);
@@ -113,7 +114,7 @@ TEST_CASE("launches that nobody saw, and those in ranges that were not recorded,
   CHECK(range_of(t, 1).empty());
 }
 
-TEST_CASE("moments may be asked in any order") {
+TEST_CASE("launch times may be queried in any order") {
   auto const t = trace_of({range("a", 0_us, 10_us), range("b", 20_us, 30_us), launch(25_us, 2),
                            launch(5_us, 2), launch(15_us, 2), launch(28_us, 2)});
   range_tree const tree(t.begins, t.ends, t.last);

@@ -42,7 +42,7 @@ TEST_CASE("a kernel that starts before its call returns was not queued") {
   CHECK(rows[0].total.total == 20'000);
 }
 
-TEST_CASE("of a runtime call and the driver call inside it, the runtime call launched") {
+TEST_CASE("a launch belongs to the runtime call, not to the driver call inside it") {
   auto const t = trace_of({call("cudaLaunchKernel", 0_us, 9_us).correlated(1),
                            call("cuLaunchKernel", 1_us, 8_us).correlated(1).of_driver(),
                            kernel("k", 10_us, 15_us).correlated(1)});
@@ -52,7 +52,7 @@ TEST_CASE("of a runtime call and the driver call inside it, the runtime call lau
   CHECK(rows[0].api == "cudaLaunchKernel");
 }
 
-TEST_CASE("kernels find their calls in whatever order they ended") {
+TEST_CASE("kernels find their calls in any order of ends") {
   std::vector<event> events;
   for (std::uint32_t i = 1; i <= 50; ++i) {
     auto const at = duration_ns{i * 10};
@@ -94,7 +94,7 @@ TEST_CASE("a kernel without its call is followed from the time of its launch") {
   CHECK(rows[1].queued.total == 8'000);
 }
 
-TEST_CASE("a kernel belongs to the call of its time when ids have come round since another") {
+TEST_CASE("a kernel belongs to the call of its time even if an older call had the same id") {
   constexpr duration_ns day{86'400'000'000'000};
   auto const t = trace_of({call("cudaGetLastError", 0_us, 4_us).correlated(1),
                            call("cudaLaunchKernel", day, day + 9_us).correlated(1),

@@ -27,7 +27,7 @@ TEST_CASE("copies are listed by direction, fills on a line of their own") {
   CHECK(by_size[0].operation == "[CUDA memcpy Peer-to-Peer]");
 }
 
-TEST_CASE("a record of a batch counts as so many copies of equal size and length") {
+TEST_CASE("a record of a batch counts as that many copies of equal size and length") {
   auto t = trace_of({copy(copy_kind::device_to_host, 1'000, 0_us, 10_us),
                      copy(copy_kind::device_to_host, 16'003, 10_us, 42_us)});
   t.copies.at(1).batch = 16;
@@ -93,7 +93,7 @@ TEST_CASE("a copy of a kind that does not exist counts as unknown") {
 }
 
 TEST_CASE(
-    "API functions lose the version that CUPTI appends, and keep the one that is their name") {
+    "API functions lose the version suffix that CUPTI adds, but keep a suffix of their own name") {
   CHECK(without_version_suffix("cudaMemcpyAsync_v3020") == "cudaMemcpyAsync");
   CHECK(without_version_suffix("cudaLaunchKernelExC_v11060") == "cudaLaunchKernelExC");
   CHECK(without_version_suffix("cuMemcpyHtoD_v2") == "cuMemcpyHtoD_v2");
@@ -102,7 +102,7 @@ TEST_CASE(
   CHECK(without_version_suffix("") == "");
 }
 
-TEST_CASE("calls of one function are summed whatever their version") {
+TEST_CASE("calls of one function are summed over all versions") {
   auto const t =
       trace_of({call("cudaMalloc_v3020", 0_us, 5_us), call("cudaMalloc_v12000", 5_us, 7_us),
                 call("cudaFree_v3020", 7_us, 8_us)});

@@ -73,7 +73,7 @@ TEST_CASE("a range has the counts of the launches inside") {
             .find("\n[launched outside any range],,0,2,") != std::string::npos);
 }
 
-TEST_CASE("the report of kernels leaves totals empty where there are none") {
+TEST_CASE("the report of kernels leaves totals empty if there are none") {
   auto const c = two_grids();
   analyzed const a(c);
   CHECK(csv(report::kernel_metric_table(metrics_by_kernel(*a.figures, a.times, a.labels))) ==

@@ -15,7 +15,7 @@ gpu_work work(std::uint64_t start, std::uint64_t end, std::uint32_t device = 0,
 
 }  // namespace
 
-TEST_CASE("a gap is what no work of that GPU covers, whoever runs on another") {
+TEST_CASE("a gap is time without work of that GPU, whatever other GPUs do") {
   gpu_gaps gaps(10, std::nullopt);
   for (auto const& each : {work(0, 100), work(10, 50), work(40, 45, 1), work(110, 120),
                            work(131, 140), work(200, 210, 1), work(300, 310)})
@@ -29,7 +29,7 @@ TEST_CASE("a gap is what no work of that GPU covers, whoever runs on another") {
   CHECK(rows[2].start.value == 120);
 }
 
-TEST_CASE("the longest rows are kept, the earlier of two alike first") {
+TEST_CASE("the longest rows are kept, and of equal rows the earlier comes first") {
   longest_rows<gap_row> rows(2);
   for (std::uint64_t i = 0; i < 1000; ++i) rows.add({i % 100, {i}, device_id{}, context_id{}});
   auto const kept = rows.take();
@@ -69,7 +69,7 @@ TEST_CASE("work shorter than a nanosecond a chunk, or of no length, does no harm
   CHECK(few.below(50)[0].duration == 2);
 }
 
-TEST_CASE("calls are known by their names, as SQL's LIKE knows them") {
+TEST_CASE("calls are matched by name in the same way as by SQL LIKE") {
   CHECK(is_asynchronous_copy_call("cudaMemcpyAsync_v3020", api_domain::runtime));
   CHECK_FALSE(is_asynchronous_copy_call("cudaMemcpy_v3020", api_domain::runtime));
   CHECK(is_blocking_copy_call("cudaMemcpy2D_v3020", api_domain::runtime));

@@ -32,7 +32,7 @@ struct lines_of {
 
 }  // namespace
 
-TEST_CASE("very many names that differ in a number alone share a line") {
+TEST_CASE("very many names that differ only in a number share a line") {
   auto const t = with_numbers("aten::mm, seq = ", 65);
   lines_of const made(t);
   CHECK(made.of(t, "aten::mm, seq = 0") == made.of(t, "aten::mm, seq = 64"));
@@ -47,7 +47,7 @@ TEST_CASE("the layers of a model keep a line each") {
   CHECK(made.lines.name_of_line(made.of(t, "layer 0")).empty());
 }
 
-TEST_CASE("steps are one line, however few") {
+TEST_CASE("steps are one line, even if they are few") {
   auto const t = with_numbers("step ", 4);
   lines_of const made(t, "step");
   CHECK(made.of(t, "step 0") == made.of(t, "step 3"));

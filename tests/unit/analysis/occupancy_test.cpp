@@ -161,7 +161,7 @@ TEST_CASE("blocks on an SM and what limits them are those of the CUDA toolkit") 
 
 #endif
 
-TEST_CASE("the table of compute capabilities holds where the driver did not say") {
+TEST_CASE("the table of compute capabilities is used if the driver gave no limits") {
   CHECK(limits_of(9, 0) == sm_limits{2048, 32, 65536, 228 * 1024, 1024, 128});
   CHECK(limits_of(7, 5) == sm_limits{1024, 16, 65536, 64 * 1024, 0, 256});
   CHECK_FALSE(sm_limits_of(gpu(6, 1)));
@@ -169,7 +169,7 @@ TEST_CASE("the table of compute capabilities holds where the driver did not say"
   CHECK_FALSE(sm_limits_of(device_record{}));
 }
 
-TEST_CASE("what the driver said of a GPU that is not in the table is taken") {
+TEST_CASE("the limits of the driver are used for a GPU that is not in the table") {
   auto device = gpu(13, 0);
   device.max_threads_per_sm = 3072;
   device.max_blocks_per_sm = 48;
@@ -189,7 +189,7 @@ TEST_CASE("a launch that no SM can hold has no occupancy") {
   CHECK_FALSE(occupancy_of(huge, sm));
 }
 
-TEST_CASE("sizes that no kernel has give no occupancy, whatever products of them wrap to") {
+TEST_CASE("impossible sizes give no occupancy, even if their products wrap around") {
   auto const sm = limits_of(9, 0);
   for (std::uint32_t const registers : {0U, 513U, 1U << 27, UINT32_MAX - 7, UINT32_MAX})
     CHECK_FALSE(occupancy_of(launch(128, registers), sm));
@@ -206,7 +206,7 @@ TEST_CASE("sizes that no kernel has give no occupancy, whatever products of them
   CHECK_FALSE(occupancy_of(launch(128, 32, 32), damaged));
 }
 
-TEST_CASE("the next step is what one more block on each SM needs, and it leads there") {
+TEST_CASE("the next step gives what one more block per SM needs, and applying it adds that block") {
   auto const sm = limits_of(9, 0);
   auto const wide = launch(384, 168);
   auto const now = occupancy_of(wide, sm);
@@ -223,7 +223,7 @@ TEST_CASE("the next step is what one more block on each SM needs, and it leads t
   CHECK_FALSE(step->threads_per_block);
 }
 
-TEST_CASE("no step is said where all warps are in use or the SM holds no more blocks") {
+TEST_CASE("there is no next step if all warps are in use or the SM holds no more blocks") {
   auto const sm = limits_of(9, 0);
   for (auto const& shape : {launch(1024), launch(32)}) {
     auto const now = occupancy_of(shape, sm);
@@ -232,7 +232,7 @@ TEST_CASE("no step is said where all warps are in use or the SM holds no more bl
   }
 }
 
-TEST_CASE("each step leads to one more block, and one register or granule more does not") {
+TEST_CASE("each step adds one block, and one register or granule more does not") {
   std::mt19937 random(16);
   int steps = 0;
   for (auto const& [major, minor] : capabilities) {

@@ -55,7 +55,7 @@ void check_sums(std::vector<range_path> const& paths) {
 
 }  // namespace
 
-TEST_CASE("a range of one name has a place in each range that it lies in") {
+TEST_CASE("a range name has a separate place in each range around it") {
   auto const t = trace_of(
       {range("fwd", 0_us, 100_us), range("gemm", 10_us, 30_us), kernel("a", 12_us, 22_us),
        range("bwd", 200_us, 400_us), range("gemm", 210_us, 250_us), kernel("a", 215_us, 235_us),
@@ -73,7 +73,7 @@ TEST_CASE("a range of one name has a place in each range that it lies in") {
   check_sums(paths.made.paths);
 }
 
-TEST_CASE("ranges that are entered again stand in one place") {
+TEST_CASE("ranges that are entered again share one place") {
   auto const t = trace_of({range("step 0", 0_us, 10_us), range("gemm", 1_us, 3_us),
                            range("step 1", 10_us, 30_us), range("gemm", 11_us, 17_us)});
   paths_of_trace const paths(t, 100, [&](traced_range const& range) {
@@ -88,7 +88,7 @@ TEST_CASE("ranges that are entered again stand in one place") {
   CHECK(paths("gemm").cpu_ns == 8'000);
 }
 
-TEST_CASE("a range inside one of its own name is a place of its own, and counts there once") {
+TEST_CASE("a range inside a range of the same name has its own place, and is counted once there") {
   auto const t =
       trace_of({range("f", 0_us, 100_us), range("f", 10_us, 40_us), kernel("k", 20_us, 30_us)});
   paths_of_trace const paths(t);
@@ -100,7 +100,7 @@ TEST_CASE("a range inside one of its own name is a place of its own, and counts 
   CHECK(paths("f", 1).own_gpu_ns == 10'000);
 }
 
-TEST_CASE("work counts in the start/end ranges that were open at its launch, too") {
+TEST_CASE("work also counts in the start/end ranges that were open at its launch") {
   auto const t = trace_of({range("io", 0_us, 100_us).start_end(), range("step", 10_us, 50_us),
                            kernel("k", 20_us, 30_us), kernel("late", 120_us, 130_us)});
   paths_of_trace const paths(t);
@@ -109,7 +109,7 @@ TEST_CASE("work counts in the start/end ranges that were open at its launch, too
   CHECK(paths("step").gpu_ns == 10'000);
 }
 
-TEST_CASE("of more paths than the limit the short ones are joined where they lie") {
+TEST_CASE("beyond the limit of paths the short ones are joined within their parent") {
   std::vector<event> events = {range("step", 0_us, 1000_us), range("long", 0_us, 500_us),
                                kernel("k", 10_us, 300_us)};
   for (int i = 0; i < 20; ++i)
@@ -129,7 +129,7 @@ TEST_CASE("of more paths than the limit the short ones are joined where they lie
   check_sums(paths.made.paths);
 }
 
-TEST_CASE("a path that would be joined with no other keeps its name") {
+TEST_CASE("a path is not joined if it would be the only one") {
   auto const t = trace_of({range("step", 0_us, 100_us), range("long", 0_us, 50_us),
                            range("inner", 1_us, 20_us), range("short", 60_us, 61_us)});
   paths_of_trace const paths(t, 3);  // a place for "step", one for what is inside
@@ -143,7 +143,7 @@ TEST_CASE("a path that would be joined with no other keeps its name") {
   CHECK(some.made.joined == 2);
 }
 
-TEST_CASE("no tree of ranges has more places than the limit, and no time is lost") {
+TEST_CASE("a tree of ranges never exceeds the limit of places, and no time is lost") {
   std::mt19937 random(7);
   std::vector<event> events;
   auto const nest = [&](auto const& self, std::int64_t begin, std::int64_t end, int depth) -> void {

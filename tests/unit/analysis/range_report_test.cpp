@@ -56,7 +56,7 @@ TEST_CASE("a kernel launched inside two nested ranges counts once in each") {
   CHECK(r.line("step", "gemm").range_instances == 1);
 }
 
-TEST_CASE("what was launched outside any range is known with its threads") {
+TEST_CASE("launches outside any range are listed with their threads") {
   auto const t = trace_of({range("step", 0_us, 50_us), kernel("in", 10_us, 20_us),
                            kernel("out", 60_us, 70_us), kernel("out", 60_us, 80_us).on_thread(2),
                            range("request", 100_us, 200_us).start_end(),
@@ -71,14 +71,14 @@ TEST_CASE("what was launched outside any range is known with its threads") {
         std::vector{static_cast<thread_index>(2), static_cast<thread_index>(1)});
 }
 
-TEST_CASE("what counts is when a kernel was launched, not when it ran") {
+TEST_CASE("a kernel counts by its launch time, not by its run time") {
   range_reports const r(trace_of({range("launching", 0_us, 10_us), range("waiting", 10_us, 100_us),
                                   kernel("k", 20_us, 90_us).launched_at(5_us)}));
   CHECK(r.line("launching", "k").time.count == 1);
   CHECK(r.line("waiting", "k").time.count == 0);
 }
 
-TEST_CASE("a kernel inside nested ranges of one name is still one kernel, in two ranges") {
+TEST_CASE("a kernel inside nested ranges of one name counts once, with two range instances") {
   range_reports const r(
       trace_of({range("f", 0_us, 100_us), range("f", 10_us, 50_us), kernel("k", 20_us, 30_us)}));
   CHECK(r.line("f", "k").time.count == 1);
@@ -86,7 +86,7 @@ TEST_CASE("a kernel inside nested ranges of one name is still one kernel, in two
   CHECK(r.line("f", "k").range_instances == 2);
 }
 
-TEST_CASE("ranges with such a kernel are counted once each, however many kernels they launch") {
+TEST_CASE("each range with a kernel counts once, however often it launches it") {
   range_reports const r(
       trace_of({range("step", 0_us, 10_us), kernel("a", 1_us, 2_us), kernel("b", 2_us, 3_us),
                 kernel("a", 3_us, 4_us), range("step", 20_us, 30_us), kernel("a", 21_us, 22_us),
@@ -96,7 +96,8 @@ TEST_CASE("ranges with such a kernel are counted once each, however many kernels
   CHECK(r.line("step", "b").range_instances == 1);
 }
 
-TEST_CASE("push/pop ranges hold the launches of their own thread, start/end ranges those of all") {
+TEST_CASE(
+    "push/pop ranges hold launches of their own thread, start/end ranges those of all threads") {
   range_reports const r(
       trace_of({range("mine", 0_us, 100_us), range("request", 0_us, 100_us).start_end(),
                 kernel("k", 10_us, 20_us).on_thread(2)}));
@@ -133,7 +134,7 @@ TEST_CASE("a range is projected from the first start to the last end of its GPU 
   CHECK(step.operations == 2);
 }
 
-TEST_CASE("the projection of a range contains that of the ranges inside it") {
+TEST_CASE("the projection of a range contains the projections of its inner ranges") {
   range_reports const r(trace_of({range("step", 0_us, 100_us), range("fwd", 10_us, 40_us),
                                   kernel("a", 20_us, 30_us), range("bwd", 50_us, 90_us),
                                   kernel("b", 60_us, 80_us), range("idle", 91_us, 92_us)}));

@@ -53,7 +53,8 @@ TEST_CASE("the outermost range of a helper thread lies in the range of the threa
   CHECK(tree[of("step")].around() == no_range);
 }
 
-TEST_CASE("without ranges of the main thread the thread with most time in ranges waits") {
+TEST_CASE(
+    "the thread with most time in ranges counts as waiting if the main thread has no ranges") {
   auto const t =
       trace_of({range("step", 0_us, 100_us).on_thread(5), range("op", 50_us, 60_us).on_thread(2)});
   auto tree = tree_of(t);
@@ -77,7 +78,7 @@ TEST_CASE("a range that was never closed ends at the last moment of the trace") 
   CHECK(tree[0].duration() == 80_us);
 }
 
-TEST_CASE("range numbers the trace does not hold are no range") {
+TEST_CASE("unknown range numbers give no range") {
   auto const t = trace_of({range("a", 0_us, 1_us)});
   auto const tree = tree_of(t);
   CHECK(tree.index_of(static_cast<range_id>(0)) == no_range);
@@ -126,7 +127,7 @@ TEST_CASE("start/end ranges are open from their beginning to their end, both inc
   CHECK(open.at(trace_start + 12_us).size() == 1);  // also backwards in time
 }
 
-TEST_CASE("which start/end ranges are open agrees with looking at every one of them") {
+TEST_CASE("the index of open start/end ranges agrees with a search of all ranges") {
   std::mt19937_64 random(11);
   std::vector<event> events;
   for (int i = 0; i < 60; ++i) {

@@ -5,7 +5,8 @@
 using namespace gpuprof;
 using namespace gpuprof::host;
 
-TEST_CASE("a rank is late by how far it begins behind the median, in steps where that is noticed") {
+TEST_CASE(
+    "a rank is late by its distance to the median begin, counted in steps with a notable delay") {
   std::vector<collective_meeting> meetings;
   for (std::int64_t step = 0; step < 10; ++step) {
     auto const begin = step * 1'000'000;
@@ -26,7 +27,7 @@ TEST_CASE("a rank is late by how far it begins behind the median, in steps where
   CHECK(of[3].collectives == 0);
 }
 
-TEST_CASE("without steps no rank is late: one is last in each collective") {
+TEST_CASE("without steps no rank is late: some rank is always last in a collective") {
   std::vector<collective_meeting> const meetings = {
       {.ranks = {0, 1}, .last = 1, .last_start = 100, .median_start = 0}};
   CHECK(lateness_of(meetings, 2, 0)[1].last_in == 0);

@@ -41,7 +41,7 @@ std::vector<collective_row> waits_of(std::vector<collective_occurrences> const& 
 
 }  // namespace
 
-TEST_CASE("the spread of a figure names the rank of the greatest") {
+TEST_CASE("the spread of a figure names the rank with the maximum") {
   std::vector<rank_value> const values = {{0, 10}, {4, 30}, {7, 20}, {9, 30}};
   auto const spread = spread_of(values);
   CHECK(spread.ranks == 4);
@@ -53,7 +53,7 @@ TEST_CASE("the spread of a figure names the rank of the greatest") {
   CHECK(spread_of({}).ranks == 0);
 }
 
-TEST_CASE("GPU work that overlaps is busy time once, on each GPU") {
+TEST_CASE("overlapping GPU work counts once as busy time, on each GPU") {
   busy_time busy;
   busy.add(device_id{0}, at(0), 10_us);
   busy.add(device_id{0}, at(2), 3_us);
@@ -64,7 +64,7 @@ TEST_CASE("GPU work that overlaps is busy time once, on each GPU") {
   CHECK(busy.devices().size() == 2);
 }
 
-TEST_CASE("clocks of two hosts are apart by the median difference of the ends of collectives") {
+TEST_CASE("the clock offset of two hosts is the median difference of the ends of collectives") {
   auto const first = ran({{0, 100}, {1000, 1100}, {2000, 2100}, {3000, 3100}, {4000, 4100}});
   auto const second = ran({{700, 801}, {1700, 1799}, {2690, 2800}, {3750, 3800}, {4000, 4802}});
   auto const clocks = offsets_of(std::vector<rank_timeline>{
@@ -77,7 +77,8 @@ TEST_CASE("clocks of two hosts are apart by the median difference of the ends of
   CHECK(clocks.of_rank == std::vector<std::int64_t>{0, 700'000, 0});
 }
 
-TEST_CASE("a collective that need not end together, or ran less often on one host, tells nothing") {
+TEST_CASE(
+    "a collective that need not end together, or ran less often on one host, gives no offset") {
   auto const broadcast = ran({{0, 100}, {1000, 1100}, {2000, 2100}}, "ncclDevKernel_Broadcast");
   auto const three = ran({{0, 100}, {1000, 1100}, {2000, 2100}});
   auto const four = ran({{0, 100}, {1000, 1100}, {2000, 2100}, {3000, 3100}});
@@ -89,7 +90,7 @@ TEST_CASE("a collective that need not end together, or ran less often on one hos
   }
 }
 
-TEST_CASE("ranks of one host share its clock, also when it was set between their starts") {
+TEST_CASE("ranks of one host share its clock, even if it was set between their starts") {
   auto const clocks = offsets_of(std::vector<rank_timeline>{{"node1", 5'000'000, nullptr},
                                                             {"node1", 255'000'000, nullptr},
                                                             {"node1", 5'000'100, nullptr}});
@@ -131,7 +132,7 @@ TEST_CASE("waits are seen after the clocks are corrected") {
   CHECK(rows[0].wait_ns == 40'000);
 }
 
-TEST_CASE("a kernel that one rank alone has is no collective") {
+TEST_CASE("a kernel that only one rank has is not a collective") {
   auto const rows =
       waits_of({ran({{0, 100}}), ran({{0, 100}}, "other_all_reduce")}, clocks_that_agree(2));
   REQUIRE(rows.size() == 2);

@@ -16,7 +16,7 @@ Approx near(double value) {
 
 }  // namespace
 
-TEST_CASE("rates of a kernel are its counted work over its duration when nobody counts") {
+TEST_CASE("rates of a kernel are its counted work divided by its undisturbed duration") {
   auto const step = counted_step();
   auto const rows = analyzed(step).by_kernel();
   REQUIRE(rows.size() == 5);
@@ -51,7 +51,7 @@ TEST_CASE("a launch that was slowed by counting takes as long as the others in a
   CHECK(a.roofs().exact_share() == near(960. / 990));
 }
 
-TEST_CASE("shares are of the measured peak at the clock the kernel had") {
+TEST_CASE("shares refer to the measured peak at the clock of the kernel") {
   auto const step = counted_step().with_peaks();
   auto const rows = analyzed(step).by_kernel();
   auto const& gemm = rows[0];
@@ -111,7 +111,7 @@ TEST_CASE("without peaks there are rates and no shares") {
   }
 }
 
-TEST_CASE("a low share of the roofs that were looked at is no verdict while others were not") {
+TEST_CASE("low shares give no verdict while other roofs were not looked at") {
   // DRAM at 20 %, but nobody counted FLOP.
   counted_trace c(
       trace_of({kernel("k", 0_us, 10_us).correlated(1), kernel("k", 40_us, 50_us).correlated(2)}));
@@ -129,7 +129,7 @@ TEST_CASE("a low share of the roofs that were looked at is no verdict while othe
   CHECK(name_of(analyzed(c).by_kernel()[0].bound) == "DRAM");
 }
 
-TEST_CASE("DRAM is compared with the mix of reads and writes that was measured nearest to it") {
+TEST_CASE("DRAM is compared with the measured mix of reads and writes that is nearest") {
   auto const step = counted_step().with_peaks();
   measured_roofs roofs(step.device);
   for (auto const& peak : step.peaks) roofs.add(peak, step.t.names.text(peak.test));
@@ -145,7 +145,7 @@ TEST_CASE("DRAM is compared with the mix of reads and writes that was measured n
   CHECK_FALSE(measured_roofs(step.device).dram(0));
 }
 
-TEST_CASE("a peak without a rate per clock is brought from the clock it was measured at") {
+TEST_CASE("a peak without a rate per clock is scaled from the clock at which it was measured") {
   measured_roofs roofs(counted_step().device);
   roofs.add({.burst = 100e12, .burst_sm_clock_mhz = 1600}, "tensor_tf32");
   CHECK(*roofs.at_clock("tensor_tf32", 0.8e9) == near(50e12));
@@ -207,7 +207,7 @@ counted_trace partly_counted(int counted_ones) {
 
 }  // namespace
 
-TEST_CASE("what is known for less than half of a line's time is not shown as the line's") {
+TEST_CASE("figures known for less than half of a line's time are not shown") {
   auto const c = partly_counted(4);
   auto const row = analyzed(c).by_kernel().at(0);
   CHECK(row.launches == 10);
@@ -316,7 +316,7 @@ counted_trace training_steps() {
 
 }  // namespace
 
-TEST_CASE("the ranges of a training step hold what their backward thread launched, and add up") {
+TEST_CASE("ranges of a training step hold the launches of their backward thread, and add up") {
   auto const c = training_steps();
   auto const rows = analyzed(c).by_range();
   auto const& step = *row_named(rows, "step");
@@ -334,7 +334,7 @@ TEST_CASE("the ranges of a training step hold what their backward thread launche
   CHECK(step.exact_share == near(1));
 }
 
-TEST_CASE("what was launched outside any range has a line, so that lines add up to all time") {
+TEST_CASE("launches outside any range have a line, so that lines add up to all time") {
   auto const c = training_steps();
   analyzed const a(c);
   auto const rows = a.by_range();
@@ -345,12 +345,12 @@ TEST_CASE("what was launched outside any range has a line, so that lines add up 
   CHECK(outside->total_ns + row_named(rows, "step")->total_ns == near(a.roofs().gpu_ns()));
 }
 
-TEST_CASE("without ranges there is no line of what was launched outside them") {
+TEST_CASE("without ranges there is no line for launches outside of ranges") {
   counted_trace const c(trace_of({kernel("k", 0_us, 10_us)}));
   CHECK(analyzed(c).by_range().empty());
 }
 
-TEST_CASE("what a marker declares stands where nothing was counted, and says so") {
+TEST_CASE("declared work is used if nothing was counted, and marked as declared") {
   counted_trace c(trace_of({
       range("outer", 0_us, 500_us),
       range("declared", 10_us, 100_us),
@@ -377,7 +377,7 @@ TEST_CASE("what a marker declares stands where nothing was counted, and says so"
   CHECK(outer.exact_share == near(30. / 50));
 }
 
-TEST_CASE("FLOP and bytes that ranges declare are of the innermost that declares each") {
+TEST_CASE("declared FLOP and bytes each come from the innermost range that declares them") {
   counted_trace const c(trace_of({
       range("flops", 0_us, 500_us),
       range("bytes", 10_us, 100_us),
@@ -403,7 +403,7 @@ TEST_CASE("FLOP and bytes that ranges declare are of the innermost that declares
   CHECK(of("other").declared_bytes_ns == 0);
 }
 
-TEST_CASE("ranges can be listed by something else than their names") {
+TEST_CASE("ranges can be listed by other keys than their names") {
   auto const t = trace_of({range("gemm", 0_us, 100_us), kernel("a", 20_us, 40_us).correlated(1),
                            range("gemm", 200_us, 300_us), range("inner", 205_us, 260_us),
                            kernel("a", 210_us, 240_us).correlated(2)});
@@ -428,7 +428,7 @@ TEST_CASE("ranges can be listed by something else than their names") {
   CHECK(rows[0].workloads.front().tally.ns == 50'000);  // "inner", too, is of the rest
 }
 
-TEST_CASE("work by places counts in all that is around it") {
+TEST_CASE("work listed by place counts in all enclosing places") {
   auto const t = trace_of({range("step", 0_us, 100_us), range("gemm", 10_us, 50_us),
                            kernel("a", 20_us, 40_us).correlated(1),
                            kernel("b", 60_us, 65_us).correlated(2), range("empty", 70_us, 80_us)});

@@ -31,7 +31,7 @@ TEST_CASE("two kernels of 100 and 200 ns have the deviation that nsys prints, 70
   CHECK(s.deviation == Approx(70.7107).epsilon(1e-5));
 }
 
-TEST_CASE("a single value has no deviation, and no values are all zero") {
+TEST_CASE("a single value has zero deviation, and without values all statistics are zero") {
   auto const one = series({5}).summarize();
   CHECK(one.median == 5);
   CHECK(one.deviation == 0);
@@ -75,7 +75,7 @@ TEST_CASE("every statistic of random series equals the plain computation") {
   }
 }
 
-TEST_CASE("series put together count as one") {
+TEST_CASE("joined series give the statistics of all values") {
   auto all = series({1, 5'000'000'000});
   all.add_all(series({3, 6'000'000'000}));
   auto const s = all.summarize();

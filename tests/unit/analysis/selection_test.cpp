@@ -96,7 +96,7 @@ TEST_CASE("an index chooses one of the ranges of a name, counted from 0") {
   CHECK(missing.message().find("occurs 2 times") != std::string::npos);
 }
 
-TEST_CASE("without a domain a filter means the default domain, a star means any") {
+TEST_CASE("a filter without a domain means the default domain, a star means any") {
   selected const s(
       trace_of({range("step", 0_us, 10_us).in_domain("lib"), kernel("a", 1_us, 2_us)}));
   CHECK(s.kernels(s.inside("step@lib")) == 1);
@@ -144,13 +144,13 @@ TEST_CASE("API calls are kept when their thread was inside the range") {
   CHECK(kept == std::vector{true, false, false});
 }
 
-TEST_CASE("a range filter leaves out what no thread launched") {
+TEST_CASE("a range filter leaves out work without a launching thread") {
   selected const s(trace_of({range("step", 0_us, 10_us)}));
   CHECK(selection{}.keeps_unlaunched(trace_start, trace_start + 1_us));
   CHECK_FALSE(s.inside("step").keeps_unlaunched(trace_start, trace_start + 1_us));
 }
 
-TEST_CASE("a range filter keeps what threads without ranges launched for the one that waits") {
+TEST_CASE("a range filter keeps launches of threads without ranges inside the waiting range") {
   selected const s(
       trace_of({range("step", 0_us, 100_us), range("backward", 40_us, 80_us),
                 kernel("k", 50_us, 60_us).on_thread(2), kernel("k", 90_us, 95_us).on_thread(2)}));

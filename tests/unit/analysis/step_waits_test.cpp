@@ -25,7 +25,7 @@ std::vector<waits_of_rank> step_waits_of(std::vector<collective_occurrences> con
 
 }  // namespace
 
-TEST_CASE("a rank waits in the step that launched the collective until the last rank begins") {
+TEST_CASE("a rank waits until the last one begins and the wait counts in the step of the launch") {
   auto const waits = step_waits_of({{{"sum", {collective(0, 100, 0), collective(200, 300, 1)}}},
                                     {{"sum", {collective(30, 100, 0), collective(190, 300, 1)}}},
                                     {{"sum", {collective(10, 100, 0), collective(250, 300, 1)}}}},
@@ -36,7 +36,7 @@ TEST_CASE("a rank waits in the step that launched the collective until the last 
   CHECK(waits[2].by_step == std::vector<std::uint64_t>{20'000, 0});
 }
 
-TEST_CASE("waits of several collectives of a step add up, those outside of steps stand alone") {
+TEST_CASE("waits of all collectives of a step add up, and those outside steps are separate") {
   auto const waits =
       step_waits_of({{{"sum", {collective(0, 100, no_step), collective(200, 300, 2)}},
                       {"gather", {collective(400, 500, 2)}}},
@@ -49,7 +49,7 @@ TEST_CASE("waits of several collectives of a step add up, those outside of steps
   CHECK(waits[1].outside_ns == 0);
 }
 
-TEST_CASE("all waits by step are those of the collectives, by corrected clocks") {
+TEST_CASE("all waits by step equal those of the collectives, by corrected clocks") {
   std::vector<collective_occurrences> const ranks = {
       {{"sum", {collective(0, 90, 0), collective(100, 190, 0), collective(200, 290, 1)}}},
       {{"sum", {collective(1020, 1090, 0), collective(1105, 1190, 1), collective(1200, 1290, 1)}}}};

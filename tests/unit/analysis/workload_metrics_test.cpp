@@ -43,7 +43,7 @@ counted_trace half_counted(counted const& count) {
 
 }  // namespace
 
-TEST_CASE("what was counted around launches comes before what was sampled") {
+TEST_CASE("counts around launches are preferred to samples") {
   auto const c = half_counted({{dram_read_metric, 5}});
   analyzed const a(c);
   auto const counted_one = a.figures->find(a.workload_of(0), dram_read_metric);
@@ -57,7 +57,7 @@ TEST_CASE("what was counted around launches comes before what was sampled") {
   CHECK(a.figures->names().size() == a.metrics.names().size());
 }
 
-TEST_CASE("what a launch that is read changes is taken from samples of the run") {
+TEST_CASE("counts that reading a launch would change come from samples") {
   auto c = half_counted({{dram_read_metric, 5}});
   c.sample(2, 0, {{dram_read_metric, 6}});
   analyzed const a(c);
@@ -73,7 +73,7 @@ TEST_CASE("what a launch that is read changes is taken from samples of the run")
   CHECK(read_alone->source == figure_source::exact);
 }
 
-TEST_CASE("cycles of the tensor cores give FLOP where the same kernel was counted elsewhere") {
+TEST_CASE("tensor core cycles give FLOP if the same kernel was counted with another grid") {
   auto const c = half_counted({{tensor_cycles_metric, 500}, {tensor("bf16_dst_fp32"), 2e6}});
   auto const rows = analyzed(c).by_signature();
   REQUIRE(rows.size() == 2);
@@ -84,7 +84,7 @@ TEST_CASE("cycles of the tensor cores give FLOP where the same kernel was counte
   CHECK(rows[1].source == flop_source::tensor_counted);
 }
 
-TEST_CASE("FLOP by cycles are as unsure as the cycles and what a cycle computes") {
+TEST_CASE("FLOP from cycles have the errors of the cycles and of the rate") {
   auto const c = half_counted({{tensor_cycles_metric, 500}, {tensor("bf16_dst_fp32"), 2e6}});
   auto const rows = analyzed(c).by_signature();
   REQUIRE(rows.size() == 2);
@@ -99,7 +99,7 @@ TEST_CASE("FLOP by cycles are as unsure as the cycles and what a cycle computes"
   CHECK_FALSE(rows[1].flops_error[bf16]);
 }
 
-TEST_CASE("where operations of a type were counted, cycles do not add to them") {
+TEST_CASE("if operations of a type were counted, cycles do not add to them") {
   // Of the other grid bf16 alone was counted, so there is no total.
   auto c = half_counted({{tensor_cycles_metric, 500}, {tensor("bf16_dst_fp32"), 2e6}});
   c.with_peaks();
@@ -117,14 +117,14 @@ TEST_CASE("where operations of a type were counted, cycles do not add to them") 
   CHECK(rows[0].source == flop_source::not_measured);
 }
 
-TEST_CASE("a kernel that used two precisions says nothing of cycles elsewhere") {
+TEST_CASE("a kernel with two precisions gives no rate for cycles elsewhere") {
   auto const c = half_counted(
       {{tensor_cycles_metric, 500}, {tensor("bf16_dst_fp32"), 1e6}, {tensor("fp8"), 1e6}});
   auto const rows = analyzed(c).by_signature();
   CHECK(rows[0].source == flop_source::not_measured);
 }
 
-TEST_CASE("kernels of another name say nothing") {
+TEST_CASE("kernels with another name give no rate") {
   auto c = half_counted({{tensor_cycles_metric, 500}, {tensor("bf16_dst_fp32"), 2e6}});
   c.t.shapes[1].name = c.t.names.intern("other");
   auto const rows = analyzed(c).by_signature();

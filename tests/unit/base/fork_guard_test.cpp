@@ -54,7 +54,7 @@ TEST_CASE("a child never finds a lock held that was taken under a guard") {
   over = true;
 }
 
-TEST_CASE("a guard that is never left holds a fork up for seconds, not for ever") {
+TEST_CASE("a guard that is never left delays a fork for seconds, not forever") {
   std::atomic<bool> inside{false}, over{false};
   std::jthread holder([&] {
     fork_guard const guard;
@@ -73,7 +73,7 @@ TEST_CASE("a guard that is never left holds a fork up for seconds, not for ever"
   over.notify_one();
 }
 
-TEST_CASE("the C library is asked to call at forks once, and never in a guard") {
+TEST_CASE("fork handlers are registered once, and never inside a guard") {
   watch_forks();
   {
     fork_guard const guard;  // a fork that waits for it holds a lock that the call takes
@@ -83,7 +83,7 @@ TEST_CASE("the C library is asked to call at forks once, and never in a guard") 
   CHECK(registrations == 1);
 }
 
-TEST_CASE("a child runs what it was told to run, in the order in which it was told") {
+TEST_CASE("a child runs its registered functions in the order of registration") {
   static std::vector<int> ran;
   REQUIRE(run_in_children([] { ran.push_back(1); }));
   REQUIRE(run_in_children([] { ran.push_back(2); }));

@@ -29,7 +29,7 @@ bool with_room_for(rlim_t more, Act act) {
 
 }  // namespace
 
-TEST_CASE("free descriptors are the numbers below the limit that nothing has") {
+TEST_CASE("free descriptors are the unused numbers below the limit") {
   CHECK(with_room_for(10, [] { return has_free_descriptors(10) && !has_free_descriptors(11); }));
   CHECK(with_room_for(0, [] { return has_free_descriptors(0) && !has_free_descriptors(1); }));
   CHECK(with_room_for(10, [] {

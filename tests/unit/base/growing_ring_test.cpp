@@ -45,8 +45,7 @@ TEST_CASE("a ring grows up to its limit, and what it held is read in order") {
   CHECK(budget.used() == 0);
 }
 
-TEST_CASE(
-    "beyond a modest size a ring takes a quarter of the budget, and says that it wants more") {
+TEST_CASE("a large ring takes at most a quarter of the budget, and reports that it lacks memory") {
   constexpr std::size_t modest_bytes = ring::modest_slots * sizeof(std::uint64_t);
   memory_budget budget(8 * modest_bytes);
   std::vector<std::uint64_t> first(128);
@@ -56,7 +55,7 @@ TEST_CASE(
   CHECK(budget.used() <= budget.limit() / 4);
 }
 
-TEST_CASE("the reader of a large ring is asked to come as early as that of a modest one") {
+TEST_CASE("a large ring counts as half full at the same fill level as a modest one") {
   memory_budget budget(64u << 20);
   std::vector<std::uint64_t> first(128);
   ring slots(first, ring::modest_slots * 4, budget);

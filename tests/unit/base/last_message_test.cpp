@@ -14,7 +14,7 @@
 
 using namespace gpuprof;
 
-TEST_CASE("the last message is empty until one is kept, and again when it is forgotten") {
+TEST_CASE("the last message is empty at first and after it is cleared") {
   std::thread([] {
     CHECK(std::string(last_message()).empty());
     keep_message("first");
@@ -41,7 +41,7 @@ TEST_CASE("a long message is cut between two characters, and errno stays") {
   CHECK(last_message() == std::string(max_message_bytes - 1, 'x'));
 }
 
-TEST_CASE("threads that have ended leave their places to others") {
+TEST_CASE("threads that have ended free their places") {
   std::string last;
   for (int i = 0; i < 200; ++i)
     std::thread([&, i] {
@@ -51,7 +51,7 @@ TEST_CASE("threads that have ended leave their places to others") {
   CHECK(last == "message 199");
 }
 
-TEST_CASE("where more threads run than there are places, the message points to stderr") {
+TEST_CASE("if more threads run than there are places, the message points to stderr") {
   std::mutex mutex;
   std::condition_variable changed;
   int kept = 0;
@@ -83,7 +83,7 @@ TEST_CASE("where more threads run than there are places, the message points to s
   CHECK(others >= 16);
 }
 
-TEST_CASE("a forked child keeps messages of its own") {
+TEST_CASE("a forked child has its own messages") {
   keep_message("of the parent");
   auto const child = fork();
   if (child == 0) {

@@ -5,7 +5,7 @@
 
 using namespace gpuprof;
 
-TEST_CASE("what several owners say under one name adds up, in the order of the first ones") {
+TEST_CASE("counts of several owners under one name add up, in the order of the first ones") {
   std::atomic<std::uint64_t> const of_threads{3};
   ledger all;
   all.add("lost.kernels", of_threads);

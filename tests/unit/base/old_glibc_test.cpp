@@ -118,8 +118,7 @@ TEST_CASE("a wait until a moment that has passed ends at once and has timed out"
   pthread_mutex_unlock(&w.mutex);
 }
 
-TEST_CASE(
-    "a wait of hours looks at its clock each second, so a clock that is set delays it little") {
+TEST_CASE("a wait of hours checks its clock each second, so setting the clock delays it little") {
   waiting w;
   pthread_mutex_lock(&w.mutex);
   auto const until = after_ms(CLOCK_MONOTONIC, 3'600'000);
@@ -154,6 +153,6 @@ TEST_CASE("random numbers differ and leave errno alone") {
   CHECK(numbers.size() > 90);
 }
 
-TEST_CASE("no process counts as having one thread, so all counts are atomic") {
+TEST_CASE("every process counts as having several threads, so all counts are atomic") {
   CHECK(tested_single_threaded == 0);
 }

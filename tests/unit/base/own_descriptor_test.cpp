@@ -8,7 +8,7 @@
 
 using namespace gpuprof;
 
-TEST_CASE("a file of ours leaves the number of a closed standard stream to the program") {
+TEST_CASE("own files do not take the number of a closed standard stream") {
   auto const kept = dup(STDIN_FILENO);
   close(STDIN_FILENO);
   auto const opened = open("/dev/null", O_RDONLY | O_CLOEXEC);

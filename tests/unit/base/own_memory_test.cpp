@@ -34,7 +34,7 @@ struct pages_with_an_end {
 
 }  // namespace
 
-TEST_CASE("what is there can be read, and what is not cannot, up to the last byte") {
+TEST_CASE("existing memory can be read and other memory cannot, exact to the last byte") {
   pages_with_an_end const memory;
   CHECK(can_read(memory.begin, 2 * page));
   CHECK(can_read(memory.end - 1, 1));
@@ -44,7 +44,7 @@ TEST_CASE("what is there can be read, and what is not cannot, up to the last byt
   CHECK(can_read(memory.end, 0));
 }
 
-TEST_CASE("no address that is none can be read, and errno stays") {
+TEST_CASE("invalid addresses cannot be read, and errno stays unchanged") {
   errno = 77;
   CHECK_FALSE(can_read(nullptr, 1));
   CHECK_FALSE(can_read(reinterpret_cast<void const*>(std::uintptr_t{16}), 8));
@@ -54,7 +54,7 @@ TEST_CASE("no address that is none can be read, and errno stays") {
   CHECK(errno == 77);
 }
 
-TEST_CASE("memory that is gone since it was last asked for cannot be read") {
+TEST_CASE("memory that was unmapped after the last check cannot be read") {
   auto memory = std::make_unique<pages_with_an_end>();
   auto* const begin = memory->begin;
   REQUIRE(can_read(begin, 16));
@@ -62,7 +62,7 @@ TEST_CASE("memory that is gone since it was last asked for cannot be read") {
   CHECK_FALSE(can_read(begin, 16));
 }
 
-TEST_CASE("the stack of a thread can be read, and not what lies above it") {
+TEST_CASE("the stack of a thread can be read, but not the memory above it") {
   for (auto turn = 0; turn < 3; ++turn) {
     std::thread([] {
       char here[64] = {};
@@ -103,7 +103,7 @@ TEST_CASE("the stack of a thread can be read, and not what lies above it") {
   CHECK_FALSE(above);
 }
 
-TEST_CASE("a text has a length when it can be read up to its end") {
+TEST_CASE("a text has a length if it can be read up to its end") {
   pages_with_an_end const memory;
   std::memset(memory.begin, 'k', 2 * page);
   memory.end[-1] = '\0';

@@ -63,11 +63,11 @@ cpu_set_t one_cpu() {
 
 }  // namespace
 
-TEST_CASE("a thread of ours traps no floating-point exception, though its creator does") {
+TEST_CASE("an own thread traps no floating-point exception, even if its creator does") {
   CHECK(made_by([] { feenableexcept(FE_DIVBYZERO | FE_INVALID); }).traps == 0);
 }
 
-TEST_CASE("a thread of ours may use all CPUs of the process, though its creator is pinned to one") {
+TEST_CASE("an own thread may use all CPUs of the process, even if its creator is pinned to one") {
   remember_cpus_of_process();
   auto const all = of_this_thread().cpus;
   if (CPU_COUNT(&all) < 2) return;
@@ -78,7 +78,7 @@ TEST_CASE("a thread of ours may use all CPUs of the process, though its creator 
   CHECK(CPU_EQUAL(&found.cpus, &all));
 }
 
-TEST_CASE("a thread of ours has the CPUs of the start, though the main thread is pinned as well") {
+TEST_CASE("an own thread has the CPUs of the start, even if the main thread is pinned too") {
   remember_cpus_of_process();
   auto const all = of_this_thread().cpus;
   if (CPU_COUNT(&all) < 2) return;
@@ -89,8 +89,7 @@ TEST_CASE("a thread of ours has the CPUs of the start, though the main thread is
   CHECK(CPU_EQUAL(&found.cpus, &all));
 }
 
-TEST_CASE(
-    "a thread of ours has the usual policy and no raised priority, whatever its creator has") {
+TEST_CASE("an own thread has the default policy and no raised priority, whatever its creator has") {
   auto may_be_raised = true;
   auto const of_real_time = made_by([&] {
     sched_param const raised{.sched_priority = 1};
@@ -108,14 +107,13 @@ TEST_CASE(
   CHECK(of_hurried.nice >= 0);
 }
 
-TEST_CASE("a thread of ours stays as patient as its creator") {
+TEST_CASE("an own thread keeps the low priority of its creator") {
   auto const found =
       made_by([] { setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), 19); });
   CHECK(found.nice == 19);
 }
 
-TEST_CASE(
-    "our arithmetic traps nothing and leaves traps, rounding and flags of the program alone") {
+TEST_CASE("own arithmetic traps nothing and keeps traps, rounding and flags of the program") {
   std::fenv_t before;
   std::fegetenv(&before);
   std::feclearexcept(FE_ALL_EXCEPT);

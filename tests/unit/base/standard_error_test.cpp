@@ -61,7 +61,7 @@ bool sigpipe_is_pending() {
 
 }  // namespace
 
-TEST_CASE("a line is its parts, and errno is as before") {
+TEST_CASE("a line joins its parts, and errno stays unchanged") {
   auto const result = in_child([] {
     errno = ENOTTY;
     log_warning("three ", std::string("parts "), std::string_view("here"));
@@ -72,7 +72,7 @@ TEST_CASE("a line is its parts, and errno is as before") {
   CHECK(result.said == "[gpuprof] three parts here\n");
 }
 
-TEST_CASE("a line into a pipe that nobody reads any more ends nobody") {
+TEST_CASE("a line into a broken pipe does not end the process") {
   int ends[2];
   REQUIRE(pipe(ends) == 0);
   auto const child = fork();
@@ -97,7 +97,7 @@ TEST_CASE("a line into a pipe that nobody reads any more ends nobody") {
   CHECK(status == 0);
 }
 
-TEST_CASE("a SIGPIPE that the program itself has pending stays pending") {
+TEST_CASE("a SIGPIPE that was pending before stays pending") {
   int ends[2];
   REQUIRE(pipe(ends) == 0);
   auto const child = fork();
@@ -121,7 +121,7 @@ TEST_CASE("a SIGPIPE that the program itself has pending stays pending") {
   CHECK(status == 0);
 }
 
-TEST_CASE("no line goes into a file that got the number of a closed stderr") {
+TEST_CASE("no line goes into a file that reuses the number of a closed stderr") {
   test::scratch_folder const folder;
   auto const file = folder / "data";
   auto const result = in_child([&] {
@@ -135,7 +135,7 @@ TEST_CASE("no line goes into a file that got the number of a closed stderr") {
   CHECK(text_in(file).empty());
 }
 
-TEST_CASE("no line goes into a file with the inode of the removed file that stderr was") {
+TEST_CASE("no line goes into a file that reuses the inode of the removed stderr file") {
   test::scratch_folder const folder;
   auto const first = folder / "first", second = folder / "second";
   auto const child = fork();

@@ -96,7 +96,7 @@ TEST_CASE("the description names the minor version") {
   CHECK(page.find("u16 minor version: " + std::to_string(format_minor) + " ") != std::string::npos);
 }
 
-TEST_CASE("the description has every column, with what it means") {
+TEST_CASE("the description has every column with its meaning") {
   auto page = read_file(GPUPROF_CAPTURE_PAGE);
   auto const begin = page.find(tables_begin);
   auto const end = page.find(tables_end);
@@ -110,7 +110,7 @@ TEST_CASE("the description has every column, with what it means") {
   CHECK(page.substr(from, end - from) == tables_described());
 }
 
-TEST_CASE("what a column refers to is a column") {
+TEST_CASE("every reference of a column names a column") {
   for (auto const& table : all_tables())
     for (auto const& column : table.columns) {
       auto const reference = note_of(table.name, column.name)->refers_to;

@@ -51,7 +51,7 @@ bool is_all_of(reading const& read, sample const& content) {
 
 }  // namespace
 
-TEST_CASE("of two captures that were joined the first is read, and the other is told") {
+TEST_CASE("if two captures were joined, the first is read and the other is reported") {
   stored_sample const stored;
   auto joined = stored.bytes;
   joined.insert(joined.end(), stored.bytes.begin(), stored.bytes.end());
@@ -61,14 +61,14 @@ TEST_CASE("of two captures that were joined the first is read, and the other is 
   CHECK_THAT(read.warnings[0], Contains("files seem to have been joined"));
 }
 
-TEST_CASE("the sample itself reads without a word") {
+TEST_CASE("the sample itself is read without warnings") {
   stored_sample const stored;
   auto const read = stored.read_changed(stored.bytes);
   CHECK(read.warnings.empty());
   CHECK(is_all_of(read, stored.content));
 }
 
-TEST_CASE("a capture cut off after any byte opens with one line and the rows up to there") {
+TEST_CASE("a capture cut after any byte opens with one line and the rows up to the cut") {
   stored_sample const stored;
   std::size_t most = 0;
   for (std::size_t length = 0; length < stored.bytes.size(); ++length) {
@@ -113,7 +113,7 @@ TEST_CASE("a cut-off capture says how much is lost") {
   CHECK_THAT(stored.read_changed(cut).warnings.at(0), Contains("was not closed"));
 }
 
-TEST_CASE("no flipped bit gives a wrong row, and none that costs rows goes unreported") {
+TEST_CASE("no flipped bit gives a wrong row, and every lost row is reported") {
   stored_sample const stored;
   std::size_t harmless = 0;
   for (std::size_t at = 0; at < stored.bytes.size(); ++at) {
@@ -181,7 +181,7 @@ TEST_CASE("a damaged block costs its own rows and no others") {
   }
 }
 
-TEST_CASE("what a damaged, a cut and an unfinished file lack is told in numbers") {
+TEST_CASE("losses of damaged, cut and unfinished files are given in numbers") {
   auto const whole = stored_sample().bytes;
   memory_file const file;
   file.replace(whole);
@@ -224,7 +224,7 @@ TEST_CASE("a file from a newer gpuprof is refused with its version") {
   CHECK_THAT(read.refusal, Contains("has capture format 2.3, this gpuprof reads up to 1"));
 }
 
-TEST_CASE("a newer minor version reads, tables and columns it does not know are passed over") {
+TEST_CASE("a newer minor version is read, and unknown tables and columns are skipped") {
   scratch_file file{"minor"};
   {
     std::vector<unsigned char> bytes;
@@ -247,7 +247,7 @@ TEST_CASE("a newer minor version reads, tables and columns it does not know are 
   CHECK(ends[2].range == range_id{0});  // an older writer's missing column: the default
 }
 
-TEST_CASE("a block that claims more rows than its bytes can hold is damage") {
+TEST_CASE("a block that claims more rows than its bytes can hold is damaged") {
   memory_file const file;
   block_encoder encoder;
   auto const header = to_bytes_of_file_header(format_major, format_minor);
@@ -296,7 +296,7 @@ TEST_CASE("rows that take next to no bytes are read as they were written") {
   CHECK(in->warnings().empty());
 }
 
-TEST_CASE("names that take more memory than names may are left out, with a line") {
+TEST_CASE("names beyond the memory limit for names are left out, with a line") {
   memory_file const file;
   block_encoder encoder;
   auto const header = to_bytes_of_file_header(format_major, format_minor);
@@ -318,7 +318,7 @@ TEST_CASE("names that take more memory than names may are left out, with a line"
   CHECK_THAT(in->warnings()[0], Contains("19 names are left out"));
 }
 
-TEST_CASE("what is no capture is said to be none") {
+TEST_CASE("a file that is not a capture is reported as such") {
   scratch_file file{"other"};
   auto const refusal = [&](std::string const& content) {
     file.replace({content.begin(), content.end()});

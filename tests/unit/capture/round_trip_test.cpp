@@ -74,7 +74,7 @@ constexpr std::size_t member_count() {
 
 }  // namespace
 
-TEST_CASE("rows of every table come back as they were") {
+TEST_CASE("rows of every table are read as they were written") {
   auto const count = GENERATE(1, 2, 3, 5, 127, 128, 129, 3000);
   auto const seed = GENERATE(range(1u, 6u));
   auto const check = [&]<class Row>(std::type_identity<Row>) {
@@ -85,7 +85,7 @@ TEST_CASE("rows of every table come back as they were") {
   for_every_table(check);
 }
 
-TEST_CASE("tables longer than a block come back whole and in order") {
+TEST_CASE("tables longer than a block are read completely and in order") {
   check_round_trip<kernel_record>(2 * block_rows + 17, 11);
   check_round_trip<name_row>(block_rows + 3, 12);
   check_round_trip<range_begin>(block_rows, 13);
@@ -119,7 +119,7 @@ TEST_CASE("table numbers are the places in the list of tables") {
   for (auto const& table : all_tables()) CHECK(table.number == expected++);
 }
 
-TEST_CASE("the greatest and least numbers survive") {
+TEST_CASE("the largest and smallest numbers are read as written") {
   scratch_file file;
   constexpr auto greatest = std::numeric_limits<std::uint64_t>::max();
   std::vector<kernel_record> kernels(6);
@@ -182,7 +182,7 @@ TEST_CASE("names are found by id, and unknown ids are empty") {
   CHECK(in->text(name_id{4000000000u}) == std::string(max_text_bytes, 'x'));
 }
 
-TEST_CASE("names stand in the file before the rows that were added after them") {
+TEST_CASE("names are in the file before the rows that were added after them") {
   scratch_file file;
   auto out = writer::create(file.path(), create_mode::fail_if_exists);
   REQUIRE(out);
@@ -206,7 +206,7 @@ TEST_CASE("names stand in the file before the rows that were added after them") 
   CHECK(in->text(facts[0].value) == "node17");
 }
 
-TEST_CASE("a file says itself which tables and columns it may hold") {
+TEST_CASE("a file lists the tables and columns that it may hold") {
   scratch_file file;
   { REQUIRE(writer::create(file.path(), create_mode::fail_if_exists)); }
   auto in = reader::open(file.path());

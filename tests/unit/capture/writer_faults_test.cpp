@@ -156,7 +156,7 @@ TEST_CASE("a file size limit ends the recording once and cleanly, without SIGXFS
   CHECK_THAT(in->warnings()[0], Contains(std::to_string(lost) + " records are missing"));
 }
 
-TEST_CASE("a file with a limit stays below it, whole, and all rows beyond are counted") {
+TEST_CASE("a file with a limit stays below it, is complete, and all further rows are counted") {
   scratch_file const file{"bounded"};
   auto out = writer::create(file.path(), create_mode::fail_if_exists);
   REQUIRE(out);
@@ -175,7 +175,7 @@ TEST_CASE("a file with a limit stays below it, whole, and all rows beyond are co
   CHECK(kept + lost == done.added);
 }
 
-TEST_CASE("a writer tells the room on the disk of its file, until the program has closed it") {
+TEST_CASE("a writer reports the free disk space, until the program has closed its file") {
   scratch_file const file{"space"};
   auto out = writer::create(file.path(), create_mode::fail_if_exists);
   REQUIRE(out);
@@ -187,7 +187,7 @@ TEST_CASE("a writer tells the room on the disk of its file, until the program ha
   CHECK_FALSE((*out)->space());
 }
 
-TEST_CASE("a write that the kernel refuses leaves the file as it was") {
+TEST_CASE("a write that the kernel refuses leaves the file unchanged") {
   scratch_file const file{"refused"};
   auto out = writer::create(file.path(), create_mode::fail_if_exists);
   REQUIRE(out);
@@ -243,7 +243,7 @@ TEST_CASE("a full disk keeps every whole batch that fitted") {
   }
 }
 
-TEST_CASE("all that was flushed before SIGKILL is there") {
+TEST_CASE("all data flushed before SIGKILL is in the file") {
   scratch_file file{"kill"};
   sample const content;
   int ready[2];
@@ -336,7 +336,7 @@ TEST_CASE("a link in place of a capture is not followed") {
   CHECK(victim.bytes() == std::vector<char>{'m', 'i', 'n', 'e'});
 }
 
-TEST_CASE("a replaced file keeps its content for whoever has it under another name") {
+TEST_CASE("a replaced file keeps its content under its other names") {
   scratch_file const file{"replaced"};
   scratch_file const other_name{"other_name"};
   file.replace({'o', 'l', 'd'});
@@ -346,7 +346,7 @@ TEST_CASE("a replaced file keeps its content for whoever has it under another na
   CHECK(reader::open(file.path()));
 }
 
-TEST_CASE("only its owner may read a capture, and the umask may take more away") {
+TEST_CASE("only its owner may read a capture, and the umask may restrict it further") {
   scratch_file const open{"open"};
   scratch_file const replaced{"replaced"};
   scratch_file const strict{"strict"};
@@ -436,7 +436,7 @@ TEST_CASE("a forked child keeps what the program opened under the number of a ca
   ::close(number);
 }
 
-TEST_CASE("places where no capture can be are refused with the reason") {
+TEST_CASE("places where no capture can be written are refused with the reason") {
   auto const in_no_folder = writer::create("/no/such/folder/x", create_mode::overwrite);
   REQUIRE_FALSE(in_no_folder);
   CHECK_THAT(in_no_folder.message(), Contains("No such file or directory; nothing is recorded"));

@@ -79,7 +79,7 @@ struct bench {
 
 }  // namespace
 
-TEST_CASE("a kernel record gives its shape once, and where and when it ran") {
+TEST_CASE("a kernel record gives its shape once, and each launch's time and place") {
   bench b;
   b.decode(kernel_record_of("_Z4gemmv", 42));
   REQUIRE(b.sink.shapes.size() == 1);
@@ -134,7 +134,7 @@ TEST_CASE("kernels of CUDA 12.0 are read by the same code") {
   CHECK(b.sink.shapes[0].max_active_clusters == 9);
 }
 
-TEST_CASE("a kernel without times is counted and still handed on, for the account of launches") {
+TEST_CASE("a kernel without times is counted and still passed on, to account for its launch") {
   bench b;
   b.decode(kernel_record_of("k", 1, 0, 0), kernel_record_of("k", 2, 700, 0),
            kernel_record_of("k", 3));
@@ -146,7 +146,7 @@ TEST_CASE("a kernel without times is counted and still handed on, for the accoun
   CHECK(b.sink.kernels[2].start.value == 1000);
 }
 
-TEST_CASE("an end before the start makes a duration of nothing, not a huge one") {
+TEST_CASE("an end before the start gives duration zero, not a huge one") {
   bench b;
   b.decode(kernel_record_of("k", 1, 1000, 900));
   CHECK(b.sink.kernels.at(0).duration.value == 0);
@@ -166,7 +166,7 @@ TEST_CASE("a kernel without a name has the empty name") {
   CHECK(b.sink.shapes.at(0).name == name_id{});
 }
 
-TEST_CASE("another name at an address used before is seen once code was unloaded") {
+TEST_CASE("a new name at an old address is noticed after code was unloaded") {
   bench b;
   char name[16] = "first";
   b.decode(kernel_record_of(name, 1));
@@ -179,7 +179,7 @@ TEST_CASE("another name at an address used before is seen once code was unloaded
   CHECK(b.names.text(b.sink.shapes[1].name) == "firstly");
 }
 
-TEST_CASE("of a kernel whose code has gone the launch tells the name") {
+TEST_CASE("the name of a kernel with unloaded code comes from its launch") {
   bench b;
   char name[16] = "first";
   b.launched(1, b.kernels.of_launched(name));
@@ -196,7 +196,7 @@ TEST_CASE("of a kernel whose code has gone the launch tells the name") {
   CHECK(b.names.text(b.sink.shapes[1].name) == "other");
 }
 
-TEST_CASE("of a graph whose code has gone the name is what it was when the graph was launched") {
+TEST_CASE("the name of a graph kernel with unloaded code is the one at the graph launch") {
   bench b;
   char name[16] = "first";
   b.kernels.of_launched(name);  // into the graph, on a stream that is captured
@@ -207,7 +207,7 @@ TEST_CASE("of a graph whose code has gone the name is what it was when the graph
   CHECK(b.names.text(b.sink.shapes.at(0).name) == "first");
 }
 
-TEST_CASE("a graph's kernel keeps its name where another's has come to stand there since") {
+TEST_CASE("a kernel of a graph keeps its name if another name was loaded at the same address") {
   bench b;
   char name[16] = "first";
   b.kernels.of_launched(name);
@@ -221,7 +221,7 @@ TEST_CASE("a graph's kernel keeps its name where another's has come to stand the
   CHECK(b.names.text(b.sink.shapes.at(0).name) == "first");
 }
 
-TEST_CASE("a kernel that CUPTI runs under the number of a launch keeps its own name") {
+TEST_CASE("a kernel that CUPTI runs with the correlation id of a launch keeps its own name") {
   bench b;
   b.launched(1, b.kernels.of_launched("gemm"));
   auto own = kernel_record_of("WaitNs", 1);
@@ -230,7 +230,7 @@ TEST_CASE("a kernel that CUPTI runs under the number of a launch keeps its own n
   CHECK(b.names.text(b.sink.shapes.at(0).name) == "WaitNs");
 }
 
-TEST_CASE("a name that is not there any more is none, and nothing breaks") {
+TEST_CASE("a name that cannot be read any more is empty, and nothing crashes") {
   bench b;
   auto const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   void* const memory = mmap(nullptr, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -240,7 +240,7 @@ TEST_CASE("a name that is not there any more is none, and nothing breaks") {
   CHECK(b.sink.shapes.at(0).name == name_id{});
 }
 
-TEST_CASE("with more kernels than pointers are remembered every name is right all the same") {
+TEST_CASE("with more kernels than remembered pointers every name is still right") {
   bench b;
   constexpr std::size_t names = 20'000;
   std::vector<std::string> texts;
@@ -256,7 +256,7 @@ TEST_CASE("with more kernels than pointers are remembered every name is right al
 }
 
 TEST_CASE(
-    "a kernel with one shape too many keeps its name and gives up its grid, which is counted") {
+    "a kernel beyond the limit of shapes keeps its name and loses its grid, which is counted") {
   bench b;
   constexpr std::size_t most = shape_table::default_max_whole;
   auto kernel = kernel_record_of("k", 1);
@@ -297,7 +297,7 @@ TEST_CASE(
   CHECK(b.decoder.losses().kernels_without_grid == 5);
 }
 
-TEST_CASE("a copy tells bytes, kinds and whether the call waited") {
+TEST_CASE("a copy record has bytes, kinds and whether the call waited") {
   bench b;
   auto waiting = copy_record_of(9, 77);
   waiting.flags = 0;
@@ -322,7 +322,7 @@ TEST_CASE("a copy tells bytes, kinds and whether the call waited") {
   CHECK_FALSE(b.sink.copies[1].asynchronous);
 }
 
-TEST_CASE("a record of a batch says how many copies it stands for, from CUDA 12.8 on") {
+TEST_CASE("a record of a batch has its number of copies from CUDA 12.8 on") {
   auto batch = copy_record_of(8);
   batch.copyCount = 16;
   auto endless = copy_record_of(9);
@@ -349,7 +349,7 @@ TEST_CASE("a copy of an older CUPTI is read by the same code") {
   CHECK(b.sink.copies[0].graph == graph_id{3});
 }
 
-TEST_CASE("a peer copy tells both devices") {
+TEST_CASE("a peer copy record names both devices") {
   bench b;
   CUpti_ActivityMemcpyPtoP4 p{};
   p.kind = CUPTI_ACTIVITY_KIND_MEMCPY2;
@@ -378,7 +378,7 @@ TEST_CASE("a peer copy tells both devices") {
   CHECK(c.asynchronous);
 }
 
-TEST_CASE("a memset tells bytes, value and kind of memory") {
+TEST_CASE("a memset record has bytes, value and kind of memory") {
   bench b;
   b.decode(set_record_of(6));
   auto const& m = b.sink.sets.at(0);
@@ -453,14 +453,14 @@ TEST_CASE("the name of an API call is asked for once") {
   CHECK(b.cupti.count("cuptiGetCallbackName") == 1);
 }
 
-TEST_CASE("API calls this CUPTI has no name for go by their number, however large") {
+TEST_CASE("API calls without a name in this CUPTI are named by their number, however large") {
   bench b;
   b.decode(api_record_of(true, 5000, 1), api_record_of(true, 0xffffffff, 2));
   CHECK(b.names.text(b.sink.calls.at(0).name) == "API call 5000");
   CHECK(b.names.text(b.sink.calls.at(1).name) == "API call 4294967295");
 }
 
-TEST_CASE("a synchronization's result is read from CUDA 13.0 on, where the field is") {
+TEST_CASE("the result of a synchronization is read from CUDA 13.0 on, where the field exists") {
   CUpti_ActivitySynchronization2 s{};
   s.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
   s.start = 50, s.end = 80;
@@ -482,7 +482,7 @@ TEST_CASE("a synchronization's result is read from CUDA 13.0 on, where the field
   }
 }
 
-TEST_CASE("device memory: where, how much, from which pool, by whom") {
+TEST_CASE("device memory records: place, size, pool and stream") {
   CUpti_ActivityMemory4 m{};
   m.kind = CUPTI_ACTIVITY_KIND_MEMORY2;
   m.memoryOperationType = CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION;
@@ -517,7 +517,7 @@ TEST_CASE("device memory: where, how much, from which pool, by whom") {
   CHECK(b.sink.memories[1].pool_address == 0);
 }
 
-TEST_CASE("unified-memory counters: what, how much, between whom") {
+TEST_CASE("unified-memory counters: kind, value and both devices") {
   CUpti_ActivityUnifiedMemoryCounter3
       u{};  // the newest; read through the oldest that has the fields
   u.kind = CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER;
@@ -539,7 +539,7 @@ TEST_CASE("unified-memory counters: what, how much, between whom") {
   CHECK(out.stream == stream_id{7});
 }
 
-TEST_CASE("records nobody asked for are counted and passed over") {
+TEST_CASE("records of unknown kinds are counted and skipped") {
   CUpti_ActivityName other{};
   other.kind = CUPTI_ACTIVITY_KIND_NAME;
   bench b;
@@ -549,7 +549,7 @@ TEST_CASE("records nobody asked for are counted and passed over") {
   CHECK(b.decoder.records() == 2);
 }
 
-TEST_CASE("a buffer cut off inside a record keeps what comes before, and is counted") {
+TEST_CASE("a buffer cut inside a record keeps the records before the cut, and is counted") {
   bench b;
   b.cupti.library.api.cuptiActivityGetNextRecord = &next_record_by_size;
   record_buffer buffer;
@@ -560,7 +560,7 @@ TEST_CASE("a buffer cut off inside a record keeps what comes before, and is coun
   CHECK(b.decoder.losses().broken_buffers == 1);
 }
 
-TEST_CASE("a kind that cannot be is the end of that buffer alone") {
+TEST_CASE("an invalid kind ends only that buffer") {
   bench b;
   auto odd = kernel_record_of("k", 2);
   odd.kind = static_cast<CUpti_ActivityKind>(9999);
@@ -587,7 +587,7 @@ TEST_CASE("a place CUPTI has not written yet ends the buffer, and is counted") {
   CHECK(b.decoder.losses().broken_buffers == 1);
 }
 
-TEST_CASE("the walk by sizes is the walk of the real library") {
+TEST_CASE("the walk by record sizes gives the same records as the real library") {
   auto const real = real_walker();
   if (real == nullptr) {
     WARN("no libcupti.so.13 here: nothing to compare with");

@@ -106,7 +106,7 @@ TEST_CASE("calls that keep their thread waiting are blocking calls, in all their
   }
 }
 
-TEST_CASE("launches, asynchronous calls and questions are no blocking calls") {
+TEST_CASE("launches, asynchronous calls and queries are not blocking calls") {
   for (auto const* const name : {"cuLaunchKernel",
                                  "cuLaunchKernelEx_ptsz",
                                  "cuGraphLaunch",
@@ -141,7 +141,7 @@ TEST_CASE("launches, asynchronous calls and questions are no blocking calls") {
   }
 }
 
-TEST_CASE("a call that blocks is written down when it returns: when, where, which, how it ended") {
+TEST_CASE("a blocking call is recorded when it returns: time, thread, function and result") {
   program p;
   std::uint32_t thread = 0;
   timestamp_ns before, entered, left;
@@ -169,7 +169,7 @@ TEST_CASE("a call that blocks is written down when it returns: when, where, whic
   CHECK(seen.launches.empty());
 }
 
-TEST_CASE("a copy that blocks is a launch and a call, one that does not is a launch alone") {
+TEST_CASE("a blocking copy is a launch and a call, an asynchronous copy is only a launch") {
   program p;
   auto const seen = recorded([&] {
     p.call(copy, 1);
@@ -181,7 +181,7 @@ TEST_CASE("a copy that blocks is a launch and a call, one that does not is a lau
   CHECK(raw(seen.calls[0].correlation) == 1);
 }
 
-TEST_CASE("a call of the runtime is one call: that of the driver inside it") {
+TEST_CASE("a runtime call is recorded once: as the driver call inside it") {
   program p;
   constexpr std::uint32_t runtime_wait = CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020;
   auto const of_runtime = [&](CUpti_ApiCallbackSite site) {
@@ -201,7 +201,7 @@ TEST_CASE("a call of the runtime is one call: that of the driver inside it") {
   CHECK(seen.calls[0].id == wait);
 }
 
-TEST_CASE("code that comes and goes is written down, and switches of kinds keep out of its way") {
+TEST_CASE("loading and unloading code is recorded, and record kinds are not switched meanwhile") {
   program p;
   auto const seen = recorded([&] {
     p.call(load, 1);
@@ -215,7 +215,7 @@ TEST_CASE("code that comes and goes is written down, and switches of kinds keep 
   CHECK(seen.calls[1].id == unload);
 }
 
-TEST_CASE("calls of the profiler are none of the program's") {
+TEST_CASE("calls of the profiler are not recorded as calls of the program") {
   program p;
   auto const seen = recorded([&] {
     {
@@ -231,7 +231,7 @@ TEST_CASE("calls of the profiler are none of the program's") {
   CHECK(seen.lines == test::lines{"call 2", "call 4"});
 }
 
-TEST_CASE("nothing is written of a call whose beginning was not heard of, nor where nobody asks") {
+TEST_CASE("a call without a seen beginning is not recorded, nor are calls that no capture wants") {
   program p;
   auto const seen = recorded([&] {
     p.data = {};

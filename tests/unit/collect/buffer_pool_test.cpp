@@ -35,7 +35,7 @@ TEST_CASE("buffers come zeroed, aligned and in the size asked for") {
   pool.release(b, 0);
 }
 
-TEST_CASE("a buffer that was released comes again, zeroed, and costs nothing more") {
+TEST_CASE("a released buffer is reused, zeroed, and takes no more of the budget") {
   memory_budget budget(4 * one);
   buffer_pool pool(budget, one, true);
   auto const first = pool.take();
@@ -48,7 +48,7 @@ TEST_CASE("a buffer that was released comes again, zeroed, and costs nothing mor
   pool.release(again, 0);
 }
 
-TEST_CASE("when the budget is used up a newer CUPTI is refused, and the refusal counted") {
+TEST_CASE("a newer CUPTI is refused when the budget is used up, and the refusal is counted") {
   memory_budget budget(2 * one);
   buffer_pool pool(budget, one, true);
   auto const a = pool.take(), b = pool.take(), c = pool.take();
@@ -96,7 +96,7 @@ TEST_CASE("an older CUPTI gets small buffers before it is refused, 64 at a time"
   pool.release(large, 0);
 }
 
-TEST_CASE("a buffer of another client is told from ours") {
+TEST_CASE("a buffer of another client is distinguished from ours") {
   memory_budget budget(4 * one);
   buffer_pool pool(budget, one, true);
   auto const ours = pool.take();
@@ -107,7 +107,7 @@ TEST_CASE("a buffer of another client is told from ours") {
   pool.release(ours, 0);
 }
 
-TEST_CASE("the small buffers of an older CUPTI are ours until they are back") {
+TEST_CASE("the small buffers of an older CUPTI are ours until they are returned") {
   memory_budget budget(1);
   buffer_pool pool(budget, one, false);
   auto const small = pool.take();
@@ -116,7 +116,7 @@ TEST_CASE("the small buffers of an older CUPTI are ours until they are back") {
   CHECK_FALSE(pool.is_ours(small.bytes));
 }
 
-TEST_CASE("buffers kept ready are within the budget and are handed out first") {
+TEST_CASE("buffers kept ready count in the budget and are handed out first") {
   memory_budget budget(3 * one);
   buffer_pool pool(budget, one, true);
   pool.keep_ready(2);
@@ -141,7 +141,8 @@ TEST_CASE("a pool that ends gives its memory back to the budget") {
   CHECK(budget.used() == 0);
 }
 
-TEST_CASE("a thousand threads with a buffer each fit the default limit, and it all comes back") {
+TEST_CASE(
+    "a thousand threads with a buffer each fit the default limit, and all memory is returned") {
   constexpr std::size_t limit = 256 << 20;
   memory_budget budget(limit);
   buffer_pool pool(budget, 1 << 20, false);
@@ -166,7 +167,7 @@ TEST_CASE("a thousand threads with a buffer each fit the default limit, and it a
   CHECK(budget.used() <= 5 << 20);
 }
 
-TEST_CASE("buffers that are wanted again and again are kept, the others go back") {
+TEST_CASE("buffers in regular use are kept, the others are freed") {
   memory_budget budget(64 * one);
   buffer_pool pool(budget, one, true);
   std::vector<buffer_pool::buffer> taken;

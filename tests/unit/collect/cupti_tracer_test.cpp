@@ -101,7 +101,7 @@ bool contains(std::string const& text, std::string const& part) {
 
 }  // namespace
 
-TEST_CASE("attaching takes the subscriber slot and listens for the profiler calls alone") {
+TEST_CASE("attaching takes the subscriber slot and subscribes only to the profiler calls") {
   tracer_scene s;
   REQUIRE(s.tracer.attach());
   CHECK(s.tracer.attached());
@@ -112,7 +112,7 @@ TEST_CASE("attaching takes the subscriber slot and listens for the profiler call
   CHECK(s.cupti.count("cuptiSubscribe_v2") == 1);
 }
 
-TEST_CASE("counters hear of it when code is unloaded, since handles may mean others then") {
+TEST_CASE("counters are notified when code is unloaded, because handles may be reused then") {
   tracer_scene s;
   static listening_gate gate;
   s.callbacks.place_gate(gate);
@@ -131,7 +131,7 @@ TEST_CASE("counters hear of it when code is unloaded, since handles may mean oth
   CHECK(gate.unloads == 2);
 }
 
-TEST_CASE("with counters it is heard of streams and contexts, only while a capture runs") {
+TEST_CASE("with counters stream and context callbacks are on, but only while a capture runs") {
   tracer_scene s;
   std::set<std::pair<int, int>> const of_counters{
       {CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED},
@@ -161,7 +161,7 @@ TEST_CASE("with counters it is heard of streams and contexts, only while a captu
   CHECK(s.cupti.callbacks() == s.callbacks_at_rest());
 }
 
-TEST_CASE("modules are heard of from attaching on, between captures too, where somebody listens") {
+TEST_CASE("module callbacks are on from attaching, also between captures, if an observer is set") {
   struct deaf final : code_observer {
     void code_loaded(std::span<std::uint8_t const>) noexcept override {}
   } reader;
@@ -175,7 +175,7 @@ TEST_CASE("modules are heard of from attaching on, between captures too, where s
   CHECK(s.cupti.callbacks().contains(loading));
 }
 
-TEST_CASE("an older CUPTI is subscribed to by the older call") {
+TEST_CASE("an older CUPTI is subscribed to by its older function") {
   tracer_scene s(20);
   s.cupti.library.api.cuptiSubscribe_v2 = nullptr;
   REQUIRE(s.tracer.attach());
@@ -199,7 +199,7 @@ TEST_CASE("a holder without a name is described") {
   CHECK(contains(ok.message(), "a tool that gives no name, in this process"));
 }
 
-TEST_CASE("with an older CUPTI the holder cannot be named, but the reason is") {
+TEST_CASE("an older CUPTI cannot name the holder, but the reason is given") {
   tracer_scene s(20);
   s.cupti.library.api.cuptiSubscribe_v2 = nullptr;
   s.cupti.hold_as("Nsight Systems");
@@ -208,7 +208,7 @@ TEST_CASE("with an older CUPTI the holder cannot be named, but the reason is") {
   CHECK_FALSE(s.tracer.attached());
 }
 
-TEST_CASE("a holder that goes away leaves room at the next try") {
+TEST_CASE("after a holder has gone the next try succeeds") {
   tracer_scene s;
   s.cupti.hold_as("Nsight Systems");
   REQUIRE(!s.start());
@@ -216,7 +216,7 @@ TEST_CASE("a holder that goes away leaves room at the next try") {
   CHECK(s.start());
 }
 
-TEST_CASE("what is asked for is enabled, and no more") {
+TEST_CASE("only requested records are enabled") {
   tracer_scene s;
   REQUIRE(s.start({}));
   CHECK(s.warnings.empty());
@@ -226,7 +226,7 @@ TEST_CASE("what is asked for is enabled, and no more") {
   CHECK(s.launch_callbacks_are_on());
 }
 
-TEST_CASE("everything there is can be asked for") {
+TEST_CASE("all kinds of records can be requested") {
   tracer_scene s;
   REQUIRE(s.start());
   CHECK(s.warnings.empty());
@@ -239,7 +239,7 @@ TEST_CASE("everything there is can be asked for") {
   CHECK(s.tracer.records_unified_memory());
 }
 
-TEST_CASE("of the calls only those that block are heard of, and no others after the stop") {
+TEST_CASE("only blocking calls are subscribed to, and no calls after the stop") {
   tracer_scene s;
   REQUIRE(s.start({}));
   auto const without = s.cupti.callbacks();
@@ -272,8 +272,7 @@ TEST_CASE("of the calls only those that block are heard of, and no others after 
   CHECK(s.cupti.callbacks() == at_rest);
 }
 
-TEST_CASE(
-    "calls that block are written down in each capture that wants them, when there is a context") {
+TEST_CASE("blocking calls are recorded in each capture that wants them, if a context exists") {
   tracer_scene s;
   REQUIRE(s.tracer.attach());
   s.cupti.resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
@@ -306,7 +305,7 @@ TEST_CASE(
   CHECK(written({.blocking_calls = true}) == 1);
 }
 
-TEST_CASE("all calls include those that block, of which CUPTI tells then") {
+TEST_CASE("all calls include blocking calls, and then CUPTI records both") {
   tracer_scene s;
   REQUIRE(s.start({}));
   auto const without = s.cupti.callbacks();
@@ -316,7 +315,7 @@ TEST_CASE("all calls include those that block, of which CUPTI tells then") {
   CHECK(s.cupti.callbacks() == without);
 }
 
-TEST_CASE("calls that block and CUPTI refuses to tell of cost nothing else") {
+TEST_CASE("blocking calls that CUPTI refuses cost no other feature") {
   std::set<std::pair<int, int>> without;
   unsigned asked = 0;
   {
@@ -346,7 +345,7 @@ TEST_CASE("thread ids are chosen before the records that carry them are enabled"
   CHECK(place("cuptiSetThreadIdType 1") < place("cuptiActivityEnable 4"));
 }
 
-TEST_CASE("buffers are asked for zeroed, and few of them on the device, before anything records") {
+TEST_CASE("zeroed buffers and few device buffers are requested before any record is enabled") {
   tracer_scene s;
   REQUIRE(s.start());
   auto const calls = s.cupti.calls();
@@ -377,7 +376,7 @@ TEST_CASE("stopping undoes the start in reverse and stays attached") {
   CHECK(s.tracer.attached());
 }
 
-TEST_CASE("stopping twice undoes once") {
+TEST_CASE("the second stop in a row does nothing") {
   tracer_scene s;
   REQUIRE(s.start());
   s.tracer.stop();
@@ -403,7 +402,7 @@ TEST_CASE("leaving stops, unsubscribes and finalizes, in that order; a later sta
   CHECK(s.cupti.kinds().size() == 10);
 }
 
-TEST_CASE("a CUPTI below 12.6 is stopped and stays, and a later capture works") {
+TEST_CASE("a CUPTI below 12.6 is stopped but stays attached, and a later capture works") {
   tracer_scene s(22);
   REQUIRE(s.start());
   s.cupti.forget_calls();
@@ -420,7 +419,7 @@ TEST_CASE("a CUPTI below 12.6 is stopped and stays, and a later capture works") 
   CHECK(newer.cupti.count("cuptiFinalize") == 1);
 }
 
-TEST_CASE("of the first CUPTI 13.0 records of kernels are never switched off") {
+TEST_CASE("kernel records of the first CUPTI 13.0 are never switched off") {
   tracer_scene s(130000);
   REQUIRE(s.start());
   s.tracer.stop();
@@ -430,7 +429,8 @@ TEST_CASE("of the first CUPTI 13.0 records of kernels are never switched off") {
   CHECK(tracer_scene(130001).tracer.may_flush_at_any_time());
 }
 
-TEST_CASE("unified-memory counters that must wait for cuInit come on later, without a word") {
+TEST_CASE(
+    "unified-memory counters that must wait for cuInit are enabled later, without a warning") {
   tracer_scene s;
   s.cupti.fail_nth("cuptiActivityConfigureUnifiedMemoryCounter", 1, CUPTI_ERROR_NOT_READY);
   REQUIRE(s.start());
@@ -448,7 +448,7 @@ TEST_CASE("unified-memory counters that must wait for cuInit come on later, with
   CHECK(s.cupti.kinds().empty());
 }
 
-TEST_CASE("a CUPTI that has given up is not called again") {
+TEST_CASE("a CUPTI that has shut itself down is not called again") {
   tracer_scene s;
   REQUIRE(s.start());
   s.cupti.forget_calls();
@@ -461,8 +461,7 @@ TEST_CASE("a CUPTI that has given up is not called again") {
   CHECK(s.cupti.calls().empty());
 }
 
-TEST_CASE(
-    "whichever single call fails: one feature less with a clear line, or all undone, never more") {
+TEST_CASE("if any single call fails, one feature is lost with a clear line, or all is undone") {
   unsigned calls_to_start = 0;
   {
     tracer_scene s;
@@ -508,7 +507,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("whichever call of the way out fails, the rest of it is still done") {
+TEST_CASE("if any call while leaving fails, the remaining steps are still done") {
   unsigned to_start = 0, calls = 0;
   {
     tracer_scene s;
@@ -528,7 +527,7 @@ TEST_CASE("whichever call of the way out fails, the rest of it is still done") {
   }
 }
 
-TEST_CASE("functions this CUPTI does not have cost their feature alone") {
+TEST_CASE("functions missing from this CUPTI cost only their own feature") {
   tracer_scene s(20);
   s.cupti.library.api.cuptiActivityConfigureUnifiedMemoryCounter = nullptr;
   s.cupti.library.api.cuptiSetThreadIdType = nullptr;
@@ -561,7 +560,7 @@ TEST_CASE("buffers go from the pool to CUPTI and come back filled, oldest first"
   s.tracer.pool().release(second->buffer, second->used);
 }
 
-TEST_CASE("when no buffer is left CUPTI is refused, and takes that") {
+TEST_CASE("CUPTI is refused when no buffer is left, and accepts that") {
   tracer_scene s;
   REQUIRE(s.start());
   std::vector<std::pair<std::uint8_t*, std::size_t>> taken;
@@ -575,7 +574,7 @@ TEST_CASE("when no buffer is left CUPTI is refused, and takes that") {
   for (auto const& [bytes, size] : taken) s.tracer.pool().release({bytes, size}, 0);
 }
 
-TEST_CASE("a buffer of another client is counted and left alone") {
+TEST_CASE("a buffer of another client is counted and not touched") {
   tracer_scene s;
   REQUIRE(s.start());
   std::vector<std::uint8_t> theirs(4096);
@@ -584,7 +583,7 @@ TEST_CASE("a buffer of another client is counted and left alone") {
   CHECK(s.tracer.foreign_buffers() == 1);
 }
 
-TEST_CASE("two threads never flush at once: the second is told and goes on") {
+TEST_CASE("two threads never flush at once: the second returns at once") {
   tracer_scene s;
   REQUIRE(s.start());
   std::atomic<int> inside{0}, most{0}, second_result{-1};
@@ -638,7 +637,7 @@ TEST_CASE("listening to any call enables the driver domain, while attached") {
   CHECK(s.cupti.listens_to_whole_domain(CUPTI_CB_DOMAIN_DRIVER_API));
 }
 
-TEST_CASE("the chip's name is passed on, or empty when CUPTI cannot tell") {
+TEST_CASE("the chip's name is passed on, and is empty if CUPTI does not give it") {
   tracer_scene s;
   CHECK(s.tracer.chip_name(0) == "GH100");
   s.cupti.library.api.cuptiDeviceGetChipName = nullptr;

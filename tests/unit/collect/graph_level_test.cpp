@@ -55,7 +55,7 @@ void until(std::atomic<bool> const& is_so) {
 
 }  // namespace
 
-TEST_CASE("a graph made before the capture is launched by nodes, one made in it as a whole") {
+TEST_CASE("a graph made before the capture is recorded by nodes, one made inside it as a whole") {
   graph_scene s;
   REQUIRE(s.tracer.attach());
   s.cupti.instantiate(graph(1));
@@ -70,7 +70,7 @@ TEST_CASE("a graph made before the capture is launched by nodes, one made in it 
   CHECK(s.tracer.graphs().launches_by_nodes() == 101);
 }
 
-TEST_CASE("graphs stay known through captures, and are not known once CUPTI was left") {
+TEST_CASE("graphs stay known across captures, but not after CUPTI was left") {
   graph_scene s;
   s.start();
   s.cupti.instantiate(graph(1));
@@ -84,7 +84,7 @@ TEST_CASE("graphs stay known through captures, and are not known once CUPTI was 
   CHECK(s.cupti.launch(graph(1)) == launched::by_nodes);
 }
 
-TEST_CASE("an address that comes again between captures means another graph") {
+TEST_CASE("a reused address between captures means another graph") {
   graph_scene s;
   s.start();
   s.cupti.instantiate(graph(1));
@@ -99,7 +99,7 @@ TEST_CASE("an address that comes again between captures means another graph") {
   CHECK(s.tracer.graphs().graphs_by_nodes() == 2);
 }
 
-TEST_CASE("a graph is known only if GRAPH_TRACE was on from the begin of its making to its end") {
+TEST_CASE("a graph is known only if GRAPH_TRACE was on during all of its instantiation") {
   graph_scene s;
   s.start();
   s.cupti.instantiate(graph(1), [&] { CHECK(s.cupti.launch(graph(7)) == launched::by_nodes); });
@@ -111,7 +111,7 @@ TEST_CASE("a graph is known only if GRAPH_TRACE was on from the begin of its mak
   CHECK(s.cupti.launch(graph(2)) == launched::by_nodes);
 }
 
-TEST_CASE("where only unknown graphs are launched, CUPTI is not switched any more") {
+TEST_CASE("if only unknown graphs are launched, CUPTI is no longer switched") {
   graph_scene s;
   s.start();
   for (std::uint32_t i = 0; i < 3 * graph_level::max_in_a_row; ++i)
@@ -150,7 +150,7 @@ TEST_CASE("threads that launch both kinds take turns") {
     CHECK(static_cast<int>(s.tracer.graphs().launches_by_nodes()) == by_nodes);
 }
 
-TEST_CASE("no launch waits for long for one that does not return") {
+TEST_CASE("no launch waits long for another that does not return") {
   graph_scene s;
   s.start();
   s.cupti.instantiate(graph(2));
@@ -177,7 +177,7 @@ TEST_CASE("no launch waits for long for one that does not return") {
   CHECK(s.cupti.launch(graph(1)) == launched::by_nodes);
 }
 
-TEST_CASE("a launch inside another on the same thread waits for nobody") {
+TEST_CASE("a launch inside another on the same thread does not wait") {
   graph_scene s;
   s.start();
   s.cupti.instantiate(graph(2));
@@ -190,7 +190,7 @@ TEST_CASE("a launch inside another on the same thread waits for nobody") {
   CHECK(s.cupti.launch(graph(2)) == launched::whole);
 }
 
-TEST_CASE("a capture that ends or begins during a launch leaves GRAPH_TRACE as it shall be") {
+TEST_CASE("a capture that ends or begins during a launch leaves GRAPH_TRACE in the right state") {
   graph_scene s;
   s.start();
   s.cupti.instantiate(graph(2));
@@ -203,7 +203,7 @@ TEST_CASE("a capture that ends or begins during a launch leaves GRAPH_TRACE as i
   CHECK(s.cupti.launch(graph(2)) == launched::whole);
 }
 
-TEST_CASE("nothing is enabled while a launch is inside that was heard of before") {
+TEST_CASE("GRAPH_TRACE is not enabled during a launch that began before") {
   graph_scene s;
   REQUIRE(s.tracer.attach());
   // Callbacks of launches come on early in a start, GRAPH_TRACE last.
@@ -229,7 +229,7 @@ TEST_CASE("nothing is enabled while a launch is inside that was heard of before"
   CHECK(s.records_wholes());
 }
 
-TEST_CASE("a CUPTI that has given up is not asked to switch") {
+TEST_CASE("a CUPTI that has shut itself down is not switched") {
   graph_scene s;
   s.start();
   s.tracer.abandon();

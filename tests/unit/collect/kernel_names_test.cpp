@@ -26,14 +26,14 @@ TEST_CASE("a pointer is known until code is unloaded") {
   CHECK(names.text(kernels.of_launched(text)) == "First");
 }
 
-TEST_CASE("no pointer has no name") {
+TEST_CASE("a null pointer has no name") {
   name_registry names;
   kernel_names kernels(names);
   CHECK(raw(kernels.of_launched(nullptr)) == 0);
   CHECK(raw(kernels.known(nullptr)) == 0);
 }
 
-TEST_CASE("a pointer of 65,536 unloads ago is not known again") {
+TEST_CASE("a pointer is not known again after 65,536 unloads") {
   name_registry names;
   kernel_names kernels(names);
   kernels.of_launched("k");
@@ -41,7 +41,7 @@ TEST_CASE("a pointer of 65,536 unloads ago is not known again") {
   CHECK(raw(kernels.known("k")) == 0);
 }
 
-TEST_CASE("threads that launch beside others that load and unload never get a wrong name") {
+TEST_CASE("launches beside threads that load and unload code never get a wrong name") {
   name_registry names;
   kernel_names kernels(names);
   std::vector<std::string> texts;

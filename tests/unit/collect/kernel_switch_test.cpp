@@ -45,7 +45,7 @@ struct switch_scene {
 
 }  // namespace
 
-TEST_CASE("records are on while a capture wants them and nobody pauses them") {
+TEST_CASE("records are on while a capture wants them and no pause is active") {
   switch_scene s;
   REQUIRE(s.records.want(true));
   CHECK(recording == 1);
@@ -61,7 +61,7 @@ TEST_CASE("records are on while a capture wants them and nobody pauses them") {
   CHECK_FALSE(out_of_order);
 }
 
-TEST_CASE("a capture that ends or begins during a pause has its way after it") {
+TEST_CASE("a capture that ends or begins during a pause takes effect after it") {
   switch_scene s;
   REQUIRE(s.records.want(true));
   REQUIRE(s.records.pause());
@@ -76,7 +76,7 @@ TEST_CASE("a capture that ends or begins during a pause has its way after it") {
   CHECK_FALSE(out_of_order);
 }
 
-TEST_CASE("a refusal is told to the capture, and nothing is on then") {
+TEST_CASE("the capture learns of a refusal, and records are off then") {
   switch_scene s;
   refuses = true;
   CHECK_FALSE(s.records.want(true));
@@ -88,7 +88,7 @@ TEST_CASE("a refusal is told to the capture, and nothing is on then") {
   CHECK(recording == 1);
 }
 
-TEST_CASE("where records cannot be stopped they stay on, and nothing pauses them") {
+TEST_CASE("if records cannot be stopped they stay on, and pauses are refused") {
   switch_scene s;
   kernel_switch stays(s.api, s.switches, false);
   REQUIRE(stays.want(true));
@@ -100,7 +100,7 @@ TEST_CASE("where records cannot be stopped they stay on, and nothing pauses them
   CHECK_FALSE(out_of_order);
 }
 
-TEST_CASE("a CUPTI that has torn itself down is not called") {
+TEST_CASE("a CUPTI that has shut itself down is not called") {
   switch_scene s;
   REQUIRE(s.records.want(true));
   s.records.abandon();
@@ -111,7 +111,7 @@ TEST_CASE("a CUPTI that has torn itself down is not called") {
   CHECK(calls == before);
 }
 
-TEST_CASE("threads that pause and a capture that comes and goes leave what is wanted") {
+TEST_CASE("concurrent pauses and captures leave the records in the wanted state") {
   switch_scene s;
   REQUIRE(s.records.want(true));
   std::atomic<bool> recorded_in_pause{false};

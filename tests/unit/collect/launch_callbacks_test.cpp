@@ -108,7 +108,8 @@ constexpr auto copy_call = CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2;
 
 }  // namespace
 
-TEST_CASE("a launch says which kernel, and a graph when: names go with code that is unloaded") {
+TEST_CASE(
+    "a launch notes its kernel, and a graph launch its generation: names go with unloaded code") {
   callback_scene s;
   char name[8] = "first";
   auto& kernels = kernels_by_pointer();
@@ -135,7 +136,7 @@ TEST_CASE("a launch says which kernel, and a graph when: names go with code that
   CHECK(kernels.generation() != before);
 }
 
-TEST_CASE("driver calls are sorted by their names, also those no CUPTI has yet") {
+TEST_CASE("driver calls are classified by their names, even names that no CUPTI has yet") {
   for (auto const* name :
        {"cuLaunchKernel", "cuLaunchKernel_ptsz", "cuLaunchKernelEx", "cuLaunchKernelEx_ptsz",
         "cuLaunchCooperativeKernel", "cuLaunchGrid", "cuLaunchGridAsync", "cuLaunch"})
@@ -181,7 +182,7 @@ TEST_CASE("driver calls are sorted by their names, also those no CUPTI has yet")
   CHECK(classify_driver_call(nullptr) == call_class::none);
 }
 
-TEST_CASE("callback ids beyond the table are no call of interest") {
+TEST_CASE("callback ids beyond the table are ignored") {
   callback_scene s;
   CHECK(s.callbacks.class_of(1023) == call_class::none);
   CHECK(s.callbacks.class_of(1024) == call_class::none);
@@ -190,7 +191,7 @@ TEST_CASE("callback ids beyond the table are no call of interest") {
   CHECK(s.observer.events.empty());
 }
 
-TEST_CASE("a launch is written down with its correlation, when the call has returned") {
+TEST_CASE("a launch is noted with its correlation id, after the call has returned") {
   callback_scene s;
   std::size_t before_return = 99;
   auto const notes = s.record([&] {
@@ -240,7 +241,7 @@ TEST_CASE("a node created on another thread does not mark this thread's launch")
   CHECK(notes.at(0).flags == 0);
 }
 
-TEST_CASE("graph launches and copies are told apart from kernel launches") {
+TEST_CASE("graph launches and copies are distinguished from kernel launches") {
   callback_scene s;
   auto const notes = s.record([&] {
     s.whole(graph_launch, 1);
@@ -279,7 +280,7 @@ TEST_CASE("a call under way when the capture ends is not written") {
   CHECK(sink.notes.empty());
 }
 
-TEST_CASE("filters are asked for kernels alone, once the call has succeeded") {
+TEST_CASE("filters are applied only to kernels, after the call has succeeded") {
   callback_scene s;
   s.callbacks.ask_observer(true);
   s.observer.selects = false;
@@ -297,13 +298,13 @@ TEST_CASE("filters are asked for kernels alone, once the call has succeeded") {
   CHECK(s.observer.events == std::vector<std::string>{"selected? kernel"});
 }
 
-TEST_CASE("no filter is asked while none is set") {
+TEST_CASE("the observer is not asked if no filter is set") {
   callback_scene s;
   s.record([&] { s.whole(launch_kernel, 1); });
   CHECK(s.observer.events.empty());
 }
 
-TEST_CASE("the profiler's start is told after the call, its stop before") {
+TEST_CASE("the profiler's start is reported after the call, its stop before the call") {
   callback_scene s;
   s.enter(CUPTI_DRIVER_TRACE_CBID_cuProfilerStart, 1);
   CHECK(s.observer.events.empty());
@@ -315,7 +316,7 @@ TEST_CASE("the profiler's start is told after the call, its stop before") {
   CHECK(s.observer.events == std::vector<std::string>{"start", "stop"});
 }
 
-TEST_CASE("a context's end is told before the call that resets it") {
+TEST_CASE("the end of a context is reported before the call that resets it") {
   callback_scene s;
   s.enter(CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxReset_v2, 1);
   CHECK(s.observer.events == std::vector<std::string>{"context ends"});
@@ -323,7 +324,7 @@ TEST_CASE("a context's end is told before the call that resets it") {
   CHECK(s.observer.events.size() == 1);
 }
 
-TEST_CASE("resource callbacks, in which CUPTI allows no flush, tell nobody") {
+TEST_CASE("resource callbacks, in which CUPTI allows no flush, report nothing") {
   callback_scene s;
   s.resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
   s.resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
@@ -350,7 +351,7 @@ void show_module(callback_scene& s, CUpti_CallbackId id, char const* image, std:
 
 }  // namespace
 
-TEST_CASE("the image of a module that is loaded is shown, not that of one CUPTI has rewritten") {
+TEST_CASE("the image of a loaded module is passed on, but not one that CUPTI has rewritten") {
   callback_scene s;
   code_reader reader;
   show_module(s, CUPTI_CBID_RESOURCE_MODULE_LOADED, "early", 5);
@@ -365,7 +366,7 @@ TEST_CASE("the image of a module that is loaded is shown, not that of one CUPTI 
   CHECK(reader.images == std::vector<std::string>{"cubin"});
 }
 
-TEST_CASE("CUPTI's giving up is told with its reason; lesser errors are not") {
+TEST_CASE("a shutdown of CUPTI is reported with its reason; lesser errors are not") {
   callback_scene s;
   CUpti_StateData data{};
   data.notification.result = CUPTI_ERROR_UNKNOWN;
@@ -376,7 +377,7 @@ TEST_CASE("CUPTI's giving up is told with its reason; lesser errors are not") {
   CHECK(s.observer.events == std::vector<std::string>{"failed 999 sticky"});
 }
 
-TEST_CASE("CUPTI is left at the end of any driver call, once that is wanted") {
+TEST_CASE("CUPTI is left at the end of any driver call, once leaving is requested") {
   callback_scene s;
   s.whole(CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent, 1);
   CHECK(s.observer.events.empty());
@@ -387,14 +388,14 @@ TEST_CASE("CUPTI is left at the end of any driver call, once that is wanted") {
   CHECK(s.observer.events == std::vector<std::string>{"leave"});
 }
 
-TEST_CASE("a callback without data, or of a domain nobody asked for, does nothing") {
+TEST_CASE("a callback without data, or of an unknown domain, does nothing") {
   callback_scene s;
   launch_callbacks::entry(&s.callbacks, CUPTI_CB_DOMAIN_DRIVER_API, launch_kernel, nullptr);
   launch_callbacks::entry(&s.callbacks, CUPTI_CB_DOMAIN_RUNTIME_API, 1, &s.call);
   CHECK(s.observer.events.empty());
 }
 
-TEST_CASE("a forked child records nothing and asks nobody") {
+TEST_CASE("a forked child records nothing and calls no observer") {
   callback_scene s;
   s.record([&] { s.whole(launch_kernel, 1); });  // watches for forks from here on
   keep_children_inert();                         // as whoever subscribes to callbacks does
@@ -413,7 +414,7 @@ TEST_CASE("a forked child records nothing and asks nobody") {
   CHECK(WEXITSTATUS(status) == 0);
 }
 
-TEST_CASE("launches of many threads are kept apart") {
+TEST_CASE("launches of several threads stay separate") {
   callback_scene s;
   auto const notes = s.record([&] {
     std::vector<std::thread> threads;
@@ -455,7 +456,7 @@ bool somebody_holds(int) noexcept {
 
 }  // namespace
 
-TEST_CASE("of the releases of a context the one that ends it is told") {
+TEST_CASE("only the release that ends a context is reported") {
   callback_scene s;
   bool const from_the_start = GENERATE(true, false);
   holders = from_the_start ? 0 : 1;  // one of before we listened
@@ -564,7 +565,7 @@ CUstream stream_numbered(std::uintptr_t number) {
 
 }  // namespace
 
-TEST_CASE("the gate stands around launches, graphs too, whether they are recorded or not") {
+TEST_CASE("the gate encloses all launches, graphs too, whether they are recorded or not") {
   gated_scene s;
   CHECK(s.told_of(launch_kernel) == events{"launch", "|", "launched"});
   CHECK(s.told_of(graph_launch) == events{"launch", "|", "launched"});
@@ -592,7 +593,7 @@ TEST_CASE("copies and other work of streams go through the gate, with their stre
         events{"work 48", "|", "worked"});
 }
 
-TEST_CASE("a copy is noted as before, with the gate around it") {
+TEST_CASE("a copy is still noted inside the gate") {
   gated_scene s;
   auto const notes = s.record([&] {
     CUstream none[8] = {};
@@ -602,7 +603,8 @@ TEST_CASE("a copy is noted as before, with the gate around it") {
   CHECK(notes[0].flags == launch_is_copy);
 }
 
-TEST_CASE("a stream's capture is told by its stream: before it begins, and after it has ended") {
+TEST_CASE(
+    "a stream capture is reported with its stream: before it begins, and after it has ended") {
   gated_scene s;
   constexpr auto begin = CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2;
   constexpr auto end = CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture;
@@ -615,21 +617,21 @@ TEST_CASE("a stream's capture is told by its stream: before it begins, and after
   CHECK(s.told_of(end, stream, 1) == events{"|", "captured 16"});
 }
 
-TEST_CASE("a stream's end is told before it is destroyed") {
+TEST_CASE("the end of a stream is reported before it is destroyed") {
   gated_scene s;
   auto stream = stream_numbered(48);
   CHECK(s.told_of(CUPTI_DRIVER_TRACE_CBID_cuStreamDestroy_v2, stream) ==
         events{"stream ends 48", "|"});
 }
 
-TEST_CASE("waits are told when they are over, one for the whole context as that") {
+TEST_CASE("waits are reported after they end, and a wait for the whole context as such") {
   gated_scene s;
   CHECK(s.told_of(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize) == events{"|", "waited", "moment"});
   CHECK(s.told_of(CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize) == events{"|", "moment"});
   CHECK(s.told_of(CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize) == events{"|", "moment"});
 }
 
-TEST_CASE("contexts that are made and go are told to the gate, modules are not") {
+TEST_CASE("the gate learns of created and destroyed contexts, but not of modules") {
   gated_scene s;
   auto const context = reinterpret_cast<CUcontext>(std::uintptr_t{64});
   for (auto const id :
@@ -643,7 +645,8 @@ TEST_CASE("contexts that are made and go are told to the gate, modules are not")
   CHECK(s.gate.take() == events{"made 64", "gone 64"});
 }
 
-TEST_CASE("the end of a context and a changed graph reach the gate around and before the call") {
+TEST_CASE(
+    "the gate learns of the end of a context and of a changed graph around or before the call") {
   gated_scene s;
   CHECK(s.told_of(CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxReset_v2) ==
         events{"ending", "|", "ended"});
@@ -655,7 +658,7 @@ TEST_CASE("the end of a context and a changed graph reach the gate around and be
         events{"code unloads", "|", "code unloads"});
 }
 
-TEST_CASE("both ends of a context's release are told, or none") {
+TEST_CASE("both ends of a context's release are reported, or neither") {
   gated_scene s;
   int endings = 0, ended = 0;
   for (int i = 0; i < 10; ++i) {
@@ -667,7 +670,7 @@ TEST_CASE("both ends of a context's release are told, or none") {
   CHECK(ended == 10);
 }
 
-TEST_CASE("a launch that the gate calls a pattern is written as one") {
+TEST_CASE("a launch that the gate marks as a pattern is written as one") {
   gated_scene s;
   s.gate.remark = {.is = launch_remark::kind::pattern, .arguments = 7, .ran_from{}, .ran_to{}};
   auto const notes = s.record([&] { s.whole(launch_kernel, 1); });

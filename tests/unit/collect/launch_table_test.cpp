@@ -32,12 +32,12 @@ TEST_CASE("a launch is found by its correlation id, and no other") {
   CHECK(find(table, 6) == nullptr);
 }
 
-TEST_CASE("correlation 0 is no launch") {
+TEST_CASE("correlation id 0 is not a launch") {
   launch_table table(16, 64);
   CHECK(find(table, 0) == nullptr);
 }
 
-TEST_CASE("a launch whose record has come makes room") {
+TEST_CASE("a launch whose record has arrived makes room") {
   launch_table table(16, 16);
   table.insert(launch_of(1));
   find(table, 1)->matched = true;
@@ -58,7 +58,7 @@ TEST_CASE("the table grows rather than lose a launch that still waits") {
   CHECK(table.overwritten() == 0);
 }
 
-TEST_CASE("at its largest it gives up the launch in the way, and counts that") {
+TEST_CASE("a table of maximum size overwrites the launch in the way, and counts that") {
   launch_table table(16, 32);
   for (std::uint32_t c = 1; c <= 40; ++c) table.insert(launch_of(c));
   CHECK(table.bytes() == 32 * sizeof(launch));
@@ -68,7 +68,7 @@ TEST_CASE("at its largest it gives up the launch in the way, and counts that") {
   CHECK(find(table, 40) != nullptr);
 }
 
-TEST_CASE("a launch noted twice takes one place and is no reason to grow") {
+TEST_CASE("a launch noted twice takes one place and does not make the table grow") {
   launch_table table(16, 1 << 16);
   table.insert(launch_of(3, 1));
   table.insert(launch_of(3, 2));
@@ -85,7 +85,7 @@ TEST_CASE("correlation ids may wrap around") {
   CHECK(find(table, 1)->range == range_id{2});
 }
 
-TEST_CASE("a cleared table knows nothing and keeps its memory") {
+TEST_CASE("a cleared table is empty and keeps its memory") {
   launch_table table(16, 64);
   for (std::uint32_t c = 1; c <= 40; ++c) table.insert(launch_of(c));
   auto const before = table.bytes();
@@ -94,7 +94,7 @@ TEST_CASE("a cleared table knows nothing and keeps its memory") {
   CHECK(table.bytes() == before);
 }
 
-TEST_CASE("the oldest launch that waits is found, whichever came before the others") {
+TEST_CASE("the oldest waiting launch is found, in any order of the others") {
   launch_table table(16, 64);
   auto const waits = [](launch const& l) { return !l.matched; };
   auto const oldest = [&] {
@@ -122,7 +122,7 @@ TEST_CASE("the oldest launch that waits is found, whichever came before the othe
   CHECK(oldest() == 0);
 }
 
-TEST_CASE("the oldest launch that waits is one from before correlations wrapped around") {
+TEST_CASE("the oldest waiting launch is found across a wrap-around of correlation ids") {
   launch_table table(16, 64);
   for (std::uint32_t const c : {0xfffffff0u, 0xffffffffu, 3u}) table.insert(launch_of(c));
   for (std::uint32_t const c : {0xfffffff0u, 0xffffffffu, 3u}) {
@@ -133,7 +133,7 @@ TEST_CASE("the oldest launch that waits is one from before correlations wrapped 
   }
 }
 
-TEST_CASE("a graph's launch that had to make room is still found, and the oldest that waits") {
+TEST_CASE("a graph launch that was moved aside is still found, and is the oldest waiting launch") {
   launch_table table(16, 64);
   auto const waits = [](launch const& l) { return !l.matched; };
   auto graph = launch_of(1, 77);
@@ -153,7 +153,7 @@ TEST_CASE("a graph's launch that had to make room is still found, and the oldest
   CHECK(find(table, 1) != nullptr);
 }
 
-TEST_CASE("graphs that have run are released, those that wait or still run are not") {
+TEST_CASE("graph launches that have finished are released, waiting and running ones are not") {
   constexpr std::uint64_t second = 1'000'000'000;
   launch_table table(16, 64);
   auto const insert = [&](std::uint32_t correlation, std::uint64_t time, std::uint8_t flags) {

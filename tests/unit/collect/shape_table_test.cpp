@@ -23,7 +23,7 @@ kernel_shape shape_named(std::uint32_t name) {
 
 }  // namespace
 
-TEST_CASE("equal shapes get the same number, which only the first has to announce") {
+TEST_CASE("equal shapes get the same number, and only the first is new") {
   shape_table table;
   auto const first = table.intern(shape_named(1));
   auto const again = table.intern(shape_named(1));
@@ -83,7 +83,7 @@ TEST_CASE("numbers stay the same while the table grows") {
 }
 
 TEST_CASE(
-    "a full table keeps the name of new shapes, once for each name, and still knows the old") {
+    "a full table keeps only the name of new shapes, once for each name, and finds old shapes") {
   shape_table table(3, 2);
   for (std::uint32_t n = 1; n <= 3; ++n) CHECK(table.intern(shape_named(n)).is_new);
   auto larger = shape_named(2);
@@ -103,7 +103,7 @@ TEST_CASE(
   CHECK(table.at(shape_id{2}).has_geometry());
 }
 
-TEST_CASE("a full table says so to those who want the whole shape or none") {
+TEST_CASE("a full table returns no number if the whole shape is required") {
   shape_table table(1, 2);
   table.intern(shape_named(1));
   CHECK(table.intern_whole(shape_named(1)).id == shape_id{1});

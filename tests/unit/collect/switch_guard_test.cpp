@@ -12,7 +12,7 @@
 using namespace gpuprof;
 using namespace gpuprof::guest;
 
-TEST_CASE("nobody switches while code is taken away") {
+TEST_CASE("no switch happens while code is unloaded") {
   switch_guard guard;
   guard.change_begins();
   guard.change_begins();
@@ -24,8 +24,7 @@ TEST_CASE("nobody switches while code is taken away") {
   guard.leave();
 }
 
-TEST_CASE(
-    "an end without a begin ends nothing, and begins are forgotten when calls were not heard") {
+TEST_CASE("an end without a begin has no effect, and begins are forgotten after missed callbacks") {
   switch_guard guard;
   guard.change_ended();
   guard.change_begins();
@@ -35,7 +34,7 @@ TEST_CASE(
   guard.leave();
 }
 
-TEST_CASE("a switch that calls back into the program's calls does not wait for itself",
+TEST_CASE("a switch that triggers a change on its own thread does not wait for itself",
           "[timing]") {
   switch_guard guard;
   REQUIRE(guard.enter());
@@ -46,7 +45,7 @@ TEST_CASE("a switch that calls back into the program's calls does not wait for i
   guard.leave();
 }
 
-TEST_CASE("what cannot be put off switches in the end") {
+TEST_CASE("a switch that cannot be postponed is done in the end") {
   switch_guard guard;
   guard.close();
   CHECK_FALSE(guard.enter_soon());
@@ -62,7 +61,7 @@ TEST_CASE("what cannot be put off switches in the end") {
   changing.join();
 }
 
-TEST_CASE("who can wait switches between two changes, however close they follow each other") {
+TEST_CASE("a switch that can wait happens between two changes, even if they follow closely") {
   switch_guard guard;
   std::atomic<bool> stop{false};
   std::thread changing([&] {
@@ -83,7 +82,7 @@ TEST_CASE("who can wait switches between two changes, however close they follow 
   CHECK(entered == 1);
 }
 
-TEST_CASE("threads that switch and threads that take code away never meet") {
+TEST_CASE("threads that switch and threads that unload code never overlap") {
   switch_guard guard;
   std::atomic<int> switching{0}, changing{0}, met{0}, switched{0};
   std::vector<std::thread> threads;

@@ -35,7 +35,7 @@ bool says(std::string const& line, std::string const& part) {
 
 }  // namespace
 
-TEST_CASE("all ranks of a job need no remark and stand in their order") {
+TEST_CASE("a job with all ranks needs no remark and is sorted by rank") {
   auto const set = capture_set_of({of_rank(3), of_rank(1), of_rank(0), of_rank(2)});
   CHECK(set.remarks.empty());
   CHECK(set.captures[0].label == "0");
@@ -49,7 +49,7 @@ TEST_CASE("ranks that are missing are named") {
   CHECK(says(many, "missing: 2, 3, 4, 5, 6, 7, 8 and 9 and 1014 more"));
 }
 
-TEST_CASE("the capture of a launcher is no rank's") {
+TEST_CASE("the capture of a launcher is not a rank") {
   auto launcher = of_rank(0);
   launcher.path = "torchrun.gpuprof";
   launcher.rank = std::nullopt;
@@ -64,7 +64,7 @@ TEST_CASE("the capture of a launcher is no rank's") {
   CHECK(capture_set_of({of_rank(0, 2), launcher, of_rank(1, 2)}).captures.size() == 3);
 }
 
-TEST_CASE("two captures of one rank count both and are told apart") {
+TEST_CASE("two captures of one rank both count and have different labels") {
   auto twice = of_rank(1, 2);
   twice.path = "other.gpuprof";
   twice.process = 7;
@@ -74,7 +74,7 @@ TEST_CASE("two captures of one rank count both and are told apart") {
   CHECK(set.captures[2].label == "1 (pid 101)");
 }
 
-TEST_CASE("captures of different programs, jobs or times are said to be") {
+TEST_CASE("captures of different programs, jobs or times are reported") {
   auto other = of_rank(1, 2);
   other.program = "/usr/bin/serve";
   CHECK(says(only_remark(capture_set_of({of_rank(0, 2), other})),
@@ -91,7 +91,7 @@ TEST_CASE("captures of different programs, jobs or times are said to be") {
   CHECK(says(only_remark(capture_set_of({early, late})), "of 0 ended before that of 1 began"));
 }
 
-TEST_CASE("a capture without a rank goes by its file") {
+TEST_CASE("a capture without a rank is labeled by its file") {
   ranked_capture none;
   none.path = "a/worker.gpuprof";
   none.program = "/usr/bin/train";
@@ -100,7 +100,7 @@ TEST_CASE("a capture without a rank goes by its file") {
   CHECK(says(set.remarks.front(), "no rank is known of a/worker.gpuprof"));
 }
 
-TEST_CASE("outputs are named by rank, by file where that is of several, and never twice") {
+TEST_CASE("outputs are named by rank, by file if a rank has several, and never twice") {
   auto twice = of_rank(1, 2);
   twice.path = "elsewhere/run1.gpuprof";
   auto const set = capture_set_of({of_rank(0, 2), of_rank(1, 2), twice});
@@ -109,7 +109,7 @@ TEST_CASE("outputs are named by rank, by file where that is of several, and neve
   CHECK(set.captures[2].file_name == "run1-2");
 }
 
-TEST_CASE("a single capture is nobody's rank and needs no remark") {
+TEST_CASE("a single capture of one rank needs no remark") {
   CHECK(capture_set_of({of_rank(3)}).remarks.empty());
 }
 

@@ -13,7 +13,7 @@ TEST_CASE("progress is a share, a rate and the time that is left") {
   CHECK(progress_text(10'000'000, 10'000'000, 4'000'000'000) == "100 %, 2.5 M rows/s");
 }
 
-TEST_CASE("progress promises nothing before the first row, nor more than all of them") {
+TEST_CASE("progress estimates nothing before the first row, and never exceeds 100 %") {
   CHECK(progress_text(0, 100, 1'000'000'000) == "0 %");
   CHECK(progress_text(0, 0, 0) == "0 %");
   CHECK(progress_text(300, 100, 1'000'000'000) == "100 %, 0.0 M rows/s");

@@ -71,7 +71,7 @@ TEST_CASE("counter rights follow RmProfilingAdminOnly and the rights of the proc
   CHECK(machine.line("counters").state == check_state::ok);
 }
 
-TEST_CASE("MPS shows by its process or its variable") {
+TEST_CASE("MPS is detected by its process or its variable") {
   imagined_machine machine;
   CHECK(machine.line("mps").state == check_state::ok);
   CHECK(machine.line("mps", {"CUDA_MPS_PIPE_DIRECTORY=/tmp/mps"}).state == check_state::limited);
@@ -79,7 +79,7 @@ TEST_CASE("MPS shows by its process or its variable") {
   CHECK(machine.line("mps").state == check_state::limited);
 }
 
-TEST_CASE("a process that ends while it is asked about is passed over") {
+TEST_CASE("a process that ends during the check is skipped") {
   imagined_machine machine;
   auto const before = machine.line("mps").state;
   machine.file("proc/77/comm/not_text", "");  // reading a folder fails as that does
@@ -97,7 +97,7 @@ TEST_CASE("other tools are named") {
   CHECK(has(line.text, "Nsight Systems"));
 }
 
-TEST_CASE("a container without GPU devices is told how to get them") {
+TEST_CASE("a container without GPU devices gets a line on how to add them") {
   imagined_machine machine;
   CHECK(machine.line("container").text == "none");
   machine.file(".dockerenv", "");
@@ -120,11 +120,11 @@ TEST_CASE("another tool's injection and wrong settings are named") {
   CHECK(has(machine.line("settings", {"GPUPROF_TRACE=x"}).text, "cuda-memory"));
 }
 
-TEST_CASE("the versions of the system are told") {
+TEST_CASE("the versions of the system are shown") {
   CHECK(has(imagined_machine().line("system").text, "Linux 6.1.0-test"));
 }
 
-TEST_CASE("a gpuprof of another project that is found first on PATH is named, with the way out") {
+TEST_CASE("a gpuprof of another project that is first on PATH is named, with the remedy") {
   imagined_machine machine;
   CHECK(machine.line("command", {"PATH=/bin:/usr/bin"}).state == check_state::ok);
   machine.file("venv/bin/gpuprof", "#!/venv/bin/python\nimport re\nfrom gpuprof.cli import main\n");
@@ -134,7 +134,7 @@ TEST_CASE("a gpuprof of another project that is found first on PATH is named, wi
   CHECK(has(line.fix, "libgpuprof"));
 }
 
-TEST_CASE("our own gpuprof on PATH is no fault, as program or as script of our package") {
+TEST_CASE("our own gpuprof on PATH is fine, as a program or as a script of our package") {
   imagined_machine machine;
   machine.file("usr/bin/gpuprof", "\177ELF from gpuprof import");
   CHECK(has(machine.line("command", {"PATH=/usr/bin"}).text, "/usr/bin/gpuprof"));
@@ -144,7 +144,8 @@ TEST_CASE("our own gpuprof on PATH is no fault, as program or as script of our p
   CHECK(has(line.text, "/venv/bin/gpuprof"));
 }
 
-TEST_CASE("the first gpuprof counts, and a word in a program's text is no module") {
+TEST_CASE(
+    "only the first gpuprof counts, and a word in a program's text is not taken for a module") {
   imagined_machine machine;
   machine.file("a/gpuprof", "#!/bin/sh\n# from gpuprof\nexec gpuprof-old\n");
   machine.file("b/gpuprof", "#!/usr/bin/python3\nfrom gpuprof import cli\n");

@@ -24,7 +24,7 @@ bool is_near(double a, double b, double share) {
 
 }  // namespace
 
-TEST_CASE("a series keeps few blocks of any number of launches, and all of the total") {
+TEST_CASE("a series keeps few blocks for any number of launches, and the exact total") {
   auto const series = series_of(1'000'000, [](int i) { return 100.0 + i % 2; });
   CHECK(series.count() == 1'000'000);
   CHECK(series.total() == 100.5e6);
@@ -32,24 +32,24 @@ TEST_CASE("a series keeps few blocks of any number of launches, and all of the t
   for (auto const mean : series.blocks()) CHECK(is_near(mean, 100.5, 0.01));
 }
 
-TEST_CASE("a launch that was held up counts in the total alone") {
+TEST_CASE("a launch that was held up counts only in the total") {
   auto const series = series_of(1000, [](int i) { return i == 500 ? 1e6 : 100.0; });
   CHECK(series.total() == 999 * 100.0 + 1e6);
   CHECK(series.clipped() == 1);
   CHECK(estimate_of(series).mean < 101);
 }
 
-TEST_CASE("the first launch, which warms up, is not among the repetitions") {
+TEST_CASE("the first launch is a warm-up and not a repetition") {
   auto const series = series_of(8, [](int i) { return i == 0 ? 5000.0 : 100.0; });
   CHECK(estimate_of(series).mean == 100);
 }
 
-TEST_CASE("four repetitions say nothing of their spread") {
+TEST_CASE("four repetitions are too few for an error") {
   CHECK_FALSE(estimate_of(series_of(4, [](int) { return 100.0; })).is_known());
   CHECK_FALSE(estimate_of({}).is_known());
 }
 
-TEST_CASE("the error is that of independent values where they are") {
+TEST_CASE("the error of independent values equals the textbook error") {
   std::mt19937_64 random(7);
   std::normal_distribution<double> normal(100, 5);
   double sum = 0;
@@ -60,7 +60,7 @@ TEST_CASE("the error is that of independent values where they are") {
   CHECK(sum / 50 < 1.6 * expected);
 }
 
-TEST_CASE("the error grows where neighbors are alike") {
+TEST_CASE("the error grows if neighboring values are correlated") {
   std::mt19937_64 random(7);
   std::normal_distribution<double> normal;
   double wander = 0;
@@ -73,7 +73,7 @@ TEST_CASE("the error grows where neighbors are alike") {
   CHECK(found.error > 0.5 * expected);
 }
 
-TEST_CASE("quantiles are those of tables") {
+TEST_CASE("quantiles equal those of published tables") {
   CHECK(is_near(normal_quantile(0.975), 1.959964, 1e-5));
   CHECK(is_near(normal_quantile(0.0001), -3.719016, 1e-5));
   CHECK(is_near(student_two_sided(0.05, 1), 12.7062, 1e-4));

@@ -40,7 +40,7 @@ bool says(gate_result const& result, std::string_view what) {
 
 }  // namespace
 
-TEST_CASE("clauses are told apart by the limits that end them") {
+TEST_CASE("clauses are separated by the limits that end them") {
   auto const clauses = parse_gate("step>3%, kernel:gemm<int, 4>>5%,lost>0,bucket:idle>2.5%");
   REQUIRE(clauses);
   REQUIRE(clauses->size() == 4);
@@ -52,7 +52,7 @@ TEST_CASE("clauses are told apart by the limits that end them") {
   CHECK((*clauses)[3].name == "idle");
 }
 
-TEST_CASE("a gate that cannot be read says what is wrong with which clause") {
+TEST_CASE("an invalid gate is refused with the clause and the reason") {
   CHECK(why_refused("stp>3%").find("did you mean step?") != std::string::npos);
   CHECK(why_refused("step").find("write step>3%") != std::string::npos);
   CHECK(why_refused("step>3").find("the limit is a percentage") != std::string::npos);
@@ -78,7 +78,7 @@ TEST_CASE("one capture a side: far above the limit fails, near it is not decidab
   CHECK(asked("gpu>3%", base, made_runs(slower(0.8), 2, 1)).answer == gate_answer::passed);
 }
 
-TEST_CASE("as many captures as a gate asks for decide it") {
+TEST_CASE("the number of captures that a gate asks for decides it") {
   auto const base = made_runs(steady, 1, 4), fresh = made_runs(slower(1.05), 2, 4);
   CHECK(asked("gpu>3%", base, fresh).answer == gate_answer::failed);
   CHECK(asked("gpu>6%", base, fresh).answer == gate_answer::passed);
@@ -87,7 +87,7 @@ TEST_CASE("as many captures as a gate asks for decide it") {
   says(same, "Student's t over runs");
 }
 
-TEST_CASE("one kernel of those that match fails the clause") {
+TEST_CASE("one failing kernel among those that match fails the clause") {
   auto slowed = steady;
   slowed.slowed = 1.08;
   auto const base = made_runs(steady, 1, 3), fresh = made_runs(slowed, 2, 3);
@@ -98,7 +98,7 @@ TEST_CASE("one kernel of those that match fails the clause") {
   CHECK(asked("kernel:kernel_1>5%", base, fresh).answer == gate_answer::passed);
 }
 
-TEST_CASE("what is not there is not decidable, and says so") {
+TEST_CASE("a missing item is not decidable, and the reason is given") {
   auto const base = made_runs(steady, 1, 1);
   says(asked("range:forwrad>2%", base, base), "did you mean forward?");
   says(asked("kernel:conv>2%", base, base), "no kernel in these captures");
@@ -118,7 +118,7 @@ TEST_CASE("a bucket of the time ledger is compared as a share of the window") {
   CHECK(asked("bucket:idle>2%", fresh, base).answer == gate_answer::passed);
 }
 
-TEST_CASE("a finding that no capture has passes, where rules were asked") {
+TEST_CASE("a finding that no capture has passes, if the rules were run") {
   auto base = made_runs(steady, 1, 1), fresh = base;
   CHECK(asked("finding:sync>1%", base, fresh).answer == gate_answer::undecided);
   base.front().findings.emplace();

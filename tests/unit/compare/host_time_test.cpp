@@ -51,16 +51,16 @@ unsigned false_alarms(made_program const& program, std::string_view gate, unsign
 
 }  // namespace
 
-TEST_CASE("one capture a side: the CPU's time of the same program is not worse", "[many trials]") {
+TEST_CASE("one capture a side: CPU time of the same program is not called worse", "[many trials]") {
   CHECK(false_alarms(launching, any_worse, 100, 1) <= 1);
 }
 
-TEST_CASE("five captures a side: the CPU's time of the same program is not worse",
+TEST_CASE("five captures a side: CPU time of the same program is not called worse",
           "[many trials]") {
   CHECK(false_alarms(launching, any_worse, 100, 5) <= 3);
 }
 
-TEST_CASE("a gate of many clauses errs as seldom as one", "[many trials]") {
+TEST_CASE("a gate of many clauses fails by chance as rarely as one clause", "[many trials]") {
   made_program const program{
       .kernels = 20, .steps = 40, .run_drift = 0, .kernel_drift = 0.02, .host_drift = 0.01};
   std::string gate;
@@ -83,7 +83,7 @@ TEST_CASE("five captures a side: a kernel slowed by 3 % fails its clause", "[man
   CHECK(found >= 38);
 }
 
-TEST_CASE("a gate of 0 % lets pass what matters to nobody") {
+TEST_CASE("a gate of 0 % passes differences that are too small to matter") {
   made_program const exact{
       .kernels = 3, .steps = 100, .run_drift = 0, .kernel_drift = 0.00001, .host_drift = 0.00001};
   auto slower = exact;
@@ -94,7 +94,7 @@ TEST_CASE("a gate of 0 % lets pass what matters to nobody") {
   CHECK(fails("gpu>0%", base, made_runs(slower, 2, 20)));
 }
 
-TEST_CASE("a range that ends before its kernels owes nothing to their clock") {
+TEST_CASE("time of a range that ends before its kernels is not explained by their clock") {
   made_program program{.run_drift = 0.002, .knows_clock = true};
   auto slow_clock = program;
   slow_clock.clock = 0.94;
@@ -118,7 +118,7 @@ TEST_CASE("a range that ends before its kernels owes nothing to their clock") {
   CHECK(line_of(bound, line_kind::step).of.left.floor < 0.08);
 }
 
-TEST_CASE("what DRAM does not hold follows the clock, whatever else holds it") {
+TEST_CASE("time that DRAM does not bound follows the clock, whatever else bounds it") {
   made_program program{.run_drift = 0.002, .knows_clock = true};
   auto const compared = [&](std::optional<double> dram_share) {
     auto base = made_runs(program, 1, 1), fresh = made_runs(program, 2, 1);

@@ -22,7 +22,7 @@ bool is_near(double a, double b) {
 
 }  // namespace
 
-TEST_CASE("Student's interval is that of the textbook") {
+TEST_CASE("Student's interval equals that of the textbook") {
   // R: t.test(c(5.1, 4.9, 5.3), c(4.2, 4.0, 4.1), var.equal = TRUE)
   auto const found = interval_of(of_values({4.2, 4.0, 4.1}, {5.1, 4.9, 5.3}), 0.05);
   CHECK(found.from == noise_source::student);
@@ -31,7 +31,7 @@ TEST_CASE("Student's interval is that of the textbook") {
   CHECK(is_near(found.high, 1.3584));
 }
 
-TEST_CASE("ranks are asked where so many runs can show anything, and no sooner") {
+TEST_CASE("the rank test is used only if there are enough runs to show anything") {
   std::vector<double> const base = {1, 2, 3, 4}, fresh = {11, 12, 13, 14};
   // The least two-sided probability of four against four is 2 / 70.
   CHECK(rank_interval(base, fresh, 0.0286));
@@ -43,7 +43,7 @@ TEST_CASE("ranks are asked where so many runs can show anything, and no sooner")
   CHECK(found.high == 13);
 }
 
-TEST_CASE("many runs: the exact interval and that of the normal distribution are alike") {
+TEST_CASE("many runs: the exact interval and that of the normal distribution agree") {
   std::vector<double> base, fresh;
   for (int i = 0; i < 25; ++i) {
     base.push_back(std::sin(i * 12.9));
@@ -59,7 +59,7 @@ TEST_CASE("many runs: the exact interval and that of the normal distribution are
   CHECK(std::abs(exact->high - normal->high) < 0.08);
 }
 
-TEST_CASE("of one run a side nothing below the floor is sure") {
+TEST_CASE("with one run a side a difference below the floor is never certain") {
   auto of = of_values({1.0}, {1.04});
   of.base.front().error = of.fresh.front().error = 0.001;
   of.floor = 0.05;
@@ -78,7 +78,7 @@ TEST_CASE("a figure without repetitions has no interval") {
   CHECK_FALSE(interval_of({}, 0.05).is_known());
 }
 
-TEST_CASE("runs cannot lie closer together than their repetitions let them, but by chance") {
+TEST_CASE("runs that agree better than their repetitions allow do so by chance") {
   auto of = of_values({1.0, 1.0}, {1.01, 1.01});
   CHECK(interval_of(of, 0.05).excludes_zero());
   for (auto* side : {&of.base, &of.fresh})
@@ -86,7 +86,7 @@ TEST_CASE("runs cannot lie closer together than their repetitions let them, but 
   CHECK_FALSE(interval_of(of, 0.05).excludes_zero());
 }
 
-TEST_CASE("how many runs would do follows from how far runs lie apart") {
+TEST_CASE("the number of runs needed follows from the spread of the runs") {
   auto const of = of_values({0, 0.02, 0.01}, {0.01, 0.03, 0.02});  // a deviation of 0.01
   // t of 62 degrees is 1.999; 1.999 x 0.01 x sqrt(2 / 32) is just below 0.005.
   CHECK(runs_needed(of, 0.05, 0.005) == 32);

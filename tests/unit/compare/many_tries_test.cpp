@@ -60,7 +60,7 @@ void check_program(made_program const& program, unsigned runs) {
 
 }  // namespace
 
-TEST_CASE("one capture a side, clocks not known: what a faster run hides is undecided",
+TEST_CASE("one capture a side, clocks not known: a change that a faster run hides is undecided",
           "[many trials]") {
   CHECK(compare_often({}, {}, 1).without_difference == tries);
   auto const found = compare_often({}, slowed({}), 1);
@@ -76,7 +76,7 @@ TEST_CASE("four captures a side, clocks not known", "[many trials]") {
   check_program({}, 4);
 }
 
-TEST_CASE("nine captures a side: ranks decide", "[many trials]") {
+TEST_CASE("nine captures a side: the rank test decides", "[many trials]") {
   check_program({.kernels = 8, .steps = 60}, 9);
 }
 
@@ -86,7 +86,7 @@ TEST_CASE("half of the kernels wait for DRAM, clocks not known: nothing is calle
   CHECK(compare_often(program, program, 1).without_difference == tries);
 }
 
-TEST_CASE("a GPU that is limited in clock is explained as clock", "[many trials]") {
+TEST_CASE("a GPU with a limited clock is explained by the clock", "[many trials]") {
   made_program program{.run_drift = 0.005, .knows_clock = true};
   auto limited = program;
   limited.clock = 0.94;
@@ -96,7 +96,8 @@ TEST_CASE("a GPU that is limited in clock is explained as clock", "[many trials]
   CHECK(std::abs(*compared.clock - 0.064) < 0.015);
 }
 
-TEST_CASE("a clock that samples tell within 2.5 per cent explains what it can", "[many trials]") {
+TEST_CASE("a clock known within 2.5 per cent from samples explains as much as it can",
+          "[many trials]") {
   made_program program{.run_drift = 0.005, .knows_clock = true, .clock_error = 0.025};
   auto limited = program;
   limited.clock = 0.85;

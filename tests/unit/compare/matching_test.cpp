@@ -45,7 +45,7 @@ TEST_CASE("kernels match by name and geometry, then by name") {
   CHECK(matched(base, fresh) == lines{"by name a -> a", "same a -> a", "same b -> b"});
 }
 
-TEST_CASE("one that went behind the same kernel as one that came was renamed") {
+TEST_CASE("a kernel that vanished after the same kernel as a new one was renamed") {
   side_kernels const base = {{kernel_named("a"), called(4)},
                              {kernel_named("old"), called(4, "forward", "a")}};
   side_kernels const fresh = {{kernel_named("a"), called(4)},
@@ -53,7 +53,7 @@ TEST_CASE("one that went behind the same kernel as one that came was renamed") {
   CHECK(matched(base, fresh) == lines{"renamed old -> new", "same a -> a"});
 }
 
-TEST_CASE("a row of kernels that were all renamed keeps its order") {
+TEST_CASE("a sequence of renamed kernels keeps its order") {
   side_kernels const base = {{kernel_named("a"), called(4)},
                              {kernel_named("old1"), called(4, "r", "a")},
                              {kernel_named("old2"), called(4, "r", "old1")}};
@@ -63,7 +63,7 @@ TEST_CASE("a row of kernels that were all renamed keeps its order") {
   CHECK(matched(base, fresh) == lines{"renamed old1 -> x1", "renamed old2 -> new2", "same a -> a"});
 }
 
-TEST_CASE("one that went and several that came in its place are a split") {
+TEST_CASE("a vanished kernel and several new ones in its place are a split") {
   side_kernels const base = {{kernel_named("a"), called(4)},
                              {kernel_named("old"), called(4, "r", "a")}};
   side_kernels const fresh = {{kernel_named("a"), called(4)},
@@ -72,20 +72,20 @@ TEST_CASE("one that went and several that came in its place are a split") {
   CHECK(matched(base, fresh) == lines{"same a -> a", "split old -> part1 part2"});
 }
 
-TEST_CASE("the only ones of a range are each other's, whatever ran before them") {
+TEST_CASE("the only unmatched kernels of a range match each other, whatever ran before them") {
   side_kernels const base = {{kernel_named("old"), called(4, "loss", "x")}};
   side_kernels const fresh = {{kernel_named("new"), called(4, "loss", "y")},
                               {kernel_named("other"), called(4, "forward", "z")}};
   CHECK(matched(base, fresh) == lines{"new -> other", "renamed old -> new"});
 }
 
-TEST_CASE("another number of launches is another kernel") {
+TEST_CASE("a kernel with another number of launches is not the same kernel") {
   side_kernels const base = {{kernel_named("old"), called(4)}};
   side_kernels const fresh = {{kernel_named("new"), called(3)}};
   CHECK(matched(base, fresh) == lines{"gone old ->", "new -> new"});
 }
 
-TEST_CASE("a split kernel costs what its parts take together") {
+TEST_CASE("the cost of a split kernel is the sum of its parts") {
   auto base = made_runs({.kernels = 6, .run_drift = 0}, 1, 1);
   auto fresh = base;
   auto& kernels = fresh.front().kernels;

@@ -26,7 +26,7 @@ std::vector<run_digest> run_of(std::string program, std::string command_line) {
 
 }  // namespace
 
-TEST_CASE("other programs are told by their file, of an interpreter by the script") {
+TEST_CASE("different programs are recognized by their file, with an interpreter by the script") {
   auto const differ = [](std::vector<run_digest> const& a, std::vector<run_digest> const& b) {
     return !programs_differ(a, b).empty();
   };
@@ -39,7 +39,7 @@ TEST_CASE("other programs are told by their file, of an interpreter by the scrip
   CHECK_FALSE(differ(run_of("", ""), run_of("/a/app", "app")));
 }
 
-TEST_CASE("other GPUs are compared by their roofs, and steps are not judged") {
+TEST_CASE("different GPUs are compared by their roofs, and steps are not judged") {
   auto base = made_runs({}, 1, 1), fresh = made_runs({}, 2, 1);
   fresh.front().gpus = {"NVIDIA A100"};
   for (auto& [_, line] : base.front().kernels) line.of_roof = 0.8;
@@ -59,7 +59,7 @@ TEST_CASE("other GPUs are compared by their roofs, and steps are not judged") {
   }
 }
 
-TEST_CASE("what weakens a comparison is said") {
+TEST_CASE("conditions that weaken a comparison are reported") {
   auto const base = made_runs({}, 1, 1);
   auto fresh = made_runs({}, 2, 1);
   auto const compared = compare_runs(base, fresh);
@@ -78,7 +78,7 @@ TEST_CASE("what weakens a comparison is said") {
   CHECK(says(worse, "counters were read in made-2000 alone"));
 }
 
-TEST_CASE("ranks of a job are not taken for repetitions silently") {
+TEST_CASE("ranks of a job are not treated as repetitions without a remark") {
   auto base = made_runs({}, 1, 2), fresh = made_runs({}, 2, 1);
   base[0].rank = base[1].rank = 0;
   fresh[0].rank = 1;
@@ -89,7 +89,7 @@ TEST_CASE("ranks of a job are not taken for repetitions silently") {
   CHECK_FALSE(says(compare_runs(base, fresh), "rank"));
 }
 
-TEST_CASE("runs without kernels or ranges are compared without a fault") {
+TEST_CASE("runs without kernels or ranges can be compared") {
   auto const runs = made_runs({}, 1, 1);
   std::vector<run_digest> const empty(1);
   CHECK(says(compare_runs(empty, empty), "holds no kernels"));
@@ -98,7 +98,7 @@ TEST_CASE("runs without kernels or ranges are compared without a fault") {
   for (auto const& line : gone.lines) CHECK(line.how == match_kind::gone);
 }
 
-TEST_CASE("lines come in the order of what they cost") {
+TEST_CASE("lines are sorted by their cost") {
   auto const compared = compare_runs(made_runs({}, 1, 1), made_runs({.slowed = 1.3}, 2, 1));
   auto const first = std::find_if(compared.lines.begin(), compared.lines.end(),
                                   [](auto const& l) { return l.kind == line_kind::kernel; });

@@ -76,7 +76,7 @@ TEST_CASE("the step is the outermost range that repeats") {
   CHECK(steps.instances.size() == 4);
 }
 
-TEST_CASE("what is called a step goes before what takes a little longer") {
+TEST_CASE("a range called step is preferred to one that takes a little longer") {
   made_ranges ranges;
   for (std::uint64_t i = 0; i < 5; ++i) {
     ranges.add("validate", 10 + i * 100, 60 + i * 100);
@@ -85,7 +85,7 @@ TEST_CASE("what is called a step goes before what takes a little longer") {
   CHECK(ranges.steps() == "train_step");
 }
 
-TEST_CASE("a call made now and then is no step, nor is what ran twice") {
+TEST_CASE("an occasional call is not a step, nor is a range that ran twice") {
   made_ranges ranges;
   for (std::uint64_t i = 0; i < 9; ++i) ranges.add("ncclAllReduce", 10 + i * 100, 12 + i * 100);
   ranges.add("epoch", 2000, 3000);
@@ -94,7 +94,7 @@ TEST_CASE("a call made now and then is no step, nor is what ran twice") {
   CHECK(made_ranges().steps().empty());
 }
 
-TEST_CASE("a step that is named is taken, with any number, but not inside itself") {
+TEST_CASE("a named step matches with any number, but not inside itself") {
   made_ranges ranges;
   auto const outer = ranges.add("work 1", 10, 100);
   ranges.add("work 2", 20, 30, outer);
@@ -105,7 +105,7 @@ TEST_CASE("a step that is named is taken, with any number, but not inside itself
   CHECK(steps_named(tree, ranges.text(), "nothing").name.empty());
 }
 
-TEST_CASE("what a program counts with gpuprof_step() goes before any range that repeats") {
+TEST_CASE("steps counted by gpuprof_step() are preferred to any range that repeats") {
   made_ranges ranges;
   for (std::uint64_t i = 0; i < 5; ++i) {
     ranges.add("epoch", 10 + i * 1000, 1000 + i * 1000);
@@ -119,7 +119,7 @@ TEST_CASE("what a program counts with gpuprof_step() goes before any range that 
   CHECK(steps_named(tree, ranges.text(), "gpuprof:step").instances.size() == 4);
 }
 
-TEST_CASE("fewer than three calls of gpuprof_step() are no repetition") {
+TEST_CASE("fewer than three calls of gpuprof_step() do not count as repetition") {
   made_ranges ranges;
   for (std::uint64_t i = 0; i < 5; ++i) {
     ranges.add("iteration", 10 + i * 100, 100 + i * 100);

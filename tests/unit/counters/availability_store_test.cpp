@@ -62,7 +62,7 @@ std::string text_of(std::string const& path) {
 
 }  // namespace
 
-TEST_CASE("an image that was kept is found under the same key, and for its owner alone") {
+TEST_CASE("a stored image is found under the same key, and only its owner may read it") {
   scratch_folder const folder;
   availability_store const store(folder / "a/b");
   CHECK_FALSE(store.load(a_key()));
@@ -91,7 +91,7 @@ TEST_CASE("a link in the place of an image is not followed") {
   CHECK_FALSE(store.load(a_key()));  // and does not wait for a writer
 }
 
-TEST_CASE("an image holds for the very GPU, driver, CUPTI, engine and rights alone") {
+TEST_CASE("an image is valid only for its own GPU, driver, CUPTI, engine and rights") {
   scratch_folder const folder;
   availability_store const store(folder / "counters");
   store.save(a_key(), an_image());
@@ -109,7 +109,7 @@ TEST_CASE("an image holds for the very GPU, driver, CUPTI, engine and rights alo
   differs([](auto& key) { key.is_privileged = false; });
 }
 
-TEST_CASE("where part of the key is not known nothing is kept") {
+TEST_CASE("nothing is stored if part of the key is not known") {
   scratch_folder const folder;
   availability_store const store(folder / "counters");
   auto key = a_key();
@@ -118,7 +118,7 @@ TEST_CASE("where part of the key is not known nothing is kept") {
   CHECK_FALSE(std::filesystem::exists(folder / "counters"));
 }
 
-TEST_CASE("a file damaged at any byte, cut or renamed is as none") {
+TEST_CASE("a file that was damaged at any byte, cut or renamed is ignored") {
   scratch_folder const folder;
   availability_store const store(folder / "counters");
   store.save(a_key(), an_image());
@@ -154,7 +154,7 @@ TEST_CASE("the GPU's name never leads out of the folder") {
   CHECK(availability_store("/cache").path_of(key).find("/cache/______x-") == 0);
 }
 
-TEST_CASE("a folder that cannot be made is as no folder") {
+TEST_CASE("a folder that cannot be created is ignored") {
   scratch_folder const folder;
   std::ofstream(folder / "file") << "x";
   for (auto const& place : {folder / "file/counters", std::string()}) {
@@ -165,7 +165,7 @@ TEST_CASE("a folder that cannot be made is as no folder") {
   }
 }
 
-TEST_CASE("CUPTI is asked which counters there are by the first process alone") {
+TEST_CASE("only the first process asks CUPTI for the available counters") {
   scratch_folder const folder;
   for (unsigned const asked : {1u, 0u, 0u}) {
     sampled_process process(folder / "counters");
@@ -175,7 +175,7 @@ TEST_CASE("CUPTI is asked which counters there are by the first process alone") 
   }
 }
 
-TEST_CASE("with another driver CUPTI is asked again") {
+TEST_CASE("CUPTI is asked again with another driver") {
   scratch_folder const folder;
   availability_store(folder / "counters").save(a_key(), an_image());
   auto newer = a_key();
@@ -185,7 +185,7 @@ TEST_CASE("with another driver CUPTI is asked again") {
   CHECK(process.times_asked() == 1);
 }
 
-TEST_CASE("an image that CUPTI refuses is forgotten, and CUPTI asked once") {
+TEST_CASE("an image that CUPTI refuses is deleted, and CUPTI is asked once") {
   scratch_folder const folder;
   for (auto const* const call : {"cuptiPmSamplingEnable", "cuptiPmSamplingSetConfig"}) {
     availability_store(folder / "counters").save(a_key(), an_image());
@@ -197,7 +197,7 @@ TEST_CASE("an image that CUPTI refuses is forgotten, and CUPTI asked once") {
   }
 }
 
-TEST_CASE("what CUPTI refuses in any case is told once, after asking once") {
+TEST_CASE("a refusal that has other reasons is reported once, after asking once") {
   scratch_folder const folder;
   availability_store(folder / "counters").save(a_key(), an_image());
   sampled_process process(folder / "counters");
@@ -207,7 +207,7 @@ TEST_CASE("what CUPTI refuses in any case is told once, after asking once") {
   CHECK(process.sampler.take_warnings().size() == 1);
 }
 
-TEST_CASE("a stored image outlives a time in which somebody else counts") {
+TEST_CASE("a stored image stays valid while another tool holds the counters") {
   scratch_folder const folder;
   availability_store(folder / "counters").save(a_key(), an_image());
   sampled_process process(folder / "counters");

@@ -41,7 +41,7 @@ bool takes(std::string const& folder, char const* of = gpu) {
 }  // namespace
 
 TEST_CASE(
-    "one process has its turn, another is told who has it, and gets it when that one is killed") {
+    "one process has the turn, another learns its holder, and gets it when the holder is killed") {
   scratch_folder const scratch;
   auto const folder = scratch / "";
   device_turns ours(folder);
@@ -81,7 +81,7 @@ TEST_CASE("several turns of one process end with the last of them") {
   CHECK(other_process([&] { return takes(folder); }).succeeded());
 }
 
-TEST_CASE("a forked child has no turn, and keeps nobody from it") {
+TEST_CASE("a forked child has no turn, and does not block others") {
   scratch_folder const scratch;
   auto const folder = scratch / "";
   device_turns ours(folder);
@@ -106,7 +106,7 @@ TEST_CASE("a forked child has no turn, and keeps nobody from it") {
   kill(child, SIGKILL);
 }
 
-TEST_CASE("a program that replaces itself has no turn any more") {
+TEST_CASE("a program that calls exec loses its turn") {
   scratch_folder const scratch;
   auto const folder = scratch / "";
   device_turns ours(folder);
@@ -136,7 +136,7 @@ TEST_CASE("a turn that is over leaves no file behind") {
   CHECK(std::filesystem::is_empty(scratch / ""));
 }
 
-TEST_CASE("processes that come and go at once have their turns one by one") {
+TEST_CASE("processes that start and end at the same time get their turns one by one") {
   scratch_folder const scratch;
   auto const folder = scratch / "", mark = scratch / "mark";
   std::vector<pid_t> processes;
@@ -162,7 +162,8 @@ TEST_CASE("processes that come and go at once have their turns one by one") {
   }
 }
 
-TEST_CASE("where no file can be made, or something else is in its place, everybody has a turn") {
+TEST_CASE(
+    "if the file cannot be made, or something else is in its place, every process has a turn") {
   scratch_folder const scratch;
   device_turns nowhere(scratch / "missing");
   CHECK(nowhere.try_take(gpu));
@@ -178,7 +179,7 @@ TEST_CASE("where no file can be made, or something else is in its place, everybo
   CHECK(ours.try_take("GPU-link"));
 }
 
-TEST_CASE("the file is its user's alone") {
+TEST_CASE("only its user may access the file") {
   scratch_folder const scratch;
   auto const before = umask(0);
   device_turns ours(scratch / "");
@@ -190,7 +191,7 @@ TEST_CASE("the file is its user's alone") {
   CHECK((status.st_mode & 0777) == 0600);
 }
 
-TEST_CASE("a file that another user has put there and keeps locked keeps nobody") {
+TEST_CASE("a locked file of another user blocks no process") {
   scratch_folder const scratch;
   auto const file = lock_file(scratch);
   other_process const holder([&] {
@@ -210,7 +211,7 @@ TEST_CASE("a file that another user has put there and keeps locked keeps nobody"
   CHECK(ours.holder(gpu).empty());
 }
 
-TEST_CASE("a GPU is not sampled while another process of ours has it, which is named") {
+TEST_CASE("a GPU is not sampled while another process has its turn, and that process is named") {
   scratch_folder const scratch;
   auto const folder = scratch / "";
   other_process holder([&] { return takes(folder); });

@@ -36,8 +36,7 @@ std::uint64_t sample_first(engine_turns& turns, bool is_enough = true) {
 
 }  // namespace
 
-TEST_CASE(
-    "time is sampled first, half a second of windows and pauses, and then launches are read") {
+TEST_CASE("sampling comes first, half a second of windows and pauses, and then launches are read") {
   engine_turns turns({});
   CHECK(turns.next(at(1000, true)) == window);
   CHECK(turns.next(at(1049, true)) == window);
@@ -52,15 +51,14 @@ TEST_CASE(
   CHECK(begun <= 1570);
 }
 
-TEST_CASE("time is sampled longer while that was not enough, 1.5 seconds at most") {
+TEST_CASE("sampling continues while it is not enough, 1.5 seconds at most") {
   engine_turns turns({});
   auto const begun = sample_first(turns, false);
   CHECK(begun >= 2500);
   CHECK(begun <= 2570);
 }
 
-TEST_CASE(
-    "launches that come first are read as soon as they recur, and time is sampled after them") {
+TEST_CASE("if launches come first they are read as soon as they recur, and sampling follows") {
   engine_turns turns({.launches_first = true});
   CHECK(turns.next(at(1000, false)) == nobody);
   CHECK(turns.next(at(1100, true)) == launches);
@@ -72,7 +70,7 @@ TEST_CASE(
   CHECK(turns.next(at(1780, true)) == launches);
 }
 
-TEST_CASE("where no launch recurs, or none may be paid for, time is sampled all the same") {
+TEST_CASE("if no launch recurs, or none can be afforded, sampling still runs") {
   engine_turns turns({.launches_first = true});
   CHECK(turns.next(at(1000, false, false)) == nobody);  // nothing was launched yet
   CHECK(turns.next(at(9000, false)) == nobody);
@@ -88,7 +86,7 @@ TEST_CASE("where no launch recurs, or none may be paid for, time is sampled all 
   CHECK(alone.next(at(1000, true)) == window);
 }
 
-TEST_CASE("in a run of two seconds launches are read where that may be paid for at any time") {
+TEST_CASE("in a run of two seconds launches are read only if spending is allowed at any time") {
   auto const reads = [](bool at_any_time) {
     constexpr std::uint64_t price = sampling_budget::usual_once_ns;
     sampling_budget budget(1, 1'500 * ms, {}, at_any_time);
@@ -106,7 +104,7 @@ TEST_CASE("in a run of two seconds launches are read where that may be paid for 
   CHECK(reads(false) == 0);
 }
 
-TEST_CASE("where windows cannot be afforded launches do not wait for them") {
+TEST_CASE("if windows cannot be afforded launches do not wait for them") {
   engine_turns turns({});
   CHECK(turns.next(at(1000, true, false)) == launches);
   engine_turns interrupted({});
@@ -114,7 +112,7 @@ TEST_CASE("where windows cannot be afforded launches do not wait for them") {
   CHECK(interrupted.next(at(1050, true, false)) == launches);
 }
 
-TEST_CASE("launches that want nothing for a while make room for a window") {
+TEST_CASE("launches that need nothing for a while make room for a window") {
   engine_turns turns({});
   auto const begun = sample_first(turns);
   REQUIRE(begun != 0);
@@ -123,7 +121,7 @@ TEST_CASE("launches that want nothing for a while make room for a window") {
   CHECK(turns.next(at(begun + 300, false)) == window);
 }
 
-TEST_CASE("a pause between two launches is no end of their turn") {
+TEST_CASE("a pause between two launches does not end their turn") {
   engine_turns turns({});
   auto const begun = sample_first(turns);
   REQUIRE(begun != 0);
@@ -134,7 +132,7 @@ TEST_CASE("a pause between two launches is no end of their turn") {
   CHECK(turns.next(at(begun + 650, false)) == window);
 }
 
-TEST_CASE("a reading that has begun is finished first, also beyond the budget, but not for ever") {
+TEST_CASE("a reading in progress is finished first, even beyond the budget, but not forever") {
   engine_turns turns({});
   auto const begun = sample_first(turns);
   REQUIRE(begun != 0);
@@ -150,7 +148,7 @@ TEST_CASE("a reading that has begun is finished first, also beyond the budget, b
   CHECK(turns.next(needs) == window);
 }
 
-TEST_CASE("launches that never have enough lose the counters after two seconds") {
+TEST_CASE("launches that always need more lose the counters after two seconds") {
   engine_turns turns({});
   auto const begun = sample_first(turns);
   REQUIRE(begun != 0);
@@ -160,7 +158,7 @@ TEST_CASE("launches that never have enough lose the counters after two seconds")
   CHECK(turns.next(at(begun + 2050, true)) == launches);
 }
 
-TEST_CASE("launches keep the counters while they want something and no window can be afforded") {
+TEST_CASE("launches keep the counters while they need readings and no window can be afforded") {
   engine_turns turns({});
   CHECK(turns.next(at(1000, true, false)) == launches);
   CHECK(turns.next(at(9000, true, false)) == launches);
@@ -169,7 +167,7 @@ TEST_CASE("launches keep the counters while they want something and no window ca
   CHECK(turns.next(at(9700, true, false)) == launches);
 }
 
-TEST_CASE("what is costly to stop is kept while no window can be afforded, and given up for one") {
+TEST_CASE("a reading that is costly to stop is kept until a window can be afforded") {
   engine_turns turns({});
   auto needs = at(1000, true, false);
   CHECK(turns.next(needs) == launches);
@@ -183,7 +181,7 @@ TEST_CASE("what is costly to stop is kept while no window can be afforded, and g
   CHECK(turns.next(needs) == window);
 }
 
-TEST_CASE("window follows window after a pause, as long as the budget lasts") {
+TEST_CASE("windows follow each other after pauses, as long as the budget lasts") {
   engine_turns turns({.launches = false});
   CHECK(turns.next(at(1000, true)) == window);
   CHECK(turns.next(at(1049, true)) == window);
@@ -196,7 +194,7 @@ TEST_CASE("window follows window after a pause, as long as the budget lasts") {
   CHECK_FALSE(turns.holds_sampling());
 }
 
-TEST_CASE("when the next window cannot be afforded nobody has the counters") {
+TEST_CASE("if the next window cannot be afforded the counters are free") {
   engine_turns turns({.launches = false});
   CHECK(turns.next(at(1000, true)) == window);
   CHECK(turns.next(at(1050, true, false)) == nobody);
@@ -204,7 +202,7 @@ TEST_CASE("when the next window cannot be afforded nobody has the counters") {
   CHECK(turns.next(at(1201, true)) == window);
 }
 
-TEST_CASE("launches that want something again do not wait for the next window") {
+TEST_CASE("launches that need readings again do not wait for the next window") {
   engine_turns turns({});
   auto const begun = sample_first(turns);
   REQUIRE(begun != 0);
@@ -246,13 +244,13 @@ TEST_CASE("a window that cannot begin leaves the counters to launches that have 
   CHECK(turns.next(at(begun + 2002, true)) == launches);
 }
 
-TEST_CASE("without windows launches keep the counters") {
+TEST_CASE("without windows launches always keep the counters") {
   engine_turns turns({.windows = false});
   CHECK(turns.next(at(1000, false)) == launches);
   CHECK(turns.next(at(9000, false)) == launches);
 }
 
-TEST_CASE("launches that the budget forbids make room for windows that it allows") {
+TEST_CASE("launches beyond the budget make room for windows within the budget") {
   engine_turns turns({});
   auto const begun = sample_first(turns);
   REQUIRE(begun != 0);
@@ -267,14 +265,14 @@ TEST_CASE("launches that the budget forbids make room for windows that it allows
   CHECK(turns.next(needs) == window);
 }
 
-TEST_CASE("once reading is known to be impossible time is sampled alone") {
+TEST_CASE("if reading is impossible only sampling is used") {
   engine_turns turns({});
   turns.forbid_launches();
   CHECK(sample_first(turns) == 0);
   CHECK(turns.holds_sampling());
 }
 
-TEST_CASE("nothing is switched while a stream is being captured, but a window ends some time") {
+TEST_CASE("engines are not switched during a stream capture, but a window still ends in time") {
   engine_turns turns({});
   auto needs = at(1000, false);
   needs.must_not_switch = true;
@@ -288,7 +286,7 @@ TEST_CASE("nothing is switched while a stream is being captured, but a window en
   CHECK(turns.next(needs) != window);
 }
 
-TEST_CASE("who is refused leaves the counters to nobody, and is asked again") {
+TEST_CASE("after a refusal the counters are free, and the engine is tried again") {
   engine_turns turns({.launches = false});
   CHECK(turns.next(at(1000, false)) == window);
   turns.refuse();
@@ -297,7 +295,7 @@ TEST_CASE("who is refused leaves the counters to nobody, and is asked again") {
   CHECK(turns.next(at(1010, false)) == window);
 }
 
-TEST_CASE("in a job launches are released when the turn is another rank's") {
+TEST_CASE("in a job launches are released when another rank has its turn") {
   engine_turns turns({});
   auto const begun = sample_first(turns);
   REQUIRE(begun != 0);
@@ -313,7 +311,7 @@ TEST_CASE("in a job launches are released when the turn is another rank's") {
   CHECK(reading.next(needs) == launches);
 }
 
-TEST_CASE("in a job bursts begin when those of all ranks do, but for the first windows") {
+TEST_CASE("in a job bursts begin at the moments of all ranks, except for the first windows") {
   engine_turns turns({.launches = false});
   auto not_now = at(1000, false);
   not_now.is_burst_moment = false;
@@ -331,7 +329,7 @@ TEST_CASE("in a job bursts begin when those of all ranks do, but for the first w
   CHECK(turns.next(at(1900, false)) == window);
 }
 
-TEST_CASE("in a job, too, sampling goes on after a pause without work until it was enough") {
+TEST_CASE("in a job sampling also continues after a pause without work until it is enough") {
   engine_turns turns({.launches = false});
   for (std::uint64_t moment = 1000; moment < 1800; moment += 10)
     (void)turns.next(at(moment, false));

@@ -15,7 +15,7 @@ constexpr std::uint64_t today = 1'795'000'000 * second;
 constexpr std::uint64_t every = 7 * second;
 }  // namespace
 
-TEST_CASE("a process alone reads and samples whenever it likes") {
+TEST_CASE("a single process reads and samples at any time") {
   constexpr job_turns alone({}, every);
   for (std::uint64_t moment = today; moment < today + 20 * second; moment += 7 * ms) {
     CHECK(alone.is_our_turn(moment));
@@ -24,7 +24,7 @@ TEST_CASE("a process alone reads and samples whenever it likes") {
   }
 }
 
-TEST_CASE("one rank reads at a time, all of them do, and the first one every other time") {
+TEST_CASE("one rank reads at a time, all ranks do, and the first one has every other turn") {
   for (std::uint32_t const ranks : {2u, 3u, 8u, 1000u}) {
     std::vector<unsigned> turns(ranks);
     auto const all = 2 * std::uint64_t{ranks - 1};
@@ -56,7 +56,7 @@ TEST_CASE("bursts begin at the same moments in all ranks") {
   CHECK(moments == 10 * 30);  // 300 ms of every 7 s
 }
 
-TEST_CASE("a rank that burst at one moment has earned the next") {
+TEST_CASE("a rank that had a burst at one moment can afford the next") {
   constexpr std::uint64_t window_and_pause = 70 * ms;
   auto const period = sampling_budget::burst_earned_in_ns(1, window_and_pause);
   CHECK(period == 7 * second);  // 31 ms at half a percent
@@ -72,7 +72,7 @@ TEST_CASE("a rank that burst at one moment has earned the next") {
   CHECK(sampling_budget::burst_earned_in_ns(0, window_and_pause) == 0);
 }
 
-TEST_CASE("the budget is that of the job") {
+TEST_CASE("the budget applies to the whole job") {
   sampling_budget first(1, sampling_budget::usual_once_ns, {0, 4});
   sampling_budget other(1, sampling_budget::usual_once_ns, {1, 4});
   first.begin(second), other.begin(second);

@@ -9,7 +9,8 @@ using namespace gpuprof;
 using namespace gpuprof::guest;
 using namespace gpuprof::test;
 
-TEST_CASE("a short run may spend six times the share, and then something once and the share") {
+TEST_CASE(
+    "a short run may spend six times the share, and later the one-time budget and the share") {
   constexpr auto once = sampling_budget::usual_once_ns;
   sampling_budget budget(1);
   budget.begin(5 * second);
@@ -27,7 +28,7 @@ TEST_CASE("a short run may spend six times the share, and then something once an
   CHECK_FALSE(budget.allows(106 * second, 10'000'000));
 }
 
-TEST_CASE("what may be spent once is as the user says") {
+TEST_CASE("the user sets the one-time budget") {
   CHECK_FALSE([] {
     sampling_budget nothing(1, 0);
     nothing.begin(second);
@@ -39,7 +40,9 @@ TEST_CASE("what may be spent once is as the user says") {
   CHECK(more.left(101 * second) == 3 * second);
 }
 
-TEST_CASE("whoever asks why this run is slow pays at any time, and no more") {
+TEST_CASE(
+    "if the user asks why this run is slow the budget may be spent at any time, but no more of "
+    "it") {
   constexpr auto once = 3 * second / 2;
   sampling_budget budget(1, once, {}, true);
   budget.begin(second);
@@ -53,7 +56,7 @@ TEST_CASE("whoever asks why this run is slow pays at any time, and no more") {
   CHECK(other.left(second) == 0);
 }
 
-TEST_CASE("what was begun may go on for a moment beyond, and no longer") {
+TEST_CASE("work in progress may exceed the budget a little, and not more") {
   sampling_budget budget(1);
   budget.begin(second);
   budget.spend(sampling_budget::usual_once_ns + 100'000'000 + sampling_budget::to_go_on_ns - 1);
@@ -65,7 +68,7 @@ TEST_CASE("what was begun may go on for a moment beyond, and no longer") {
   CHECK(sampling_budget(0).may_go_on(0));
 }
 
-TEST_CASE("what was set up is used though it took longer than expected") {
+TEST_CASE("counters that took longer to set up than expected are still used") {
   constexpr std::uint64_t unexpected = 400'000'000;
   sampling_budget budget(1);
   budget.begin(second);
@@ -78,7 +81,7 @@ TEST_CASE("what was set up is used though it took longer than expected") {
   CHECK_FALSE(budget.may_go_on(11 * second));
 }
 
-TEST_CASE("more that may be spent once is no reason to use less of it") {
+TEST_CASE("a larger one-time budget does not reduce what may be used of it") {
   sampling_budget budget(1, second);
   budget.begin(second);
   budget.spend(600'000'000);
@@ -86,7 +89,7 @@ TEST_CASE("more that may be spent once is no reason to use less of it") {
   CHECK(budget.may_go_on(6 * second));  // 0.25 s of it were granted by then
 }
 
-TEST_CASE("what was spent once is told apart from the rest") {
+TEST_CASE("one-time costs are counted separately") {
   sampling_budget budget(1);
   budget.spend(230);
   budget.note_once(200);
@@ -95,7 +98,7 @@ TEST_CASE("what was spent once is told apart from the rest") {
   CHECK(budget.spent() == 1230);
 }
 
-TEST_CASE("what may be spent once is not for what is read again") {
+TEST_CASE("the one-time budget is not used for reading again") {
   sampling_budget budget(1);
   budget.begin(second);
   CHECK_FALSE(budget.has_earned(second));
@@ -126,7 +129,7 @@ TEST_CASE("without a share there is no limit") {
   CHECK(budget.spent() == 1000 * second);
 }
 
-TEST_CASE("sampling has what launches leave, and half of it in any case") {
+TEST_CASE("sampling gets the budget that launches leave, but at least half") {
   constexpr auto once = sampling_budget::sampling_once_ns;
   sampling_budget budget(1);
   budget.begin(second);
@@ -141,7 +144,7 @@ TEST_CASE("sampling has what launches leave, and half of it in any case") {
   CHECK(budget.allows_sampling(101 * second, once + second / 2));
 }
 
-TEST_CASE("sampling costs a share of the time for which it is held, not of its windows alone") {
+TEST_CASE("sampling costs a share of the time it is held, not only of its windows") {
   CHECK(sampling_budget::price_ns(second) == second / 20);
   // Setting up, six windows with their pauses, releasing.
   constexpr auto window_and_pause = std::uint64_t{70'000'000};
@@ -151,7 +154,7 @@ TEST_CASE("sampling costs a share of the time for which it is held, not of its w
         sampling_budget::price_ns(50'000'000 + window_and_pause));
 }
 
-TEST_CASE("a short program has the bursts that may be spent once, and more when they are earned") {
+TEST_CASE("a short program has the bursts of the one-time budget, and more when they are earned") {
   constexpr auto window_and_pause = std::uint64_t{70'000'000};
   constexpr auto burst = sampling_budget::price_of_burst_ns(window_and_pause);
   sampling_budget budget(1);
@@ -164,7 +167,7 @@ TEST_CASE("a short program has the bursts that may be spent once, and more when 
   CHECK(budget.allows_sampling(second + 101 * lacking, burst));
 }
 
-TEST_CASE("a budget as large as the price lets sampling go on") {
+TEST_CASE("a budget as large as the price keeps sampling running") {
   constexpr auto window_and_pause = std::uint64_t{70'000'000};
   sampling_budget budget(5);
   budget.begin(second);
@@ -176,7 +179,7 @@ TEST_CASE("a budget as large as the price lets sampling go on") {
   }
 }
 
-TEST_CASE("launches do not get what sampling has spent, but for what it may spend once") {
+TEST_CASE("launches do not get the budget that sampling has spent, except for its one-time part") {
   sampling_budget budget(1);
   budget.begin(second);
   budget.spend_on_sampling(sampling_budget::sampling_once_ns);
@@ -188,7 +191,7 @@ TEST_CASE("launches do not get what sampling has spent, but for what it may spen
   CHECK(budget.spent_on_sampling() == budget.spent());
 }
 
-TEST_CASE("sampling costs what the GPU does meanwhile, a fifth of that at least") {
+TEST_CASE("the cost of sampling follows the activity of the GPU, but is at least a fifth") {
   constexpr std::uint64_t held = 1'000'000'000;
   CHECK(sampling_budget::price_ns(held, 1) == sampling_budget::price_ns(held));
   CHECK(sampling_budget::price_ns(held, 0.5) == sampling_budget::price_ns(held) / 2);

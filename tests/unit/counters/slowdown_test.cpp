@@ -13,13 +13,13 @@ TEST_CASE("a program that is held most of the time takes many times as long") {
   CHECK(times_slower({.passed_ns = 2 * second}) == 1);
 }
 
-TEST_CASE("alone it takes no less than its kernels") {
+TEST_CASE("the time without holds is at least that of the kernels") {
   CHECK(times_slower({.passed_ns = 2 * second, .held_ns = 2 * second, .kernel_ns = second}) == 2);
   // On several streams or GPUs they may take longer, all together, than has passed.
   CHECK(times_slower({.passed_ns = second, .held_ns = second, .kernel_ns = 5 * second}) == 1);
 }
 
-TEST_CASE("a figure is said also where nothing but holding has been seen") {
+TEST_CASE("a figure is given even if the program was held all the time") {
   CHECK(times_slower({.passed_ns = 2 * second, .held_ns = 2 * second}) == 1000);
 }
 

@@ -19,7 +19,7 @@ TEST_CASE("a call that works returns no failure") {
   CHECK(cupti.calls().front() == "cuptiActivityEnable 1");
 }
 
-TEST_CASE("a failed call names the function, CUPTI's own text, the number and what it means") {
+TEST_CASE("a failed call is reported with function, CUPTI's text, number and meaning") {
   fake_cupti cupti;
   cupti_guard const guard(cupti.library.api);
   cupti.fail_nth("cuptiActivityEnable", 0, CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
@@ -30,7 +30,7 @@ TEST_CASE("a failed call names the function, CUPTI's own text, the number and wh
         "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED (39)");
 }
 
-TEST_CASE("an error without a meaning of its own keeps CUPTI's text") {
+TEST_CASE("an error without a special meaning keeps CUPTI's text") {
   fake_cupti cupti;
   CHECK(describe(cupti.library.api, CUPTI_ERROR_NOT_COMPATIBLE) ==
         "CUPTI_ERROR_NOT_COMPATIBLE (14)");
@@ -55,7 +55,7 @@ TEST_CASE("a function this libcupti does not have is an error, not a crash") {
                                                             CUPTI_CB_DOMAIN_DRIVER_API));
 }
 
-TEST_CASE("the table names the first function that tracing needs and lacks") {
+TEST_CASE("the table names the first missing function that tracing needs") {
   fake_cupti cupti;
   CHECK(cupti.library.api.first_missing_for_tracing() == nullptr);
   cupti.library.api.cuptiSubscribe_v2 = nullptr;  // only good to have
@@ -64,7 +64,7 @@ TEST_CASE("the table names the first function that tracing needs and lacks") {
   CHECK(cupti.library.api.first_missing_for_tracing() == std::string("cuptiFinalize"));
 }
 
-TEST_CASE("steps are undone last first, once") {
+TEST_CASE("steps are undone in reverse order, once") {
   std::string order;
   undo_stack steps;
   for (auto const step : {'a', 'b', 'c'}) steps.push([&order, step] { order += step; });
@@ -98,7 +98,7 @@ TEST_CASE("an undo step may push a further one, which is undone next") {
   CHECK(order == "bxa");
 }
 
-TEST_CASE("what is gone by itself is forgotten, not undone") {
+TEST_CASE("steps that are forgotten are not undone") {
   auto undone = false;
   undo_stack steps;
   steps.push([&] { undone = true; });
@@ -107,7 +107,7 @@ TEST_CASE("what is gone by itself is forgotten, not undone") {
   CHECK_FALSE(undone);
 }
 
-TEST_CASE("CUPTI's version numbers read as the CUDA release they came with") {
+TEST_CASE("CUPTI's version numbers are shown as the CUDA release that contains them") {
   CHECK(cupti_version_text(18) == "11.8");
   CHECK(cupti_version_text(19) == "12.0");
   CHECK(cupti_version_text(28) == "12.9.1");

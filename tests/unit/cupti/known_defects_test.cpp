@@ -7,7 +7,7 @@
 using namespace gpuprof;
 using namespace gpuprof::guest;
 
-TEST_CASE("each version is spared what it gets wrong, and users are told") {
+TEST_CASE("known defects of each version are avoided, and users are told") {
   for (auto const version : {19u, 22u, 23u}) {
     auto const defects = known_defects_of(version);
     CHECK(defects.cannot_be_left);

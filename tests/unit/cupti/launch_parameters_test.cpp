@@ -43,7 +43,7 @@ TEST_CASE("a launch with a configuration is read with its attributes") {
   CHECK(launch.found.cooperative);
 }
 
-TEST_CASE("a configuration or attributes that are not there are not read") {
+TEST_CASE("a missing configuration or missing attributes are not read") {
   extended_launch no_config, no_attributes, too_many;
   no_config.parameters.config = reinterpret_cast<CUlaunchConfig const*>(nothing);
   CHECK_FALSE(no_config.is_read());

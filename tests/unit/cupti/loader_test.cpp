@@ -58,12 +58,12 @@ TEST_CASE("GPUPROF_CUPTI_PATH names the folder of the library") {
   CHECK(result.line == "130002 " + std::filesystem::canonical(complete).string());
 }
 
-TEST_CASE("a libcupti that is mapped already is the one that is used") {
+TEST_CASE("a libcupti that is already mapped is used") {
   auto const result = load("GPUPROF_CUPTI_PATH='" + here + "/old'", "13 '" + complete + "'");
   CHECK(result.line == "130002 " + std::filesystem::canonical(complete).string());
 }
 
-TEST_CASE("one that is mapped and does not do is not joined by a second one") {
+TEST_CASE("if the mapped libcupti is too old no second one is loaded") {
   auto const result =
       load("GPUPROF_CUPTI_PATH='" + complete + "'", "13 '" + here + "/old/libcupti.so.13'");
   CHECK_FALSE(result.loaded);
@@ -71,8 +71,7 @@ TEST_CASE("one that is mapped and does not do is not joined by a second one") {
 }
 
 TEST_CASE(
-    "a file that is not there, one without the functions and one too old are each told, and passed "
-    "over") {
+    "a missing file, one without the functions and one too old are each reported and skipped") {
   auto const missing = load("GPUPROF_CUPTI_PATH=/nowhere/libcupti.so.13");
   auto const empty = load("GPUPROF_CUPTI_PATH='" + here + "/empty'");
   auto const old = load("GPUPROF_CUPTI_PATH='" + here + "/old'");
@@ -84,20 +83,20 @@ TEST_CASE(
   CHECK(missing.loaded == old.loaded);
 }
 
-TEST_CASE("one that does not say its version is not called too old") {
+TEST_CASE("a library that gives no version is not called too old") {
   auto const result = load("", "13 '" + here + "/silent/libcupti.so.13'");
   CHECK_FALSE(result.loaded);
   CHECK(contains(result.line, "does not say its version (error 999)"));
 }
 
-TEST_CASE("one that crashes without a driver is not called on a machine without one") {
+TEST_CASE("a library that crashes without a driver is not called on a machine without one") {
   if (dlopen("libcuda.so.1", RTLD_LAZY) != nullptr) return;  // then it would be called
   auto const result = load("", "13 '" + here + "/driver/libcupti.so.13'");
   CHECK_FALSE(result.loaded);
   CHECK(contains(result.line, "answers nothing without a CUDA driver"));
 }
 
-TEST_CASE("a file that is no library is told") {
+TEST_CASE("a file that is not a library is reported") {
   auto const text =
       std::filesystem::temp_directory_path() / ("no_library_" + std::to_string(getpid()) + ".so");
   std::ofstream(text) << "not a library";
@@ -118,7 +117,7 @@ TEST_CASE("a libcupti newer than the driver is tried last") {
   CHECK(place(new_driver, "libcupti.so.13") < place(new_driver, "libcupti.so.12"));
 }
 
-TEST_CASE("nvidia-cuda-cupti is found among the packages of the Python that has loaded a module") {
+TEST_CASE("nvidia-cuda-cupti is found in the site-packages of a loaded Python module") {
   auto const folder = std::filesystem::temp_directory_path() /
                       ("gpuprof_packages_" + std::to_string(getpid())) / "site-packages";
   std::filesystem::create_directories(folder / "module");

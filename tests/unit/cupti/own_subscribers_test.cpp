@@ -87,7 +87,7 @@ struct several_subscribers {
 
 }  // namespace
 
-TEST_CASE("a client that wants to be one of several subscribers has one of its own") {
+TEST_CASE("a client that allows several subscribers gets its own") {
   several_subscribers s;
   REQUIRE(s.they_subscribe() == CUPTI_SUCCESS);
   REQUIRE(subscribers_given.size() == 1);
@@ -104,7 +104,7 @@ TEST_CASE("a client that wants to be one of several subscribers has one of its o
   CHECK(subscribers_gone.size() == 1);
 }
 
-TEST_CASE("we are told as any other that CUPTI is taken by such a client, and do not end it") {
+TEST_CASE("if such a client holds CUPTI we get the usual error, and do not end CUPTI") {
   several_subscribers s;
   REQUIRE(s.they_subscribe() == CUPTI_SUCCESS);
   CHECK(s.we_subscribe() == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
@@ -112,7 +112,7 @@ TEST_CASE("we are told as any other that CUPTI is taken by such a client, and do
   CHECK(s.cupti.count("cuptiFinalize") == 0);
 }
 
-TEST_CASE("while we have subscribed alone such a client hears CUPTI's own answer") {
+TEST_CASE("if we subscribed first such a client gets CUPTI's own answer") {
   several_subscribers s;
   REQUIRE(s.we_subscribe() == CUPTI_SUCCESS);
   CHECK(s.they_subscribe() == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
@@ -122,7 +122,7 @@ TEST_CASE("while we have subscribed alone such a client hears CUPTI's own answer
   CHECK(s.their_handle == s.our_handle);
 }
 
-TEST_CASE("a client built with older headers is shared with") {
+TEST_CASE("a client built with older headers shares CUPTI") {
   CUpti_SubscriberParams older{};
   older.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
   CHECK_FALSE(asks_to_be_one_of_several(nullptr));

@@ -24,7 +24,7 @@ TEST_CASE("a clock is forgotten when its library is closed") {
   CHECK_FALSE(kept.is_theirs());
 }
 
-TEST_CASE("code belongs to the library that it lies in") {
+TEST_CASE("code is assigned to the library that contains it") {
   auto const here = holder_of(reinterpret_cast<void const*>(&holder_of));
   CHECK(here.base != 0);
   CHECK(here != holder_of(reinterpret_cast<void const*>(&dlopen)));

@@ -215,7 +215,7 @@ using found = std::vector<std::pair<int, std::uint32_t>>;
 
 }  // namespace
 
-TEST_CASE("both subscribe, whoever comes first, and a third is refused") {
+TEST_CASE("both clients subscribe in any order, and a third is refused") {
   scene s;
   bool const we_first = GENERATE(true, false);
   if (we_first) s.we_subscribe();
@@ -227,7 +227,7 @@ TEST_CASE("both subscribe, whoever comes first, and a third is refused") {
                            nullptr, nullptr) == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
 }
 
-TEST_CASE("each hears the calls it asked for") {
+TEST_CASE("each client gets the callbacks it asked for") {
   scene s;
   s.we_subscribe();
   s.we_listen(launch);
@@ -240,7 +240,7 @@ TEST_CASE("each hears the calls it asked for") {
   CHECK(theirs.heard == ids{copy, copy});
 }
 
-TEST_CASE("each finds at the end of a call what it wrote at its beginning") {
+TEST_CASE("each client finds at the end of a call the data it wrote at the beginning") {
   scene s;
   s.we_subscribe();
   s.we_listen(launch);
@@ -261,7 +261,7 @@ TEST_CASE("each finds at the end of a call what it wrote at its beginning") {
   CHECK(ours.kept == std::vector<std::uint64_t>{11, 11, 11});
 }
 
-TEST_CASE("a call of which we did not hear the beginning has nothing kept") {
+TEST_CASE("a call without a seen beginning has no data") {
   scene s;
   s.we_subscribe();
   s.they_subscribe();
@@ -273,7 +273,7 @@ TEST_CASE("a call of which we did not hear the beginning has nothing kept") {
   CHECK(ours.kept == std::vector<std::uint64_t>{0});
 }
 
-TEST_CASE("what one no longer wants to hear the other still does") {
+TEST_CASE("callbacks that one client switches off still reach the other") {
   scene s;
   s.we_subscribe();
   s.they_subscribe();
@@ -304,7 +304,7 @@ TEST_CASE("what one no longer wants to hear the other still does") {
   }
 }
 
-TEST_CASE("where the program has a client, CUPTI is its to end") {
+TEST_CASE("if the program has a client, only that one ends CUPTI") {
   scene s;
   s.we_subscribe();
   s.we_want(kernels);
@@ -326,7 +326,7 @@ TEST_CASE("where the program has a client, CUPTI is its to end") {
   CHECK(s.cupti.count("cuptiFinalize") == 1);
 }
 
-TEST_CASE("alone we end CUPTI") {
+TEST_CASE("without another client we end CUPTI") {
   scene s;
   s.we_subscribe();
   s.we_want(kernels);
@@ -334,7 +334,7 @@ TEST_CASE("alone we end CUPTI") {
   CHECK(s.cupti.count("cuptiFinalize") == 1);
 }
 
-TEST_CASE("who has left changes nothing for the other, with the handle that both have") {
+TEST_CASE("a client that has left does not affect the other, with the shared handle") {
   scene s;
   s.we_subscribe();
   s.we_listen(launch);
@@ -349,7 +349,7 @@ TEST_CASE("who has left changes nothing for the other, with the handle that both
   CHECK(s.cupti_calls_back_for(launch));
 }
 
-TEST_CASE("what CUPTI refuses to switch on is not taken for on") {
+TEST_CASE("callbacks that CUPTI refuses do not count as on") {
   scene s;
   s.we_subscribe();
   s.cupti.fail_nth("cuptiEnableCallback", 1, CUPTI_ERROR_INVALID_PARAMETER);
@@ -362,7 +362,7 @@ TEST_CASE("what CUPTI refuses to switch on is not taken for on") {
   CHECK(theirs.heard.size() == 2);
 }
 
-TEST_CASE("of two flushes ours is the one that is left out") {
+TEST_CASE("of two flushes at the same time ours is skipped") {
   scene s;
   s.we_want(kernels);
   s.they_want(kernels);
@@ -376,7 +376,7 @@ TEST_CASE("of two flushes ours is the one that is left out") {
   CHECK(s.table().cuptiActivityFlushAll(0) == CUPTI_SUCCESS);
 }
 
-TEST_CASE("their functions are not called while we flush") {
+TEST_CASE("functions of the other client are not called while we flush") {
   scene s;
   theirs.buffer_bytes = 1024;
   s.we_want(kernels);
@@ -393,7 +393,7 @@ TEST_CASE("their functions are not called while we flush") {
   CHECK(theirs.completions > 0);
 }
 
-TEST_CASE("a flush of theirs returns when all is handed over, by whichever thread") {
+TEST_CASE("a flush of the other client returns after all buffers are delivered, by any thread") {
   scene s;
   theirs.buffer_bytes = 1024;
   s.we_want(kernels);
@@ -418,7 +418,7 @@ TEST_CASE("a flush of theirs returns when all is handed over, by whichever threa
   CHECK(found_after_flush == 12);
 }
 
-TEST_CASE("a kind of records is on as long as one wants it") {
+TEST_CASE("a kind of records is on while either client wants it") {
   scene s;
   s.we_want(kernels);
   s.they_want(kernels);
@@ -434,7 +434,7 @@ TEST_CASE("a kind of records is on as long as one wants it") {
   CHECK(s.cupti.kinds().empty());
 }
 
-TEST_CASE("single calls of the program go to CUPTI as they are, and outlive our captures") {
+TEST_CASE("single calls of the program are passed to CUPTI unchanged, and outlive our captures") {
   scene s;
   auto const driver = CUPTI_ACTIVITY_KIND_DRIVER;
   CUpti_CallbackId const wait = CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize;
@@ -463,7 +463,7 @@ TEST_CASE("single calls of the program go to CUPTI as they are, and outlive our 
   }
 }
 
-TEST_CASE("a single call that CUPTI refuses is no session") {
+TEST_CASE("a single call that CUPTI refuses starts no session") {
   scene s;
   s.cupti.fail_nth("cuptiActivityEnableRuntimeApi", 1, CUPTI_ERROR_NOT_SUPPORTED);
   CHECK(s.shared.enable_call(api, CUPTI_RUNTIME_TRACE_CBID_cudaMalloc_v3020, 1) ==
@@ -471,7 +471,7 @@ TEST_CASE("a single call that CUPTI refuses is no session") {
   CHECK_FALSE(s.shared.other_client_records());
 }
 
-TEST_CASE("each gets the records of the calls it asked for") {
+TEST_CASE("each client gets the records of the calls it asked for") {
   scene s;
   CUpti_CallbackId const wait = CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020;
   CUpti_CallbackId const query = CUPTI_RUNTIME_TRACE_CBID_cudaStreamQuery_v3020;
@@ -497,7 +497,7 @@ TEST_CASE("each gets the records of the calls it asked for") {
   CHECK(theirs.records == found{{api, 1}});
 }
 
-TEST_CASE("a kind that CUPTI refuses is no session") {
+TEST_CASE("a kind that CUPTI refuses starts no session") {
   scene s;
   s.cupti.fail_nth("cuptiActivityEnable", 1, CUPTI_ERROR_NOT_COMPATIBLE);
   CHECK(s.shared.enable_kind(program, kernels, "libother.so") == CUPTI_ERROR_NOT_COMPATIBLE);
@@ -505,7 +505,7 @@ TEST_CASE("a kind that CUPTI refuses is no session") {
   CHECK(s.seen.told == "begins:libother.so ends ");
 }
 
-TEST_CASE("a session that is switched off and on again keeps what is not fetched yet") {
+TEST_CASE("a session that is switched off and on keeps records that were not fetched yet") {
   scene s;
   s.we_want(kernels);
   std::vector<std::uint64_t> in_session;
@@ -541,7 +541,7 @@ TEST_CASE("records of whole graphs, which hide kernels, are not forced on the ot
   CHECK(s.cupti.kinds() == std::set<int>{kernels, CUPTI_ACTIVITY_KIND_GRAPH_TRACE});
 }
 
-TEST_CASE("each gets the records of its kinds, and of its time") {
+TEST_CASE("each client gets the records of its kinds, and of its time") {
   scene s;
   s.we_want(kernels);
   auto const before = real_now() - 1'000'000;
@@ -565,7 +565,7 @@ TEST_CASE("each gets the records of its kinds, and of its time") {
   CHECK(ours.not_mine + theirs.not_mine == 0);
 }
 
-TEST_CASE("they are asked for a buffer at once, and have it back when they stop") {
+TEST_CASE("the other client is asked for a buffer at once, and gets it back when it stops") {
   scene s;
   s.we_want(kernels);
   bool const buffers_first = GENERATE(true, false);
@@ -585,7 +585,7 @@ TEST_CASE("they are asked for a buffer at once, and have it back when they stop"
   CHECK(theirs.lent.empty());
 }
 
-TEST_CASE("their buffers are filled one after the other") {
+TEST_CASE("buffers of the other client are filled one after the other") {
   scene s;
   theirs.buffer_bytes = 1024;
   s.we_want(kernels);
@@ -601,7 +601,7 @@ TEST_CASE("their buffers are filled one after the other") {
                                   (10 % (1024 / sizeof(CUpti_ActivityKernel10)) != 0));
 }
 
-TEST_CASE("alone they get CUPTI's own buffers") {
+TEST_CASE("without us CUPTI fills the buffers of the other client directly") {
   scene s;
   s.they_want(kernels);
   auto const [bytes, size] = s.cupti.request_buffer();
@@ -612,7 +612,7 @@ TEST_CASE("alone they get CUPTI's own buffers") {
   CHECK(ours.completions == 0);
 }
 
-TEST_CASE("a buffer of theirs that is filled while we trace, too, has our records") {
+TEST_CASE("a buffer of the other client filled while we trace also contains our records") {
   scene s;
   s.they_want(kernels);
   auto const [bytes, size] = s.cupti.request_buffer();
@@ -631,7 +631,7 @@ TEST_CASE("a buffer of theirs that is filled while we trace, too, has our record
   CHECK(ours.records.size() == 2);
 }
 
-TEST_CASE("they lend buffers when we have none left, and get what is in them") {
+TEST_CASE("the other client lends buffers when we have none left, and gets their content") {
   scene s;
   s.we_want(kernels);
   s.they_want(kernels);
@@ -650,7 +650,7 @@ std::uint64_t CUPTIAPI clock_of_ticks() {
 
 }  // namespace
 
-TEST_CASE("their clock is theirs alone") {
+TEST_CASE("the clock of the other client applies only to its records") {
   scene s;
   bool const we_trace = GENERATE(true, false);
   if (we_trace) s.we_want(kernels);
@@ -674,7 +674,7 @@ TEST_CASE("their clock is theirs alone") {
   if (we_trace) CHECK(ours.starts == std::vector<std::uint64_t>{real});
 }
 
-TEST_CASE("times between two known moments lie on the line between them") {
+TEST_CASE("times between two known points are interpolated linearly") {
   constexpr std::uint64_t begin = 1'700'000'000'000'000'000u, second = 1'000'000'000;
   clock_map const map({{begin, 1000},
                        {begin + second, 1000 + 3 * second},

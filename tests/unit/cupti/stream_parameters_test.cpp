@@ -78,7 +78,8 @@ TEST_CASE("the stream of every known call is read") {
   }
 }
 
-TEST_CASE("variants for a default stream per thread have the same parameters, and mean that one") {
+TEST_CASE(
+    "calls with the _ptsz suffix have the same parameters, and default to the per-thread stream") {
   std::vector<reading_of_call> const calls{
       reads("cuMemcpyAsync_ptsz", &cuMemcpyAsync_ptsz_params::hStream),
       reads("cuMemcpyPeerAsync_ptsz", &cuMemcpyPeerAsync_ptsz_params::hStream),
@@ -124,7 +125,7 @@ TEST_CASE("variants for a default stream per thread have the same parameters, an
   }
 }
 
-TEST_CASE("copies and fills without a stream work on the default one") {
+TEST_CASE("copies and fills without a stream use the default stream") {
   for (auto const* const name : {"cuMemcpy", "cuMemcpyHtoD_v2", "cuMemcpy2DUnaligned_v2",
                                  "cuMemsetD2D8_v2", "cuMemsetD32"}) {
     INFO(name);
@@ -141,7 +142,7 @@ TEST_CASE("copies and fills without a stream work on the default one") {
   }
 }
 
-TEST_CASE("of calls that are newer than the table no stream is read") {
+TEST_CASE("the stream of calls newer than the table is not read") {
   for (auto const* const name : {"cuMemcpyAsync_v7", "cuMemcpySomethingAsync_ptsz", "cuMemsetAsync",
                                  "cuStreamWaitNewThing", "", "_ptsz"}) {
     INFO(name);
@@ -154,7 +155,7 @@ TEST_CASE("of calls that are newer than the table no stream is read") {
   CHECK(stream_place_named(nullptr).is == stream_place::kind::unknown);
 }
 
-TEST_CASE("a call without parameters has no stream that could be read") {
+TEST_CASE("a call without parameters has no readable stream") {
   CUstream found = nullptr;
   CHECK_FALSE(read_stream(stream_place_named("cuMemcpyAsync"), nullptr, found));
 }

@@ -132,7 +132,7 @@ struct steps {
 
 }  // namespace
 
-TEST_CASE("what is known while the program runs is what the capture says afterwards") {
+TEST_CASE("live metrics equal those of the capture afterwards") {
   auto const step = counted_step().with_peaks();
   analyzed const read(step);
   auto const live = achieved_in(step);
@@ -173,7 +173,7 @@ TEST_CASE("readings may come before the records of their launches, and unannounc
 }
 
 TEST_CASE(
-    "a live reading beside which another kernel ran tells nothing, in whichever order they come") {
+    "a live reading is discarded if another kernel ran at the same time, in any order of records") {
   for (auto const& other : {kernel("other", 90_us, 96_us), kernel("other", 114_us, 300_us),
                             kernel("other", 0_us, 500_us), kernel("other", 101_us, 102_us)}) {
     auto c = one_sample({other.correlated(9)});
@@ -201,7 +201,7 @@ TEST_CASE("work on another GPU does not matter to a live reading") {
   CHECK(achieved_in(c).valid_readings == 1);
 }
 
-TEST_CASE("a copy, a fill or a whole graph beside a live reading is counted with it") {
+TEST_CASE("a live reading beside a copy, a fill or a whole graph is counted as discarded") {
   auto const copied = one_sample({copy(copy_kind::host_to_device, 100, 90_us, 120_us)});
   CHECK(achieved_in(copied).discarded.beside_copies == 1);
   auto const filled = one_sample({fill(100, 114_us, 120_us)});
@@ -232,7 +232,7 @@ TEST_CASE("launches of one live reading are one sample, and each of them can spo
   CHECK(of({kernel("other", 12_us, 13_us).correlated(9)}).discarded.beside_kernels == 1);
 }
 
-TEST_CASE("in any order of records, readings are judged as with the whole trace at hand") {
+TEST_CASE("readings are judged the same in any order of records as with the whole trace") {
   std::mt19937 random{7};
   auto const below = [&random](std::uint32_t limit) {
     return static_cast<std::uint32_t>(random() % limit);
@@ -295,7 +295,7 @@ TEST_CASE("in any order of records, readings are judged as with the whole trace 
   CHECK(discarded > 300);
 }
 
-TEST_CASE("a reading waits until all work of its time is there") {
+TEST_CASE("a reading waits until all work of its time has arrived") {
   auto const c = one_sample();
   live_metrics live(c.t.text());
   feed_definitions(live, c);
@@ -314,7 +314,7 @@ TEST_CASE("a reading waits until all work of its time is there") {
   CHECK(live.snapshot().discarded.beside_kernels == 1);
 }
 
-TEST_CASE("a reading waits a while for the record of its own launch") {
+TEST_CASE("a reading waits only a limited time for the record of its own launch") {
   auto const c = one_sample();
   auto const until = [&](duration_ns after) { return c.samples[0].closed + after; };
   for (bool const comes : {true, false}) {
@@ -331,7 +331,7 @@ TEST_CASE("a reading waits a while for the record of its own launch") {
   }
 }
 
-TEST_CASE("a launch is expected for as long as a kernel in flight holds back its record") {
+TEST_CASE("a launch is expected while a kernel in flight holds back its record") {
   auto const c = one_sample();
   live_metrics live(c.t.text());
   feed_definitions(live, c);
@@ -349,7 +349,7 @@ TEST_CASE("a launch is expected for as long as a kernel in flight holds back its
   CHECK(live.snapshot().valid_readings == 1);
 }
 
-TEST_CASE("two ranges share what was counted of a workload in one of them") {
+TEST_CASE("two ranges share counts of a workload that was read in one of them") {
   steps s;
   auto const before = s.now;
   s.read("k");
@@ -374,7 +374,7 @@ TEST_CASE("two ranges share what was counted of a workload in one of them") {
   CHECK(live.all.exact_share == near(0.5));
 }
 
-TEST_CASE("a launch counts in all ranges around it, and once for each name") {
+TEST_CASE("a launch counts in all ranges around it, but only once for each name") {
   steps s;
   s.read("k");
   s.run("k");
@@ -392,7 +392,7 @@ TEST_CASE("a launch counts in all ranges around it, and once for each name") {
   CHECK(live.all.launches == 4);
 }
 
-TEST_CASE("what nobody counted is not known, and neither is a share without peaks") {
+TEST_CASE("figures without counts are unknown, and so are shares without peaks") {
   steps s;
   s.run("k", 5);
   auto const uncounted = achieved_in(s.trace());
@@ -413,7 +413,7 @@ TEST_CASE("what nobody counted is not known, and neither is a share without peak
   CHECK_FALSE(counted.has_peaks);
 }
 
-TEST_CASE("what a marker declares stands while nothing is counted, as in the capture's report") {
+TEST_CASE("declared work is used while nothing is counted, as in the capture's report") {
   counted_trace c(trace_of({
       range("outer", 0_us, 500_us),
       range("declared", 10_us, 100_us),
@@ -452,7 +452,8 @@ TEST_CASE("what a marker declares stands while nothing is counted, as in the cap
   CHECK_FALSE(row(live.ranges, "inside").total_flops);  // less than its work was declared
 }
 
-TEST_CASE("what a range declares counts when it is over and all its launches are known") {
+TEST_CASE(
+    "declared work of a range counts after the range has ended and all its launches are known") {
   auto c = trace_of({range("epoch", 0_us, 100_us), kernel("k", 10_us, 20_us).correlated(1),
                      kernel("k", 300_us, 390_us).correlated(2)});
   c.begins[0].declared_flops = 1e6;
@@ -473,7 +474,7 @@ TEST_CASE("what a range declares counts when it is over and all its launches are
   CHECK(live.snapshot().ranges[0].source == flop_source::declared);
 }
 
-TEST_CASE("a range that declares and is forgotten takes its FLOP and its time with it") {
+TEST_CASE("a forgotten range with declared work loses its FLOP and its time") {
   auto c = trace_of({kernel("k", 10_us, 20_us)});
   live_metrics::capacity small;
   small.workloads.recent_ranges = 4;
@@ -523,7 +524,7 @@ TEST_CASE("readings of many launches in a row are all judged, however many kerne
   }
 }
 
-TEST_CASE("a launch that was slowed is one also where its reading is not judged") {
+TEST_CASE("a slowed launch counts as slowed even if its reading is not judged") {
   steps s;
   s.read("k");
   s.run("k", 3);
@@ -539,7 +540,7 @@ TEST_CASE("a launch that was slowed is one also where its reading is not judged"
   }
 }
 
-TEST_CASE("a graph that was read is one workload from then on") {
+TEST_CASE("a graph is one workload after its first reading") {
   std::vector<event> events;
   for (std::uint32_t launch = 1; launch <= 4; ++launch)
     for (auto const* const name : {"a", "b"}) {
@@ -610,7 +611,7 @@ achieved_snapshot achieved_one_by_one(counted_trace const& c, bool announced) {
 
 }  // namespace
 
-TEST_CASE("a graph takes as long as its launches do around which nothing is counted") {
+TEST_CASE("a graph has the duration of its launches without counting") {
   for (auto const& [launches, read] : {std::pair{10u, 8u}, {100u, 99u}, {1000u, 8u}}) {
     auto const c = graph_trace(launches, read);
     analyzed const whole(c);
@@ -626,7 +627,7 @@ TEST_CASE("a graph takes as long as its launches do around which nothing is coun
   }
 }
 
-TEST_CASE("launches of one graph whose kernels come mixed are told apart") {
+TEST_CASE("mixed kernels of several launches of one graph are assigned correctly") {
   auto const c = graph_trace(4, 3);
   live_metrics live(c.t.text());
   feed_definitions(live, c);
@@ -645,7 +646,7 @@ TEST_CASE("launches of one graph whose kernels come mixed are told apart") {
   CHECK(*graph.mean_ns == near(200e3));
 }
 
-TEST_CASE("counters around a launch that was not known as a graph take nothing from the graph") {
+TEST_CASE("counters around a launch not known as a graph launch do not affect the graph") {
   auto const c = graph_trace(2, 2);
   live_metrics live(c.t.text());
   feed_definitions(live, c);
@@ -663,7 +664,7 @@ TEST_CASE("counters around a launch that was not known as a graph take nothing f
   CHECK(*row(found.kernels, "a").mean_ns < 31e3);
 }
 
-TEST_CASE("workloads and ranges beyond the capacity are there as (other), not counted") {
+TEST_CASE("workloads and ranges beyond the capacity appear as (other), without counts") {
   steps s;
   s.read("k0");
   s.run("k0");
@@ -689,7 +690,7 @@ TEST_CASE("workloads and ranges beyond the capacity are there as (other), not co
   CHECK(live.ranges_left_out == 16);
 }
 
-TEST_CASE("a reading that comes too late to be judged, or with too many others, is left out") {
+TEST_CASE("a reading that is too late to be judged, or beyond the capacity, is left out") {
   steps s;
   s.read("k");
   s.run("k", 400);
@@ -713,7 +714,7 @@ TEST_CASE("a reading that comes too late to be judged, or with too many others, 
   CHECK(crowded.readings_forgotten == 2);
 }
 
-TEST_CASE("neighbors that made room are remembered by their latest end") {
+TEST_CASE("of neighbors that were dropped the latest end is remembered") {
   // A kernel that began first and ended in the window, and many short ones since.
   std::vector<event> events = {kernel("long", 0_us, 1'002_us).correlated(500)};
   for (std::uint32_t i = 0; i < 50; ++i)

@@ -65,7 +65,7 @@ TEST_CASE("live totals per direction of copy, and for fills and graphs") {
   CHECK(s.graph_ns == 3000);
 }
 
-TEST_CASE("live totals give a kernel to its range and all ranges around it, once a name") {
+TEST_CASE("live totals give a kernel to its range and all ranges around it, once for each name") {
   auto const s = totals_of(
       trace_of({range("step", 0_us, 100_us), range("f", 10_us, 50_us), range("f", 20_us, 40_us),
                 kernel("k", 25_us, 30_us), kernel("k", 60_us, 61_us)}));
@@ -100,7 +100,7 @@ TEST_CASE("names beyond the capacity are summed as (other)") {
   CHECK(find(s, "(other)").gpu_operations == 6);
 }
 
-TEST_CASE("work whose range is too long ago counts in no range, and that is said") {
+TEST_CASE("work of a range that is too old counts in no range, and that is reported") {
   std::vector<event> events;
   for (int i = 0; i < 40; ++i) {
     auto const at = duration_ns{i * 100};
@@ -113,7 +113,7 @@ TEST_CASE("work whose range is too long ago counts in no range, and that is said
   CHECK(s.kernel_count == 40);
 }
 
-TEST_CASE("a range that stays open keeps its place however many come after it") {
+TEST_CASE("a range that stays open keeps its place even if many follow") {
   std::vector<event> events = {range("outer", 0_ns, 100'000_ns)};
   for (int i = 1; i < 200; ++i)
     events.push_back(range("inner", duration_ns{i * 100}, duration_ns{i * 100 + 50}));
@@ -132,7 +132,7 @@ TEST_CASE("a range that stays open keeps its place however many come after it") 
   CHECK(find(totals.snapshot(), "outer").gpu_ns == 7);
 }
 
-TEST_CASE("clearing counts from zero again, with all names still known") {
+TEST_CASE("clearing sets all counts to zero, and names stay known") {
   auto const t = trace_of({kernel("k", 0_us, 1_us)});
   live_totals totals(t.text());
   feed(totals, t);
@@ -144,7 +144,7 @@ TEST_CASE("clearing counts from zero again, with all names still known") {
   CHECK(totals.snapshot().kernels[0].count == 1);
 }
 
-TEST_CASE("after the first record of each name nothing is allocated") {
+TEST_CASE("nothing is allocated after the first record of each name") {
   auto const t =
       trace_of({range("step", 0_us, 100_us), range("req", 0_us, 90_us).start_end(),
                 kernel("k", 10_us, 20_us), copy(copy_kind::host_to_device, 8, 1_us, 2_us),

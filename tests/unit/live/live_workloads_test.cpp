@@ -35,7 +35,7 @@ void feed(live_workloads& sums, trace const& t) {
 
 }  // namespace
 
-TEST_CASE("a launch that was slowed by counting is one in every range it is in") {
+TEST_CASE("a launch slowed by counting counts as slowed in every range around it") {
   auto const t = trace_of({range("outer", 0_us, 100_us), range("inner", 10_us, 50_us),
                            range("open", 0_us, 90_us).start_end(), kernel("k", 20_us, 25_us),
                            kernel("k", 30_us, 49_us), kernel("k", 60_us, 65_us)});
@@ -54,7 +54,7 @@ TEST_CASE("a launch that was slowed by counting is one in every range it is in")
   CHECK(*sums.sums().times(nothing).undisturbed_mean(1) == 5000);
 }
 
-TEST_CASE("where cells run out, launches are in their range but not told apart") {
+TEST_CASE("beyond the limit of cells launches count in their range but not by workload") {
   auto const t = trace_of({range("r", 0_us, 100_us), kernel("a", 1_us, 2_us),
                            kernel("b", 2_us, 4_us), kernel("c", 4_us, 8_us)});
   live_workloads sums(t.text(), {.cells = 1});
@@ -64,7 +64,7 @@ TEST_CASE("where cells run out, launches are in their range but not told apart")
   CHECK(sums.sums().workloads.size() == 2);
 }
 
-TEST_CASE("after the first of each workload and range, live metrics allocate nothing") {
+TEST_CASE("live metrics allocate nothing after the first of each workload and range") {
   auto const t =
       trace_of({range("step", 0_us, 100_us), range("inner", 5_us, 90_us),
                 range("open", 0_us, 90_us).start_end(), kernel("k", 10_us, 20_us),
@@ -83,8 +83,7 @@ TEST_CASE("after the first of each workload and range, live metrics allocate not
   CHECK(allocations() == before);
 }
 
-TEST_CASE(
-    "more launches that were counted than launches are a time that is not known, not a huge one") {
+TEST_CASE("more counted launches than launches give an unknown time, not a huge one") {
   launch_metrics const nothing;
   workload_times times(nothing);
   workload_id const id{{}, static_cast<shape_id>(1), {}};

@@ -36,7 +36,7 @@ void feed(recent_open_ranges& to, trace const& t) {
 
 }  // namespace
 
-TEST_CASE("recent launches count in the ranges that the report counts them in") {
+TEST_CASE("recent launches count in the same ranges as in the report") {
   std::mt19937 random(1);
   auto const us = [&](int below) {
     return duration_ns{1000 * static_cast<int>(random() % static_cast<unsigned>(below))};
@@ -72,7 +72,7 @@ TEST_CASE("recent launches count in the ranges that the report counts them in") 
   }
 }
 
-TEST_CASE("what is too long ago to be known has no range") {
+TEST_CASE("a time before the recent ranges has no range") {
   auto const t =
       trace_of({range("a", 0_us, 10_us), range("b", 20_us, 30_us), range("c", 40_us, 50_us)});
   recent_open_ranges recent({1, 3});
@@ -82,7 +82,7 @@ TEST_CASE("what is too long ago to be known has no range") {
   CHECK(recent.innermost(trace_start + 25_us) == range_id{});
 }
 
-TEST_CASE("of more threads with ranges than are followed the main one is") {
+TEST_CASE("the main thread is followed if more threads have ranges than can be followed") {
   auto const t =
       trace_of({range("a", 0_us, 90_us).on_thread(2), range("b", 10_us, 90_us).on_thread(3),
                 range("step", 20_us, 90_us).on_thread(4)});
@@ -93,7 +93,7 @@ TEST_CASE("of more threads with ranges than are followed the main one is") {
   CHECK(recent.innermost(trace_start + 25_us) == t.id_of("step"));
 }
 
-TEST_CASE("a range whose end was lost is over when a range begins outside it") {
+TEST_CASE("a range without an end is closed when a range begins outside it") {
   auto t = trace_of({range("lost", 0_us, 0_us).left_open(), range("a", 20_us, 30_us)});
   t.begins[1].parent = {};
   recent_open_ranges recent;

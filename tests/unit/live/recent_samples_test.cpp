@@ -136,7 +136,7 @@ calibration calibrated(bool slow_starts) {
 
 }  // namespace
 
-TEST_CASE("what windows say one by one is the truth, as often as their errors promise",
+TEST_CASE("figures of windows added one by one contain the truth as often as their errors promise",
           "[many trials]") {
   auto const result = calibrated(false);
   CHECK(result.all == 160);
@@ -145,7 +145,7 @@ TEST_CASE("what windows say one by one is the truth, as often as their errors pr
   CHECK(result.worst < 0.05);
 }
 
-TEST_CASE("of kernels that start slowly, too, nearly as well", "[many trials]") {
+TEST_CASE("figures of kernels that start slowly are nearly as accurate", "[many trials]") {
   auto const result = calibrated(true);
   CHECK(result.all == 160);
   CHECK(result.inside_two > 0.85 * 160);
@@ -202,7 +202,7 @@ TEST_CASE("samples come while their window lasts") {
   }
 }
 
-TEST_CASE("windows that come while one waits, or soon after one, are passed over") {
+TEST_CASE("windows that come while one waits, or soon after one, are skipped") {
   auto const c = mix(1, 2500).sampled();
   auto const windows = windows_in(c, 100_ms);
   recent_samples samples;
@@ -220,7 +220,7 @@ TEST_CASE("windows that come while one waits, or soon after one, are passed over
   CHECK(samples.taken() + samples.passed_over() == windows.size());
 }
 
-TEST_CASE("where several GPUs are sampled, each has its turn") {
+TEST_CASE("if several GPUs are sampled, each has its turn") {
   auto const c = mix(1, 4200).sampled();
   recent_samples::capacity limits;
   limits.work = 1'000'000;  // all of it comes before the first window
@@ -259,7 +259,7 @@ TEST_CASE("where several GPUs are sampled, each has its turn") {
   CHECK(known.find(workload, dram_read_metric)->mean == Approx(40e6).epsilon(0.05));
 }
 
-TEST_CASE("a window is passed over when the work of its time has made room for later work") {
+TEST_CASE("a window is skipped if its work was replaced by later work") {
   auto const c = mix(1, 200).sampled();
   auto const window = windows_in(c, 1000_ms).front();
   auto limits = no_pause();
@@ -272,7 +272,7 @@ TEST_CASE("a window is passed over when the work of its time has made room for l
   CHECK(samples.passed_over() == 1);
 }
 
-TEST_CASE("a window whose work has gone makes room for one whose work has not") {
+TEST_CASE("a window whose work is gone is replaced by one whose work is still there") {
   auto const c = mix(1, 300).sampled();
   auto const windows = windows_in(c, 100_ms);
   auto limits = no_pause();
@@ -286,7 +286,7 @@ TEST_CASE("a window whose work has gone makes room for one whose work has not") 
   CHECK((samples.taken() == 1 && samples.passed_over() == 1));
 }
 
-TEST_CASE("a window in whose time records were lost is passed over, later ones are not") {
+TEST_CASE("a window with lost records is skipped, later ones are not") {
   auto const c = mix(1, 300).sampled();
   auto const windows = windows_in(c, 100_ms);
   recent_samples samples(no_pause());
@@ -300,7 +300,7 @@ TEST_CASE("a window in whose time records were lost is passed over, later ones a
   CHECK((samples.taken() == 1 && samples.passed_over() == 1));
 }
 
-TEST_CASE("where work is left out, no window says anything any more") {
+TEST_CASE("after filters leave out work no window gives figures") {
   auto const c = mix(1, 300).sampled();
   recent_samples samples(no_pause());
   define(samples, c);
@@ -312,7 +312,7 @@ TEST_CASE("where work is left out, no window says anything any more") {
   CHECK(samples.taken() == 0);
 }
 
-TEST_CASE("what ran after a capture has no record, and its samples are not used") {
+TEST_CASE("work after a capture has no record, and its samples are not used") {
   auto gpu = mix(1, 40);
   gpu.run_unseen_at(41'000, 50'000, {5000e6, 90, 0}).wait(51'000);
   auto const c = gpu.sampled();
@@ -329,8 +329,7 @@ TEST_CASE("what ran after a capture has no record, and its samples are not used"
   CHECK(std::abs(figure->mean - 20e6) < 3 * figure->error);
 }
 
-TEST_CASE(
-    "kernels of a graph that is one workload are one launch of it, in the window and beyond") {
+TEST_CASE("kernels of a graph that is one workload count as one launch, even beyond the window") {
   simulated_gpu gpu(3);
   std::vector<std::uint32_t> launch_of;
   for (std::uint32_t launch = 0; gpu.now_us() < 70'000; ++launch) {
@@ -356,7 +355,7 @@ TEST_CASE(
   CHECK(figure->mean == Approx(9e6).epsilon(0.03));
 }
 
-TEST_CASE("only so many kernels of a window are told apart, those that ran longest") {
+TEST_CASE("a limited number of kernels of a window is separated, those that ran longest") {
   simulated_gpu gpu(1);
   for (int i = 0; i < 6000; ++i) {  // none has a sample to itself but gemm
     auto const& of = kinds[i % 3];
@@ -376,7 +375,7 @@ TEST_CASE("only so many kernels of a window are told apart, those that ran longe
   CHECK(known.find(workload_of(c, "softmax"), clock_metric) != nullptr);
 }
 
-TEST_CASE("days of kernels take no more memory than the first") {
+TEST_CASE("memory does not grow with days of kernels") {
   auto const c = mix(1, 100).sampled();
   recent_samples samples;
   define(samples, c);
@@ -394,7 +393,7 @@ TEST_CASE("days of kernels take no more memory than the first") {
   CHECK(allocations() == before);
 }
 
-TEST_CASE("samples of windows that never end are forgotten") {
+TEST_CASE("samples of windows without an end are dropped") {
   auto const c = mix(1, 100).sampled();
   auto limits = no_pause();
   limits.values = 1000;
@@ -407,7 +406,7 @@ TEST_CASE("samples of windows that never end are forgotten") {
   CHECK(allocations() == before);
 }
 
-TEST_CASE("a program that is sampled in time knows what its kernels and ranges achieve") {
+TEST_CASE("a sampled program has live metrics of its kernels and ranges") {
   auto gpu = mix(1, 100);
   gpu.range_at("step", 0, 100'000);
   auto c = gpu.sampled();
@@ -439,7 +438,7 @@ TEST_CASE("a program that is sampled in time knows what its kernels and ranges a
   CHECK_FALSE(live.snapshot().all.clock);
 }
 
-TEST_CASE("windows are divided when somebody asks, no more than the last of them") {
+TEST_CASE("windows are attributed on request, and only the latest of them") {
   auto const c = mix(1, 600).sampled();
   live_metrics::capacity limits;
   limits.samples = no_pause();
@@ -465,7 +464,7 @@ TEST_CASE("windows are divided when somebody asks, no more than the last of them
   CHECK(live.snapshot().sampled_windows == 4);
 }
 
-TEST_CASE("windows that nobody asks about take no more room than they may") {
+TEST_CASE("windows that are never requested take bounded memory") {
   auto const c = mix(1, 600).sampled();
   auto const windows = windows_in(c, 100_ms);
   live_metrics::capacity limits;
@@ -482,7 +481,7 @@ TEST_CASE("windows that nobody asks about take no more room than they may") {
   CHECK(live.snapshot().sampled_windows == 1);
 }
 
-TEST_CASE("what dividing one window costs", "[.][cost]") {
+TEST_CASE("the cost of attributing one window", "[.][cost]") {
   auto const names = GENERATE(30, 100, 300);
   constexpr int metric_count = 8, interval_count = 2500;
   simulated_gpu gpu(1);

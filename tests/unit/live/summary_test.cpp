@@ -63,7 +63,7 @@ TEST_CASE("losses are named with their number") {
       "To lose less: a greater --buffer-limit-mib");
 }
 
-TEST_CASE("more memory is advised only where it helps") {
+TEST_CASE("more memory is advised only if it helps") {
   auto const lost_line = [](std::vector<std::string_view> const& counters) {
     text::overview about;
     for (auto const counter : counters) add_counter(about, counter, 1);
@@ -79,7 +79,7 @@ TEST_CASE("more memory is advised only where it helps") {
   CHECK(advised({"lost.buffers_refused"}));
 }
 
-TEST_CASE("range names that were grouped are a remark, and none where none was") {
+TEST_CASE("grouped range names are a remark, and without grouping there is none") {
   overview about;
   add_counter(about, "note.names_grouped", 0);
   CHECK(about.remarks.empty());
@@ -104,13 +104,13 @@ TEST_CASE("the first line names the GPUs that have worked, and says how many the
   CHECK(named("2 x NVIDIA H200, NVIDIA H100"));
 }
 
-TEST_CASE("a capture that knows nothing about itself says so without inventing") {
+TEST_CASE("a capture without facts about itself says so") {
   auto const lines = text::overview_lines({});
   CHECK(lines[0] == "captured: a program, no records");
   CHECK(lines[2] == "cost: not recorded");
 }
 
-TEST_CASE("lengths of time and amounts of memory come with a unit that suits them") {
+TEST_CASE("times and amounts of memory have a suitable unit") {
   CHECK(readable_time(999) == "999 ns");
   CHECK(readable_time(12'345) == "12.3 us");
   CHECK(readable_time(12'345'678) == "12.35 ms");
@@ -156,7 +156,7 @@ TEST_CASE("the summary mentions whole graphs, which its kernels do not include")
         std::string::npos);
 }
 
-TEST_CASE("kernels whose grid was not recorded are told as a loss and explained") {
+TEST_CASE("kernels whose grid was not recorded are reported as a loss and explained") {
   text::overview about;
   add_counter(about, "lost.kernel_grids", 0);
   CHECK(overview_lines(about).size() == 3);

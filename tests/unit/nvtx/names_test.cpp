@@ -11,7 +11,7 @@
 using namespace gpuprof;
 using namespace gpuprof::guest;
 
-TEST_CASE("the same text has the same id, another text another") {
+TEST_CASE("equal texts have the same id, different texts different ids") {
   name_registry registry;
   auto const step = registry.intern("step");
   CHECK(registry.intern("step") == step);
@@ -19,7 +19,7 @@ TEST_CASE("the same text has the same id, another text another") {
   CHECK(registry.text(step) == "step");
 }
 
-TEST_CASE("id 0 is the empty text, and ids never given out are empty too") {
+TEST_CASE("id 0 is the empty text, and unknown ids give empty texts") {
   name_registry registry;
   CHECK(registry.intern("") == name_id{0});
   CHECK(registry.text(name_id{0}).empty());
@@ -64,7 +64,7 @@ TEST_CASE("beyond the limit of bytes, new names are refused, shorter ones includ
   CHECK(registry.text(registry.intern("ab")) == "ab");
 }
 
-TEST_CASE("kernels keep their names in a program whose ranges have a new name each") {
+TEST_CASE("kernels keep their names in a program with a new name for each range") {
   name_registry registry({.names = 100, .bytes = 10'000});
   auto cache = std::make_unique<name_cache>();
   auto const step = cache->intern("step", registry);
@@ -75,7 +75,7 @@ TEST_CASE("kernels keep their names in a program whose ranges have a new name ea
   CHECK(registry.text(cache->intern("request 7", registry)) == "request 7");  // of the first ones
 }
 
-TEST_CASE("range names beyond the limit are grouped by what they have in common, and counted") {
+TEST_CASE("range names beyond the limit are grouped by their common part, and counted") {
   name_registry registry({.names = 2, .bytes = 1000});
   auto cache = std::make_unique<name_cache>();
   auto const name = [&](char const* text) { return registry.text(cache->intern(text, registry)); };
@@ -94,7 +94,7 @@ TEST_CASE("range names beyond the limit are grouped by what they have in common,
   CHECK(registry.refused() == 0);
 }
 
-TEST_CASE("when there are too many groups their first word is what they have in common") {
+TEST_CASE("if there are too many groups the common part is the first word") {
   name_registry registry({.names = 1, .bytes = 1000, .groups = 3});
   auto cache = std::make_unique<name_cache>();
   auto const name = [&](std::string const& text) {
@@ -113,7 +113,7 @@ TEST_CASE("when there are too many groups their first word is what they have in 
   CHECK(name("request " + endless) == "request*");
 }
 
-TEST_CASE("payload texts have a place of their own, and past it are no texts") {
+TEST_CASE("payload texts have their own limit, and beyond it they are empty") {
   name_registry registry({.names = 2, .bytes = 1000});
   auto cache = std::make_unique<name_cache>();
   auto const payload = [&](int i) {
@@ -131,7 +131,7 @@ TEST_CASE("payload texts have a place of their own, and past it are no texts") {
   CHECK(registry.text(registry.intern("_Z4gemmPf")) == "_Z4gemmPf");
 }
 
-TEST_CASE("names count against the limit of memory, each place up to its part of it") {
+TEST_CASE("names count against the memory limit, and each place has its share") {
   constexpr std::size_t limit = 1 << 20;
   memory_budget budget{limit};
   name_registry registry;
@@ -159,8 +159,7 @@ TEST_CASE("names count against the limit of memory, each place up to its part of
   CHECK(budget.used() < limit * 5 / 8 + 2000);
 }
 
-TEST_CASE(
-    "when buffers have used up the memory, names of ranges are grouped, those of kernels kept") {
+TEST_CASE("if buffers have used up the memory, range names are grouped and kernel names are kept") {
   memory_budget budget{1 << 20};
   name_registry registry;
   registry.count_against(budget);
@@ -172,7 +171,7 @@ TEST_CASE(
   CHECK(registry.text(registry.intern("step 2", name_place::program)) == "step 2");
 }
 
-TEST_CASE("another budget, as in a child, takes over all that there is") {
+TEST_CASE("a new budget, as in a child, takes over all memory in use") {
   memory_budget parents{1 << 20}, childs{1 << 20};
   name_registry registry;
   registry.count_against(parents);
@@ -200,7 +199,7 @@ TEST_CASE("the cache agrees with the registry for texts of every length") {
   }
 }
 
-TEST_CASE("the cache goes by content: a buffer used again for another text is another name") {
+TEST_CASE("the cache compares content: a reused buffer with another text is another name") {
   name_registry registry;
   auto cache = std::make_unique<name_cache>();
   char buffer[] = "batch 0";
@@ -224,7 +223,7 @@ TEST_CASE("a cache smaller than the set of names still gives the right ids") {
   CHECK(registry.size() == 5001);
 }
 
-TEST_CASE("texts that differ in one byte have different hashes, whatever their length") {
+TEST_CASE("texts that differ in one byte have different hashes, at any length") {
   for (std::size_t length = 1; length < 40; ++length) {
     std::string text(length, 'a');
     auto const hash = content_hash(text);

@@ -89,7 +89,7 @@ TEST_CASE("arrays: of fixed length, up to a zero, and with their length in anoth
                         value) == R"({"length":2,"fixed":[4,5,6],"counted":[4,5],"zero":[1,-1]})");
 }
 
-TEST_CASE("a length that is said to stand in an entry that does not exist is none") {
+TEST_CASE("a length in an entry that does not exist is not used") {
   std::uint32_t const value[] = {1, 2};
   for (auto const index : {std::uint64_t{1}, std::uint64_t{77}, ~std::uint64_t{0}}) {
     CHECK(payloads{}.json(structure({entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT32, "n"),
@@ -99,7 +99,7 @@ TEST_CASE("a length that is said to stand in an entry that does not exist is non
   }
 }
 
-TEST_CASE("schemas nest, alone and in arrays") {
+TEST_CASE("schemas can be nested, in entries and in arrays") {
   payloads p;
   auto const point = p.schemas->add(structure(
       {entry(NVTX_PAYLOAD_ENTRY_TYPE_INT32, "x"), entry(NVTX_PAYLOAD_ENTRY_TYPE_INT32, "y")}));
@@ -159,7 +159,7 @@ TEST_CASE("strings: in the payload, behind a pointer, wide, and as the event's m
   CHECK(found.message == "gemm");
 }
 
-TEST_CASE("what a pointer leads to is null when it cannot be read") {
+TEST_CASE("data behind a pointer is null if it cannot be read") {
   payloads p;
   p.around.read_memory = [](std::uint64_t, std::span<std::byte>) { return false; };
   void const* const value = &value;
@@ -187,7 +187,7 @@ TEST_CASE("an array behind a pointer is read with the length its entry names") {
                value) == R"({"n":3,"v":[1,2.5,-3]})");
 }
 
-TEST_CASE("small floats, addresses, colors and numbers JSON does not know") {
+TEST_CASE("small floats, addresses, colors and numbers that JSON does not have are written") {
   struct {
     std::uint16_t half = 0x3e00;    // 1.5
     std::uint16_t bfloat = 0xbf80;  // -1
@@ -204,7 +204,7 @@ TEST_CASE("small floats, addresses, colors and numbers JSON does not know") {
                         value) == R"({"h":1.5,"b":-1,"i":null,"c":"0xff00aa00","a":"0xabc"})");
 }
 
-TEST_CASE("a payload shorter than its schema has nulls where it ends") {
+TEST_CASE("a payload shorter than its schema has nulls for the rest") {
   std::int32_t const value = 5;
   CHECK(payloads{}.json(structure({entry(NVTX_PAYLOAD_ENTRY_TYPE_INT32, "a"),
                                    entry(NVTX_PAYLOAD_ENTRY_TYPE_INT32, "b"),
@@ -222,7 +222,7 @@ TEST_CASE("a schema within itself ends at the eighth level") {
   CHECK(json.size() < 200);
 }
 
-TEST_CASE("an array without end is cut, and says so") {
+TEST_CASE("an endless array is cut, and marked as cut") {
   std::vector<std::uint8_t> const many(100'000, 1);
   payloads p;
   auto const id = p.schemas->add(
@@ -235,7 +235,7 @@ TEST_CASE("an array without end is cut, and says so") {
   CHECK(json.ends_with(R"(,"after":null,"truncated":true})"));
 }
 
-TEST_CASE("unknown schemas and types are null, raw bytes are hex, single values stand alone") {
+TEST_CASE("unknown schemas and types are null, raw bytes are hex, single values have no name") {
   payloads p;
   unsigned char const raw_bytes[] = {0xde, 0xad};
   CHECK(p.describe(NVTX_TYPE_PAYLOAD_SCHEMA_RAW, raw_bytes).json == R"({"raw":"dead"})");
@@ -252,7 +252,7 @@ TEST_CASE("several payloads become an array") {
   CHECK(describe_payloads(blobs, *p.schemas, p.around).json == "[1,2]");
 }
 
-TEST_CASE("a static schema id counts within its domain, a dynamic one everywhere") {
+TEST_CASE("a static schema id is valid in its domain, a dynamic one everywhere") {
   payload_schemas schemas;
   auto mine = structure({entry(NVTX_PAYLOAD_ENTRY_TYPE_INT32, "a")});
   mine.domain = name_id{5};
@@ -269,7 +269,7 @@ TEST_CASE("a static schema id counts within its domain, a dynamic one everywhere
   CHECK(schemas.add(structure({})) == 0);
 }
 
-TEST_CASE("texts are escaped, and what is no UTF-8 is replaced") {
+TEST_CASE("texts are escaped, and bytes that are not UTF-8 are replaced") {
   CHECK(escaped("a\"b\\c\n\x01") == R"("a\"b\\c\n\u0001")");
   CHECK(escaped("\xc3\xa9") == "\"\xc3\xa9\"");
   CHECK(escaped("\xff\xc3") == "\"\xef\xbf\xbd\xef\xbf\xbd\"");

@@ -31,7 +31,7 @@ TEST_CASE("a range within a range has it as parent and lies one level deeper") {
   CHECK(found.begins[1].time <= found.ends[0].time);
 }
 
-TEST_CASE("pops go by domain, levels count within it") {
+TEST_CASE("pops and levels are separate for each domain") {
   auto const found = run([](thread_log& log) {
     auto const io = names().intern("io");
     CHECK(push_range(log, named("a")) == 0);
@@ -75,7 +75,7 @@ TEST_CASE("three hundred levels are recorded, each with its level") {
   }
 }
 
-TEST_CASE("ranges deeper than the stack are counted, and their pops find their way back") {
+TEST_CASE("ranges beyond the stack depth are counted, and their pops still match") {
   run([](thread_log& log) {
     auto const before = log.counters.too_deep_ranges.load();
     constexpr auto depth = static_cast<int>(range_stack::depth);
@@ -87,8 +87,7 @@ TEST_CASE("ranges deeper than the stack are counted, and their pops find their w
   });
 }
 
-TEST_CASE(
-    "where there is no memory for deeper ranges they are counted, and pops find their way back") {
+TEST_CASE("without memory for deeper ranges they are counted, and their pops still match") {
   run([](thread_log& log) {
     auto const rest = budget().limit() - budget().used();
     REQUIRE(budget().reserve(rest));
@@ -104,7 +103,7 @@ TEST_CASE(
   });
 }
 
-TEST_CASE("what deep ranges took goes back with the thread") {
+TEST_CASE("memory of deep ranges is freed with the thread") {
   run([](thread_log&) {
     log_is_recording = false;
     auto const with_a_range = [] { push_range(*this_thread_log(), named("one")); };
@@ -117,7 +116,7 @@ TEST_CASE("what deep ranges took goes back with the thread") {
   });
 }
 
-TEST_CASE("a log whose memory went back has room for deep ranges in its next thread") {
+TEST_CASE("a reused log without memory has room for deep ranges in its next thread") {
   run([](thread_log&) {
     log_is_recording = false;
     constexpr int threads = 40;  // more than are kept ready for the next
@@ -140,7 +139,7 @@ TEST_CASE("a log whose memory went back has room for deep ranges in its next thr
   });
 }
 
-TEST_CASE("ranges of a destroyed domain end, and do not stand around later ranges") {
+TEST_CASE("ranges of a destroyed domain end, and are not parents of later ranges") {
   auto const domain = names().intern("to be destroyed");
   auto const found = run([&](thread_log& log) {
     domains().created(domain);
@@ -160,7 +159,7 @@ TEST_CASE("ranges of a destroyed domain end, and do not stand around later range
   CHECK(found.begins.back().level == 0);
 }
 
-TEST_CASE("a domain is gone when all who created it have destroyed it, not before") {
+TEST_CASE("a domain is gone only after all its creators have destroyed it") {
   auto const domain = names().intern("of two libraries");
   run([&](thread_log& log) {
     event_text const shared{.name = names().intern("range"), .domain = domain};
@@ -259,7 +258,7 @@ TEST_CASE("a full ring drops and counts, and every written begin still gets its 
   CHECK(found.launches.size() + 20 * 3 == ring_slots);
 }
 
-TEST_CASE("a range whose begin found no room is dropped whole") {
+TEST_CASE("a range whose begin was dropped has no end either") {
   auto const found = run([](thread_log& log) {
     auto const before = log.counters.dropped_ranges.load();
     for (int i = 0; i < 2000; ++i) write_launch(log, 1, correlation_id{1}, 0);
@@ -271,7 +270,7 @@ TEST_CASE("a range whose begin found no room is dropped whole") {
   CHECK(found.ends.empty());
 }
 
-TEST_CASE("declared work, payload, color and category arrive") {
+TEST_CASE("declared work, payload, color and category are recorded") {
   auto const found = run([](thread_log& log) {
     auto text = named("gemm", "blas");
     text.flops = 2e12;
@@ -310,7 +309,7 @@ TEST_CASE("a range started here may end on another thread") {
   CHECK(found.begins[0].style == range_style::start_end);
 }
 
-TEST_CASE("ending a range twice, or one that never was, is counted") {
+TEST_CASE("ending a range twice, or an unknown range, is counted") {
   auto const found = run([](thread_log& log) {
     auto const before = log.counters.unmatched_pops.load();
     auto const id = start_range(log, named("once"));
@@ -322,7 +321,7 @@ TEST_CASE("ending a range twice, or one that never was, is counted") {
   CHECK(found.lines == lines{"begin once", "end once"});
 }
 
-TEST_CASE("a range started before the recording and ended in it on another thread is whole") {
+TEST_CASE("a range started before the recording and ended on another thread is complete") {
   auto const found = run([](thread_log& log) {
     log_is_recording = false;
     auto const id = start_range(log, named("early"));
@@ -393,7 +392,7 @@ TEST_CASE("an observer that records one range gets exactly that range") {
         lines{"begin step", "begin inner", "end inner", "end step", "begin step", "end step"});
 }
 
-TEST_CASE("an observer hears of as many pops as pushes, also of ranges too deep to keep") {
+TEST_CASE("an observer gets as many pops as pushes, even for ranges beyond the depth") {
   static trigger watching;
   watching.wanted = names().intern("too deep to keep");
   run([](thread_log& log) {
@@ -412,7 +411,7 @@ TEST_CASE("an observer hears of as many pops as pushes, also of ranges too deep 
   });
 }
 
-TEST_CASE("the ranges of a thread that ends with them open end there, innermost first") {
+TEST_CASE("ranges left open by a thread end with it, innermost first") {
   static trigger watching;
   watching.wanted = names().intern("abandoned");
   auto const found = run([](thread_log& log) {
@@ -441,7 +440,7 @@ TEST_CASE("the ranges of a thread that ends with them open end there, innermost 
   CHECK(std::count(found.lines.begin(), found.lines.end(), "end deep") == 200);
 }
 
-TEST_CASE("an observer is not told of a started range whose end nobody would recognize") {
+TEST_CASE("an observer is not told of a started range whose end would not be recognized") {
   static trigger watching;
   watching.wanted = names().intern("one more");
   run([](thread_log& log) {

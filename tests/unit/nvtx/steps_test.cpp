@@ -19,7 +19,7 @@ void next_step(thread_log& log) {
 }  // namespace
 
 TEST_CASE(
-    "each step ends the one before, the end of its thread the last; numbers tell them apart") {
+    "each step ends the one before, the end of its thread ends the last; steps are numbered") {
   auto const found = run([](thread_log& log) {
     next_step(log);
     write_launch(log, now().value, correlation_id{7}, 0);
@@ -39,7 +39,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("steps lie side by side in what was open around the first, whatever opens inside") {
+TEST_CASE("steps are siblings inside the ranges open at the first, whatever ranges open later") {
   auto const found = run([](thread_log& log) {
     push_range(log, named("train"));
     for (int i = 0; i < 4; ++i) {
@@ -74,7 +74,8 @@ TEST_CASE("steps lie side by side in what was open around the first, whatever op
   }
 }
 
-TEST_CASE("steps of threads are counted apart, and a thread that takes over a log begins anew") {
+TEST_CASE(
+    "steps are counted for each thread, and a thread that reuses a log starts at the first step") {
   std::vector<std::uint64_t> numbers;
   for (int thread = 0; thread < 2; ++thread)
     for (auto const& begin : run([](thread_log& log) {
@@ -85,7 +86,7 @@ TEST_CASE("steps of threads are counted apart, and a thread that takes over a lo
   CHECK(numbers == std::vector<std::uint64_t>{1, 2, 1, 2});
 }
 
-TEST_CASE("steps before a recording are not in it, but the one that is open when it begins") {
+TEST_CASE("steps before a recording are not recorded, except the one that is open when it begins") {
   auto const found = run([](thread_log& log) {
     log_is_recording = false;
     for (int i = 0; i < 3; ++i) next_step(log);

@@ -96,14 +96,14 @@ TEST_CASE("a thread keeps its log, and has a thread index of its own") {
   CHECK(here != there);
 }
 
-TEST_CASE("a log whose thread has ended passes on once it is drained") {
+TEST_CASE("a log whose thread has ended is reused after it is drained") {
   run([](thread_log&) {});
   auto const made = logs_made();
   for (int i = 0; i < 50; ++i) run([](thread_log& log) { mark(log, named("m")); });
   CHECK(logs_made() == made);
 }
 
-TEST_CASE("a log that still holds entries is not passed on") {
+TEST_CASE("a log that still holds entries is not reused") {
   configure_thread_logs(&budget(), ring_slots);
   seen found;
   drain_all_logs(found);
@@ -123,7 +123,7 @@ TEST_CASE("a log that still holds entries is not passed on") {
   CHECK(found.marks.size() >= 3);
 }
 
-TEST_CASE("a log passed on has no open ranges and gives new range ids") {
+TEST_CASE("a reused log has no open ranges and gives new range ids") {
   range_id first{}, second{};
   run([&](thread_log& log) {
     push_range(log, named("never popped"));
@@ -153,7 +153,7 @@ TEST_CASE("every thread with a log is listed once, with its OS thread") {
   CHECK(new_threads(cursor, all) == 0);
 }
 
-TEST_CASE("ten thousand threads that use ranges alone fit the default limit, and lose nothing") {
+TEST_CASE("ten thousand threads with only ranges fit the default limit, and lose nothing") {
 #ifdef __SANITIZE_THREAD__
   constexpr int threads = 4'000;  // it knows no more than 8128
 #else
@@ -224,7 +224,7 @@ TEST_CASE("a thousand launching threads fit the default limit, and lose nothing"
   CHECK(budget().used() <= before);
 }
 
-TEST_CASE("a log that has given its memory back is as good as new") {
+TEST_CASE("a log that has freed its memory works like a new one") {
   {
     crowd all(40, [](int) { push_range(*this_thread_log(), named("left open")); });
   }
@@ -286,7 +286,7 @@ TEST_CASE("a ring more than half full wakes the drain thread") {
   });
 }
 
-TEST_CASE("a note that finds no room is no lost record, unless it stands for one") {
+TEST_CASE("a note without room is not a lost record, unless it stands for one") {
   run([](thread_log& log) {
     while (write_launch(log, 1, correlation_id{1}, 0)) {
     }
@@ -298,7 +298,7 @@ TEST_CASE("a note that finds no room is no lost record, unless it stands for one
   });
 }
 
-TEST_CASE("a writer and the drain thread at once lose nothing that was not counted") {
+TEST_CASE("a writer and the drain thread at the same time lose nothing uncounted") {
   configure_thread_logs(&budget(), ring_slots);
   seen found;
   drain_all_logs(found);

@@ -21,7 +21,7 @@ std::uint64_t ticks_at(std::uint64_t ns) {
 
 }  // namespace
 
-TEST_CASE("ticks become times on the line through two looks") {
+TEST_CASE("ticks are converted to times on the line through two readings") {
   tick_line line({1000, 0, 50'000, 0});
   line.add({2000, 1000, 51'000, 0});
   CHECK(line.to_time(1500) == 50'500);
@@ -30,7 +30,7 @@ TEST_CASE("ticks become times on the line through two looks") {
   CHECK(line.to_time(9000) == 58'000);
 }
 
-TEST_CASE("looks that say nothing of the rate give the time of the last") {
+TEST_CASE("readings that give no rate yield the time of the last one") {
   tick_line same({5, 0, 5, 0});
   same.add({5, 4, 9, 0});
   CHECK(same.to_time(5) == 9);
@@ -39,7 +39,7 @@ TEST_CASE("looks that say nothing of the rate give the time of the last") {
   CHECK(back.to_time(1) == 100);
 }
 
-TEST_CASE("when the wall clock is set, times jump from then on and lengths stay as they are") {
+TEST_CASE("when the wall clock is set, times jump from then on and durations stay the same") {
   for (auto const by : {std::int64_t{3600} * 1'000'000'000, std::int64_t{-3600} * 1'000'000'000,
                         std::int64_t{2'000'000}}) {
     INFO(by);
@@ -61,7 +61,7 @@ TEST_CASE("when the wall clock is set, times jump from then on and lengths stay 
   }
 }
 
-TEST_CASE("of many steps the latest are known, and those before them are as the oldest known") {
+TEST_CASE("the latest clock steps are kept, and earlier times use the oldest one kept") {
   tick_line line(look_at(0));
   constexpr std::uint64_t steps = 100;
   for (std::uint64_t i = 1; i <= steps; ++i)
@@ -72,7 +72,7 @@ TEST_CASE("of many steps the latest are known, and those before them are as the 
   CHECK(line.to_time(ticks_at(10 * second)) == boot + 10 * second + oldest_known);
 }
 
-TEST_CASE("a look between whose readings the thread was kept waiting is no step of the clock") {
+TEST_CASE("a reading during which the thread was delayed is not taken for a clock step") {
   tick_line line(look_at(0));
   line.add(look_at(second));
   auto late = look_at(2 * second, 500'000);
@@ -83,7 +83,7 @@ TEST_CASE("a look between whose readings the thread was kept waiting is no step 
   CHECK(line.to_time(ticks_at(3 * second)) == boot + 3 * second + 5'000);
 }
 
-TEST_CASE("a look at the clocks of this machine is near what they say") {
+TEST_CASE("a reading of the clocks of this machine is close to their values") {
   auto const before = now().value;
   auto const look = look_at_ticks();
   CHECK(look.realtime >= before);
@@ -92,7 +92,7 @@ TEST_CASE("a look at the clocks of this machine is near what they say") {
   CHECK(look.ticks <= read_ticks());
 }
 
-TEST_CASE("the counter is used only where the kernel has not found it wrong") {
+TEST_CASE("the counter is used unless the kernel found it unreliable") {
   for (auto const* const good :
        {"tsc\n", "kvm-clock\n", "hyperv_clocksource_tsc_page\n", "xen\n", "arch_sys_counter\n", ""})
     CHECK(kernel_trusts_ticks(good));

@@ -90,7 +90,7 @@ TEST_CASE("a duration counts from the capture's start, and no other capture foll
   CHECK(plan.count() == 1);
 }
 
-TEST_CASE("profiler calls and ranges each start captures only when asked for") {
+TEST_CASE("profiler calls and ranges start captures only if that was requested") {
   for (auto const range :
        {capture_range::none, capture_range::cuda_profiler_api, capture_range::nvtx}) {
     auto const options = with_range(range, range_end_action::repeat);
@@ -109,7 +109,7 @@ TEST_CASE("profiler calls and ranges each start captures only when asked for") {
   }
 }
 
-TEST_CASE("what the end of a range does: every action, over three ranges and more") {
+TEST_CASE("each action at the end of a range works, over three ranges and more") {
   struct expectation {
     range_end_action action;
     std::uint32_t count;
@@ -147,7 +147,7 @@ TEST_CASE("what the end of a range does: every action, over three ranges and mor
   }
 }
 
-TEST_CASE("repeat-shutdown asks for the end after the last capture, not before") {
+TEST_CASE("repeat-shutdown ends the process after the last capture, not before") {
   auto const options = with_range(capture_range::nvtx, range_end_action::repeat_shutdown, 2);
   capture_plan plan(options);
   plan.begin(0);
@@ -161,7 +161,7 @@ TEST_CASE("repeat-shutdown asks for the end after the last capture, not before")
   CHECK_FALSE(plan.armed());
 }
 
-TEST_CASE("CUPTI listens for profiler calls while one may still come") {
+TEST_CASE("CUPTI reports profiler calls while one may still come") {
   auto const options = with_range(capture_range::cuda_profiler_api, range_end_action::stop);
   capture_plan plan(options);
   CHECK(plan.needs_cuda_profiler_calls());
@@ -186,7 +186,7 @@ TEST_CASE("ranges before the delay is over start nothing") {
   CHECK(plan.trigger() == "NVTX range");
 }
 
-TEST_CASE("a duration that runs out inside a range ends its capture as the range's end would") {
+TEST_CASE("a duration that ends inside a range ends its capture in the same way as the range") {
   for (auto const action : {range_end_action::stop, range_end_action::repeat}) {
     auto options = with_range(capture_range::nvtx, action);
     options.duration.value = 1 * s;
@@ -201,7 +201,7 @@ TEST_CASE("a duration that runs out inside a range ends its capture as the range
   }
 }
 
-TEST_CASE("a duration is the only end of a range's capture whose end is to be ignored") {
+TEST_CASE("a duration is the only end of a capture whose range end is ignored") {
   auto options = with_range(capture_range::nvtx, range_end_action::none);
   options.duration.value = 1 * s;
   capture_plan plan(options);
@@ -215,7 +215,7 @@ TEST_CASE("a duration is the only end of a range's capture whose end is to be ig
   CHECK_FALSE(plan.wanted());
 }
 
-TEST_CASE("schedules answer every step as torch.profiler's do") {
+TEST_CASE("schedules treat every step in the same way as torch.profiler") {
   std::vector<step_schedule> const schedules = {
       {0, 0, 1, 1, 0}, {1, 1, 3, 1, 0}, {2, 1, 2, 2, 0}, {0, 2, 1, 0, 0}, {1, 0, 1, 3, 4},
       {3, 2, 1, 0, 5}, {0, 0, 2, 2, 0}, {1, 1, 1, 1, 1}, {0, 1, 4, 0, 2}, {5, 0, 1, 1, 0},
@@ -237,8 +237,7 @@ TEST_CASE("schedules answer every step as torch.profiler's do") {
   }
 }
 
-TEST_CASE(
-    "each cycle of a schedule is a capture of its own, also when one follows right on another") {
+TEST_CASE("each cycle of a schedule is its own capture, even if one follows directly on another") {
   settings options;
   options.schedule = step_schedule{0, 0, 2, 3, 0};
   capture_plan plan(options);
@@ -253,7 +252,7 @@ TEST_CASE(
   CHECK_FALSE(plan.armed());
 }
 
-TEST_CASE("a schedule's captures carry the step that began them, and stay armed in between") {
+TEST_CASE("captures of a schedule have the number of their first step, and stay armed in between") {
   settings options;
   options.schedule = step_schedule{1, 1, 1, 2, 0};
   capture_plan plan(options);
@@ -308,7 +307,7 @@ TEST_CASE("steps without a schedule change nothing") {
   CHECK(plan.count() == 1);
 }
 
-TEST_CASE("the program may start and stop as often as it likes") {
+TEST_CASE("the program may start and stop any number of times") {
   settings const options;
   capture_plan plan(options);
   for (std::uint32_t i = 1; i <= 3; ++i) {
@@ -345,7 +344,7 @@ TEST_CASE("after the program's stop a range can still start a capture") {
   CHECK(plan.count() == 2);
 }
 
-TEST_CASE("a plan that was given up starts nothing by itself, until the program asks for it") {
+TEST_CASE("a plan that was given up starts only on request of the program") {
   auto scheduled = settings{};
   scheduled.schedule = step_schedule{.wait = 1, .warmup = 1, .active = 1, .repeat = 0};
   for (auto const& options :

@@ -38,7 +38,7 @@ std::vector<std::string> made_names() {
 
 }  // namespace
 
-TEST_CASE("the names that the option skips are those that are told as collectives") {
+TEST_CASE("the names that the option skips equal those reported as collectives") {
   auto const patterns = by_option();
   unsigned matched = 0;
   for (auto const& name : made_names()) {
@@ -50,7 +50,7 @@ TEST_CASE("the names that the option skips are those that are told as collective
   CHECK(matched < 18000);
 }
 
-TEST_CASE("collectives are told by their mangled names") {
+TEST_CASE("collectives are recognized by their mangled names") {
   auto const patterns = by_option();
   for (auto const* name :
        {"_Z35ncclDevKernel_AllReduce_Sum_f32_RINGP11ncclDevComm", "ncclKernel_AllGather",

@@ -42,7 +42,7 @@ TEST_CASE("without options every kernel passes") {
   CHECK(filter->selects_launch(gemm));
 }
 
-TEST_CASE("a plain name is the mangled, the demangled or the base name, whole") {
+TEST_CASE("a plain name must equal the mangled, the demangled or the base name") {
   CHECK(filter_of({{gemm, false}})->name_matches(gemm));
   CHECK(filter_of({{"void lib::gemm<float>(float*, int)", false}})->name_matches(gemm));
   CHECK(filter_of({{"gemm", false}})->name_matches(gemm));
@@ -50,7 +50,7 @@ TEST_CASE("a plain name is the mangled, the demangled or the base name, whole") 
   CHECK_FALSE(filter_of({{"lib", false}})->name_matches(gemm));
 }
 
-TEST_CASE("a regular expression may be found anywhere in either form of the name") {
+TEST_CASE("a regular expression may match anywhere in either form of the name") {
   CHECK(filter_of({{"ge.m", true}})->name_matches(gemm));
   CHECK(filter_of({{"gemm<float>", true}})->name_matches(gemm));
   CHECK(filter_of({{"^gemm$", true}})->name_matches(gemm));
@@ -90,7 +90,7 @@ TEST_CASE("kernels of all usual collectives are skipped, and reductions on one G
   }
 }
 
-TEST_CASE("the kernels around which counters are never read are found whatever their case") {
+TEST_CASE("kernels around which counters are never read are matched in upper and lower case") {
   auto const skipped = kernel_filter::make(metrics_options{}.skip);
   REQUIRE(skipped);
   CHECK((*skipped)->has_names());
@@ -105,7 +105,7 @@ TEST_CASE("the kernels around which counters are never read are found whatever t
   CHECK(wrong.message().find("regex:a)(b is not a regular expression") == 0);
 }
 
-TEST_CASE("what surrounds the expression does not leak into it") {
+TEST_CASE("a regular expression cannot affect the text around it") {
   CHECK(filter_of({{"double|gemm", true}})->name_matches(gemm));
   CHECK(filter_of({{"^reduce$|^gemm$", true}})->name_matches(gemm));
   CHECK_FALSE(filter_of({{"^lib::gemm", true}})->name_matches(gemm));  // "void" comes first
@@ -178,7 +178,7 @@ TEST_CASE("an expression that defeats backtracking takes no time to speak of") {
   CHECK(std::chrono::steady_clock::now() - before < std::chrono::seconds(20));
 }
 
-TEST_CASE("a matcher that does not answer is not waited for") {
+TEST_CASE("a matcher that does not answer is not waited for again") {
   std::atomic<bool> go_on{false};
   std::atomic<int> asked{0};
   name_matcher slow([&](std::string_view) {
@@ -210,7 +210,7 @@ TEST_CASE("one matching pattern of several is enough") {
   CHECK_FALSE(filter->name_matches("reduce"));
 }
 
-TEST_CASE("a bad regular expression is told with what is lost") {
+TEST_CASE("a bad regular expression is reported with the consequence") {
   settings options;
   options.kernel_names = {{"gemm(", true}};
   auto const made = kernel_filter::make(options);
@@ -229,7 +229,7 @@ TEST_CASE("skip and count select a stretch of the matching launches") {
   CHECK(passed == "nnyyynnn");
 }
 
-TEST_CASE("skip alone, count alone, and a count at the end of the numbers") {
+TEST_CASE("skip only, count only, and a count of the largest number") {
   CHECK_FALSE(filter_of({}, 1, 0)->selects_launch(gemm));
   auto const one = filter_of({}, 0, 1);
   CHECK(one->selects_launch(gemm));
@@ -244,7 +244,7 @@ TEST_CASE("a launch without a name passes: better a kernel too many") {
   CHECK(filter_of({{"gemm", false}})->selects_launch(nullptr));
 }
 
-TEST_CASE("another name at the same address is looked at anew") {
+TEST_CASE("another name at the same address is matched again") {
   auto const filter = filter_of({{"gemm", false}});
   char name[16] = "gemm";
   CHECK(filter->selects_launch(name));
@@ -255,7 +255,8 @@ TEST_CASE("another name at the same address is looked at anew") {
   CHECK(filter->selects_launch(name));
 }
 
-TEST_CASE("another name at the same address that begins and ends alike is looked at anew") {
+TEST_CASE(
+    "another name at the same address that begins and ends in the same way is matched again") {
   constexpr char const* wanted = "_ZN2at6native15vector_additionEPf";
   constexpr char const* other = "_ZN2at6native15scalar_additionEPf";
   auto const filter = filter_of({{wanted, false}});
@@ -266,12 +267,12 @@ TEST_CASE("another name at the same address that begins and ends alike is looked
   }
 }
 
-TEST_CASE("filters do not share their answers") {
+TEST_CASE("each filter has its own answers") {
   CHECK(filter_of({{"gemm", false}})->selects_launch(gemm));
   CHECK_FALSE(filter_of({{"reduce", false}})->selects_launch(gemm));
 }
 
-TEST_CASE("a name's answer is found once, not at each launch") {
+TEST_CASE("a name is matched once, not at each launch") {
   // 300 names share 1024 places; whether remembered or found anew, each answer is right.
   auto const filter = filter_of({{"[02468]$", true}});
   std::vector<std::string> names;
@@ -281,7 +282,7 @@ TEST_CASE("a name's answer is found once, not at each launch") {
   }
 }
 
-TEST_CASE("many threads select exactly as many launches as asked for") {
+TEST_CASE("many threads select exactly the requested number of launches") {
   auto const filter = filter_of({{"gemm", false}}, 100, 250);
   std::atomic<int> selected{0};
   std::vector<std::thread> threads;

@@ -24,7 +24,7 @@ std::string why(settings const& s, capture_plan const& plan) {
 
 }  // namespace
 
-TEST_CASE("a range that never began is told with the nearest of the names that came") {
+TEST_CASE("a range that never began is reported with the nearest name that came") {
   auto const s = with_range("train");
   capture_plan plan(s);
   plan.begin(1);
@@ -43,7 +43,7 @@ TEST_CASE("a range that never began is told with the nearest of the names that c
   CHECK(plan.why_none().empty());
 }
 
-TEST_CASE("what was only asked for is no name of the program") {
+TEST_CASE("a name that was only searched for is not a name of the program") {
   auto const s = with_range("lib:stp");
   capture_plan plan(s);
   plan.begin(1);
@@ -53,7 +53,7 @@ TEST_CASE("what was only asked for is no name of the program") {
         std::string::npos);
 }
 
-TEST_CASE("what came before the delay was over is told apart from what never came") {
+TEST_CASE("an event before the end of the delay is distinguished from one that never came") {
   auto s = with_range("train");
   s.delay.value = 10 * second;
   capture_plan plan(s);
@@ -64,7 +64,7 @@ TEST_CASE("what came before the delay was over is told apart from what never cam
         "the range \"train\" of --nvtx-capture began only before the --delay was over");
 }
 
-TEST_CASE("each way to begin a capture has its reason for none") {
+TEST_CASE("each way to begin a capture has its own reason why none began") {
   settings s;
   SECTION("CUDA's profiler calls") {
     s.range = capture_range::cuda_profiler_api;
@@ -97,7 +97,8 @@ TEST_CASE("each way to begin a capture has its reason for none") {
 }
 
 TEST_CASE(
-    "filters that left out every kernel are told with the names that ran, the nearest first") {
+    "filters that left out every kernel are reported with the kernels that ran, the nearest "
+    "first") {
   settings s;
   s.kernel_names = {{"elementwize", false, false}};
   std::vector<std::string> const ran = {"", "_Z3oddPfi", "_Z11elementwisePf", "_Z11elementwisePd"};

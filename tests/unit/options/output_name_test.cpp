@@ -49,7 +49,7 @@ TEST_CASE("host, process, variables and percent signs are put into the name") {
   CHECK(host.choose("%h-%p-%q{JOB}-%q{UNSET}-100%%").path == "node17-4242-77--100%.gpuprof");
 }
 
-TEST_CASE("what names no file is refused") {
+TEST_CASE("a pattern that names no file is refused") {
   for (auto const* const wrong : {"", "-", ".", "..", "a/", "a/.", "/", "%x"})
     CHECK_FALSE(is_output_pattern(wrong));
   for (auto const* const right : {"a", "-a", ".a", "a-", "dir/-", "%q{A}", "a.b"})
@@ -131,7 +131,7 @@ TEST_CASE("a process number that another container has given too does not replac
   CHECK(host.choose("a").path == "a.pid4242-3.gpuprof");
 }
 
-TEST_CASE("who has lost many races for the next number takes that of its process") {
+TEST_CASE("a process that loses many races for the next number uses its process number") {
   imagined_host const host{.variables = {}, .files = {{"r1.gpuprof", 1}}};
   settings s;
   s.output = std::string("r%n");
@@ -139,7 +139,8 @@ TEST_CASE("who has lost many races for the next number takes that of its process
   CHECK(choose_capture_path(s, host.facts(), 50)->path == "r2.pid4242.gpuprof");
 }
 
-TEST_CASE("so does who waits for an old capture that another process of the run replaces") {
+TEST_CASE(
+    "a process that waits for an old capture which another replaces uses its process number") {
   imagined_host host{.variables = {{"GPUPROF_RUN_STARTED", "1000"}}, .files = {{"a.gpuprof", 1}}};
   settings s;
   s.output = std::string("a");
@@ -159,7 +160,7 @@ TEST_CASE("ranks of one job never share a name") {
   CHECK(host.choose("report-%q{RANK}").path == "report-3.gpuprof");
 }
 
-TEST_CASE("the rank is found under each launcher, and only with a world of more than one") {
+TEST_CASE("the rank is found under each launcher, but only if the world has more than one") {
   using variables = std::map<std::string, std::string>;
   auto const rank = [](variables v) {
     imagined_host const host{.variables = std::move(v), .files = {}};

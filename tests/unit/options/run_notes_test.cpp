@@ -10,7 +10,7 @@
 using namespace gpuprof;
 using namespace gpuprof::guest;
 
-TEST_CASE("what several processes note is read whole, each reason once") {
+TEST_CASE("notes of several processes are read completely, each reason once") {
   test::scratch_folder const folder;
   auto const file = folder / "notes";
   std::ofstream(file).flush();
@@ -24,7 +24,7 @@ TEST_CASE("what several processes note is read whole, each reason once") {
   CHECK(notes.no_captures == std::vector<std::string>{"no range", ""});
 }
 
-TEST_CASE("nothing is noted where nobody reads it, and no file is made") {
+TEST_CASE("without a reader nothing is noted, and no file is made") {
   test::scratch_folder const folder;
   CHECK_FALSE(note_capture(std::nullopt, "/a.gpuprof"));
   CHECK_FALSE(note_capture("", "/a.gpuprof"));

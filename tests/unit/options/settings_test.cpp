@@ -38,7 +38,7 @@ TEST_CASE("an environment without GPUPROF_ variables gives the defaults and no w
   CHECK(read_settings(nullptr).warnings.empty());
 }
 
-TEST_CASE("the defaults written in the option table are those of the struct") {
+TEST_CASE("the defaults in the option table equal those of the struct") {
   for (auto const& o : options()) {
     if (o.default_text.empty()) continue;
     settings changed;
@@ -64,7 +64,7 @@ TEST_CASE("the defaults written in the option table are those of the struct") {
   }
 }
 
-TEST_CASE("what counters may cost once is as the metrics need, unless the user says otherwise") {
+TEST_CASE("the one-time cost of counters follows the metrics, unless the user sets it") {
   auto const once = [](std::vector<char const*> variables) {
     return read(std::move(variables)).values.metrics.may_cost_once_ns();
   };
@@ -151,7 +151,7 @@ TEST_CASE("every option is read from its variable") {
   CHECK(s.min_free_bytes == std::uint64_t{2} << 30);
 }
 
-TEST_CASE("a size is a number with a unit of thousands or of 1024, or of bytes") {
+TEST_CASE("a size is a number with a decimal or binary unit, or in bytes") {
   struct sized {
     char const* text;
     std::uint64_t bytes;
@@ -179,7 +179,7 @@ TEST_CASE("a size is a number with a unit of thousands or of 1024, or of bytes")
   }
 }
 
-TEST_CASE("ranges name a domain, the default one or any") {
+TEST_CASE("a range names a domain, the default one or any") {
   settings s;
   auto const& o = *find_option("step-range");
   REQUIRE(set_option(s, o, "epoch", "x"));
@@ -197,7 +197,7 @@ TEST_CASE("a schedule has four or five numbers") {
   CHECK(s.schedule == step_schedule{1, 1, 2, 0, 0});
 }
 
-TEST_CASE("a bad value leaves the default and one line that names the accepted values") {
+TEST_CASE("a bad value keeps the default and gives one line with the accepted values") {
   struct bad {
     char const* variable;
     char const* accepted;
@@ -291,7 +291,7 @@ TEST_CASE("the interval of sampling is a time with a unit, or nanoseconds") {
   }
 }
 
-TEST_CASE("metrics and set say together what is read, in whichever order they come") {
+TEST_CASE("metrics and set together define what is read, in any order") {
   using words = std::vector<std::string>;
   struct chosen {
     std::vector<char const*> variables;
@@ -323,7 +323,7 @@ TEST_CASE("metrics and set say together what is read, in whichever order they co
   }
 }
 
-TEST_CASE("a later value replaces an earlier one and leaves what the other option said") {
+TEST_CASE("a later value replaces an earlier one and keeps the value of the other option") {
   settings s;
   auto const set = [&](char const* name, char const* value) {
     REQUIRE(set_option(s, *find_option(name), value, name));
@@ -340,7 +340,7 @@ TEST_CASE("a later value replaces an earlier one and leaves what the other optio
   CHECK(s.metrics.skip == std::vector<kernel_pattern>{{"b"}});
 }
 
-TEST_CASE("every set of metrics there is can be chosen, and no other") {
+TEST_CASE("every set of metrics can be chosen, and nothing else") {
   for (auto const& known : metric_sets()) {
     settings s;
     REQUIRE(set_option(s, *find_option("set"), known.name, "x"));
@@ -367,7 +367,7 @@ TEST_CASE("an empty value counts as unset") {
   CHECK(parsed.values.trace == trace_set{});
 }
 
-TEST_CASE("choices that make no sense together are said") {
+TEST_CASE("contradictory choices are reported") {
   CHECK(read({"GPUPROF_CAPTURE_RANGE=nvtx"}).warnings.size() == 1);
   CHECK(read({"GPUPROF_NVTX_CAPTURE=step"}).warnings.size() == 1);
   CHECK(read({"GPUPROF_STEP_RANGE=step"}).warnings.size() == 1);

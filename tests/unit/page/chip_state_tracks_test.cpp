@@ -22,7 +22,7 @@ captured_chip_state state(std::uint64_t time_ns, double watts, std::uint32_t dev
 
 }  // namespace
 
-TEST_CASE("a state lasts until the next of its GPU, the last one until the end") {
+TEST_CASE("a state lasts until the next one of its GPU, the last one until the end") {
   chip_state_tracks tracks(1000);
   tracks.add(state(0, 300));
   tracks.add(state(50 * ms, 500, 1));
@@ -40,7 +40,7 @@ TEST_CASE("a state lasts until the next of its GPU, the last one until the end")
   CHECK(tracks.devices().at(1).series.values(0)[0].mean == Approx(500));
 }
 
-TEST_CASE("nothing is drawn between captures, and nothing of what NVML did not say") {
+TEST_CASE("nothing is drawn between captures, or for values that NVML did not give") {
   chip_state_tracks tracks(1000);
   tracks.add(state(0, 300));
   tracks.add(state(5000 * ms, 0));

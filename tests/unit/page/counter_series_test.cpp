@@ -30,7 +30,7 @@ TEST_CASE("below the limit each interval keeps its values") {
   CHECK(series.values(1)[30].greatest == 100);
 }
 
-TEST_CASE("beyond the limit intervals become one with mean, least and greatest") {
+TEST_CASE("beyond the limit intervals are joined with mean, minimum and maximum") {
   constexpr std::size_t intervals = 5000;
   auto const series = steady(100, intervals, 1234);
   REQUIRE(series.points().size() <= 100);
@@ -79,7 +79,7 @@ TEST_CASE("a track that comes later has no values before, and gaps stay gaps") {
   CHECK(series.values(later)[0].mean == 2);
 }
 
-TEST_CASE("an interval that begins before the last ended is cut; one inside of it is left out") {
+TEST_CASE("an interval that overlaps the last one is cut; one inside it is left out") {
   counter_series series(100);
   series.add_track();
   series.add(1000, 1000, std::array{1.0});

@@ -50,7 +50,7 @@ TEST_CASE("samples become shares of cycles, bytes a second and a clock") {
   CHECK(tracks.size() == 4);
 }
 
-TEST_CASE("a share without its cycles, or at a clock of 0, is no track") {
+TEST_CASE("a share without its cycles, or at a clock of 0, has no track") {
   sampled_gpu gpu;
   gpu.interval(0, {{active, 9000}, {elapsed, 0}});
   gpu.interval(20'000, {{active, 9000}});
@@ -60,7 +60,7 @@ TEST_CASE("a share without its cycles, or at a clock of 0, is no track") {
   CHECK(tracks[0].name == "SM clock");
 }
 
-TEST_CASE("other counters are shown as they are, amounts by the second") {
+TEST_CASE("other counters are shown unchanged, amounts per second") {
   sampled_gpu gpu;
   gpu.interval(0, {{"pcie__read_bytes.sum", 20'000},
                    {"l1tex__t_sector_hit_rate.pct", 40},
@@ -76,7 +76,7 @@ TEST_CASE("other counters are shown as they are, amounts by the second") {
   CHECK_FALSE(tracks[0].is_main);
 }
 
-TEST_CASE("GPUs do not mix, and all tracks together have a limit") {
+TEST_CASE("GPUs have separate tracks, and all tracks together are limited") {
   sampled_gpu gpu;
   for (std::uint64_t i = 0; i < 500; ++i)
     for (std::uint32_t device = 0; device < 2; ++device)

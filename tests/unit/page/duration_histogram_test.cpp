@@ -22,7 +22,7 @@ void check_bins(shown_durations const& of) {
 
 }  // namespace
 
-TEST_CASE("durations near each other stand in bins of nearly one width") {
+TEST_CASE("similar durations are in bins of almost equal width") {
   duration_histogram made(10'000, 50'000);
   for (std::uint64_t ns = 10'000; ns <= 50'000; ns += 10) made.add(ns);
   auto const shown = made.shown();
@@ -35,7 +35,7 @@ TEST_CASE("durations near each other stand in bins of nearly one width") {
   CHECK(shown.shorter + shown.longer == 0);
 }
 
-TEST_CASE("durations of several magnitudes stand in bins that grow") {
+TEST_CASE("durations of several magnitudes are in bins of growing width") {
   duration_histogram made(1'000, 10'000'000);
   for (double ns = 1'000; ns <= 10'000'000; ns *= 1.001) made.add(static_cast<std::uint64_t>(ns));
   auto const shown = made.shown();
@@ -48,7 +48,7 @@ TEST_CASE("durations of several magnitudes stand in bins that grow") {
   CHECK(factor(0) == Approx(factor(shown.counts.size() - 2)).epsilon(0.05));
 }
 
-TEST_CASE("a few launches far from all others do not push these into one bin") {
+TEST_CASE("a few outliers do not push all other launches into one bin") {
   duration_histogram made(1'065'000, 3'370'000);
   for (std::uint64_t i = 0; i < 1500; ++i) made.add(1'065'000 + 15 * i);
   for (auto const ns : {3'300'000, 3'350'000, 3'370'000}) made.add(static_cast<std::uint64_t>(ns));
@@ -79,7 +79,7 @@ TEST_CASE("no bin is narrower than a step of the clock") {
   CHECK(shown.counts.size() <= 3);
 }
 
-TEST_CASE("launches that are all alike are one bar") {
+TEST_CASE("launches of equal duration are one bar") {
   duration_histogram made(5'000'000, 5'000'000);
   for (int i = 0; i < 7; ++i) made.add(5'000'000);
   auto const shown = made.shown();
@@ -87,7 +87,7 @@ TEST_CASE("launches that are all alike are one bar") {
   CHECK(shown.edges.back() - shown.edges.front() == duration_histogram::narrowest_ns);
 }
 
-TEST_CASE("each launch is counted, whatever was said of the range") {
+TEST_CASE("each launch is counted, even outside the announced range") {
   for (auto const& [shortest, longest] : {std::pair<std::uint64_t, std::uint64_t>{0, 0},
                                           {0, 1},
                                           {0, 1'000'000},

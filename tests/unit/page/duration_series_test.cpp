@@ -4,7 +4,7 @@
 
 using gpuprof::host::page::duration_series;
 
-TEST_CASE("few launches are a point each") {
+TEST_CASE("with few launches each is a point") {
   duration_series made(10);
   for (std::uint64_t i = 0; i < 10; ++i) made.add(1000 + 100 * i, 10 + i);
   CHECK(made.joined_within_ns() == 0);

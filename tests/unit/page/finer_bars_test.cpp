@@ -84,7 +84,7 @@ std::uint64_t pieces_of(timeline_bars const& bars) {
 
 }  // namespace
 
-TEST_CASE("within windows each piece is a bar again, on the lane that it had") {
+TEST_CASE("within windows each piece is a separate bar again, on the same lane") {
   for (std::uint32_t seed = 1; seed <= 20; ++seed) {
     auto const pieces = work(seed, 10'000);
     auto const whole = drawn_of(pieces, 1'000'000);
@@ -101,7 +101,7 @@ TEST_CASE("within windows each piece is a bar again, on the lane that it had") {
   }
 }
 
-TEST_CASE("bars of which one ends where the next begins are told apart, too") {
+TEST_CASE("bars that touch are also separated") {
   std::vector<timeline_piece> pieces;
   for (std::uint64_t i = 0; i < 100'000; ++i) pieces.push_back(piece_on(1, 100 * i, 100));
   auto made = drawn_of(pieces, 1000);
@@ -111,7 +111,7 @@ TEST_CASE("bars of which one ends where the next begins are told apart, too") {
   CHECK(pieces_of(made.bars) == pieces.size());
 }
 
-TEST_CASE("windows that hold too much have less joined than before, and lose nothing") {
+TEST_CASE("windows that hold too much are joined less than before, and lose nothing") {
   auto const pieces = work(7, 50'000);
   auto made = drawn_of(pieces, 2000);
   auto const before = made.bars.joined_below_ns();
@@ -121,7 +121,7 @@ TEST_CASE("windows that hold too much have less joined than before, and lose not
   CHECK(pieces_of(made.bars) == pieces.size());
 }
 
-TEST_CASE("windows grow to multiples once, and those that meet are one") {
+TEST_CASE("windows are rounded to multiples once, and windows that meet are joined") {
   auto const windows = grown({{1'000, 1'150}, {1'160, 1'290}, {2'000, 2'100}}, 100);
   REQUIRE(windows.size() == 2);
   CHECK(windows[0].begin_ns == 1'000);

@@ -41,7 +41,7 @@ std::uint64_t launches_in(line_details const& line) {
 
 }  // namespace
 
-TEST_CASE("a kernel has all of its launches, one grid and block of it its own") {
+TEST_CASE("a kernel has all its launches, and a watched grid and block only its own") {
   auto made = watching_two();
   made.add(launch(gemm, 0, 100), {});
   made.add(launch(gemm, 1000, 200, 20), {});
@@ -58,8 +58,7 @@ TEST_CASE("a kernel has all of its launches, one grid and block of it its own") 
   CHECK(geometries[0].total_ns == 200);
 }
 
-TEST_CASE(
-    "a launch that reading slowed is in no distribution, and in sums with what stands for it") {
+TEST_CASE("a launch slowed by reading is in no distribution, and sums use its replacement") {
   auto made = watching_two();
   captured_range range;
   range.id = 1;
@@ -75,7 +74,7 @@ TEST_CASE(
   CHECK(made.places().ranges()[0].total_ns == 150);
 }
 
-TEST_CASE("neighbors may be kernels that are not watched") {
+TEST_CASE("kernels that are not watched can be neighbors") {
   auto made = watching_two();
   made.add(launch(rare, 0, 7), {});
   made.add(launch(gemm, 1000, 100), {});
@@ -85,7 +84,7 @@ TEST_CASE("neighbors may be kernels that are not watched") {
   CHECK(made.names()[around[0].before[0].kernel] == rare);
 }
 
-TEST_CASE("equal names at different places are one kernel") {
+TEST_CASE("equal names at different addresses are one kernel") {
   std::string const again = gemm;
   auto made = watching_two();
   made.add(launch(gemm, 0, 100), {});
@@ -93,7 +92,7 @@ TEST_CASE("equal names at different places are one kernel") {
   CHECK(launches_in(made.kernels()[0]) == 2);
 }
 
-TEST_CASE("kernels and geometries without end are not told apart beyond a limit") {
+TEST_CASE("kernels and geometries beyond a limit are not distinguished") {
   kernel_details::limits few;
   few.names = 8;
   auto made = watching_two(few);
@@ -107,7 +106,7 @@ TEST_CASE("kernels and geometries without end are not told apart beyond a limit"
   CHECK(launches_in(made.signatures()[0]) == 1);
 }
 
-TEST_CASE("ranges from start to end hold no launch of a thread") {
+TEST_CASE("start/end ranges hold no launches by thread") {
   auto made = watching_two();
   captured_range range;
   range.id = 1;

@@ -35,7 +35,7 @@ TEST_CASE("the same stream number in another context or on another GPU is anothe
   }
 }
 
-TEST_CASE("only the most frequent are given, of those that are asked for") {
+TEST_CASE("only the most frequent neighbors are returned, for the requested kernels") {
   kernel_neighbors made(1000);
   for (std::uint32_t other = 1; other < 20; ++other)
     for (std::uint32_t times = 0; times < other; ++times) {
@@ -49,7 +49,7 @@ TEST_CASE("only the most frequent are given, of those that are asked for") {
   CHECK(around[0].after[0].times == 19);
 }
 
-TEST_CASE("beyond the limit pairs are counted as not counted") {
+TEST_CASE("pairs beyond the limit are reported as not counted") {
   kernel_neighbors made(2);
   for (std::uint32_t kernel : {0u, 1u, 2u, 3u, 0u, 1u}) made.add(0, 0, 0, kernel);
   CHECK(made.not_counted() == 2);

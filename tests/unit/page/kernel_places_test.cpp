@@ -16,7 +16,7 @@ kernel_place const* named(std::vector<kernel_place> const& places, std::string c
 
 }  // namespace
 
-TEST_CASE("a kernel was launched from all ranges around its launch, each name once") {
+TEST_CASE("a launch counts for all ranges around it, each name once") {
   kernel_places made(100);
   made.open(1, 0, "step");
   made.open(2, 1, "forward");
@@ -40,7 +40,7 @@ TEST_CASE("a kernel was launched from all ranges around its launch, each name on
   CHECK(made.not_placed() == 0);
 }
 
-TEST_CASE("graphs are places, too") {
+TEST_CASE("graphs are also places") {
   kernel_places made(100);
   made.open(1, 0, "step");
   made.add(5, 10, {1, 2, 0});
@@ -51,7 +51,7 @@ TEST_CASE("graphs are places, too") {
   CHECK(made.ranges()[0].kernels.size() == 1);
 }
 
-TEST_CASE("a million names of ranges take bounded memory, and what is not told is counted") {
+TEST_CASE("a million range names take bounded memory, and launches without a place are counted") {
   kernel_places made(100);
   for (std::uint64_t i = 1; i <= 10'000; ++i) {
     made.open(i, 0, "step " + std::to_string(i));
@@ -62,14 +62,15 @@ TEST_CASE("a million names of ranges take bounded memory, and what is not told i
   CHECK(made.not_placed() == 10'000 - made.ranges().size());
 }
 
-TEST_CASE("a range that was not seen is not placed") {
+TEST_CASE("a launch in an unknown range has no place") {
   kernel_places made(100);
   made.add(0, 10, {77, 0, 0});
   CHECK(made.ranges().empty());
   CHECK(made.not_placed() == 1);
 }
 
-TEST_CASE("a start/end range has the launches while it was open, whenever their kernels start") {
+TEST_CASE(
+    "a start/end range has the launches made while it was open, whenever their kernels start") {
   kernel_places made(100);
   made.open(1, 0, "step");
   made.add_start_end(100, 200, "request");
@@ -94,7 +95,7 @@ TEST_CASE("a start/end range has the launches while it was open, whenever their 
   CHECK(made.not_placed() == 0);
 }
 
-TEST_CASE("a start/end range that is opened later has launches of the moments after it") {
+TEST_CASE("a start/end range opened later has only later launches") {
   kernel_places made(100);
   made.add_start_end(100, 900, "all");
   made.add(0, 1, {0, 0, 500});
@@ -104,7 +105,9 @@ TEST_CASE("a start/end range that is opened later has launches of the moments af
   CHECK(named(made.ranges(), "all")->kernels[0].launches == 2);
 }
 
-TEST_CASE("of many start/end ranges the last to end are kept, launches before are not placed") {
+TEST_CASE(
+    "beyond the limit start/end ranges that end last are kept, and earlier launches have no "
+    "place") {
   kernel_places made(100, 10);
   for (std::uint64_t i = 0; i < 1000; ++i) made.add_start_end(100 * i, 100 * i + 50, "request");
   made.add(0, 1, {0, 0, 99'920});

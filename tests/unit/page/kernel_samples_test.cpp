@@ -18,7 +18,7 @@ std::uint64_t samples_in(kernel_samples const& made, std::uint32_t kernel) {
 
 }  // namespace
 
-TEST_CASE("samples of a launch stand by how far it had come, amounts as rates") {
+TEST_CASE("samples of a launch are placed by its progress, amounts as rates") {
   kernel_samples made;
   made.work(0, 1'000, 21'000, 3);
   for (std::uint64_t at = 1'000; at < 21'000; at += 1'000)
@@ -33,7 +33,7 @@ TEST_CASE("samples of a launch stand by how far it had come, amounts as rates") 
   }
 }
 
-TEST_CASE("a sample that lies in no launch, or not wholly, counts for none") {
+TEST_CASE("a sample not entirely inside a launch is not used") {
   kernel_samples made;
   made.sample(0, 0, 1'000, "a.avg", 1);
   made.work(0, 1'500, 10'000, 3);
@@ -44,7 +44,7 @@ TEST_CASE("a sample that lies in no launch, or not wholly, counts for none") {
   CHECK(samples_in(made, 3) == 0);
 }
 
-TEST_CASE("other work in a sample, also such as began within it, takes it away") {
+TEST_CASE("a sample with other work in it is not used, even if that began earlier") {
   kernel_samples made;
   made.work(0, 0, 10'000, 3);
   made.sample(0, 1'000, 1'000, "a.avg", 1);
@@ -58,7 +58,7 @@ TEST_CASE("other work in a sample, also such as began within it, takes it away")
   CHECK(samples_in(made, 4) == 1);
 }
 
-TEST_CASE("work of another GPU takes nothing away") {
+TEST_CASE("work of another GPU does not affect samples") {
   kernel_samples made;
   made.work(0, 0, 10'000, 3);
   made.work(1, 0, 10'000, 4);

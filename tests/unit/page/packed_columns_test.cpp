@@ -9,12 +9,12 @@
 using gpuprof::host::page::packed;
 using gpuprof::host::page::planes_of;
 
-TEST_CASE("numbers stand by planes of bytes, as many as the greatest needs") {
+TEST_CASE("numbers are stored as byte planes, as many as the largest needs") {
   std::array<std::uint64_t, 3> const numbers{1, 0x0203, 0xff};
   CHECK(planes_of(numbers) == std::string("\2\1\3\xff\0\2\0", 7));
 }
 
-TEST_CASE("zeros alone need no plane") {
+TEST_CASE("only zeros need no plane") {
   std::array<std::uint64_t, 2> const zeros{};
   CHECK(planes_of(zeros) == std::string(1, '\0'));
   CHECK(planes_of(std::vector<std::uint64_t>{}) == std::string(1, '\0'));
@@ -25,7 +25,7 @@ TEST_CASE("the greatest number has eight planes") {
   CHECK(planes_of(greatest) == std::string(1, '\10') + std::string(8, '\xff'));
 }
 
-TEST_CASE("packed text is base64 of whole groups") {
+TEST_CASE("packed text is base64 in complete groups") {
   for (auto const* text : {"", "a", "ab", "abc", "a longer text, a longer text, a longer text"}) {
     auto const made = packed(text);
     CHECK(made.size() % 4 == 0);

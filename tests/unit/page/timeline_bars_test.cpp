@@ -30,7 +30,7 @@ TEST_CASE("below the limit each piece of work is a bar") {
   CHECK(last.count == 1);
 }
 
-TEST_CASE("beyond the limit neighbors become one bar, and nothing is lost") {
+TEST_CASE("beyond the limit neighboring bars are joined, and nothing is lost") {
   auto const bars = steady_work(1000, 100'000);
   CHECK(bars.size() <= 1000);
   CHECK(bars.size() > 100);

@@ -41,7 +41,7 @@ TEST_CASE("idle time has a lane for each cause of each GPU, in order of the GPUs
                                   ",\"end_ns\":" + std::to_string(begin + 30)));
 }
 
-TEST_CASE("more gaps than the limit lose nothing of their time, cause by cause") {
+TEST_CASE("gaps beyond the limit lose none of their time, for each cause") {
   idle_times idle(1000, 100);
   for (std::uint64_t i = 0; i < 100'000; ++i)
     idle.add(0, i % 2 == 0 ? "launch_bound" : "cpu_work", begin + 100 * i, begin + 100 * i + 30);
@@ -54,7 +54,7 @@ TEST_CASE("more gaps than the limit lose nothing of their time, cause by cause")
   }
 }
 
-TEST_CASE("within windows each gap is kept, and none is lost at their edges") {
+TEST_CASE("within windows each gap is kept, even at the edges") {
   idle_times idle(1000, 5000);
   idle.look_into({{begin + 1'000'050, begin + 1'300'050}, {begin + 8'000'000, begin + 8'200'000}});
   for (std::uint64_t i = 0; i < 100'000; ++i)
@@ -78,14 +78,14 @@ TEST_CASE("within windows each gap is kept, and none is lost at their edges") {
   }
 }
 
-TEST_CASE("a timeline of nothing begins and ends at 0") {
+TEST_CASE("an empty timeline begins and ends at 0") {
   auto const document = document_of(timeline(timeline_limits(100)), idle_times(100, 100), {});
   CHECK(document.head.starts_with("{\"begin_ns\":0,\"end_ns\":0,"));
   CHECK(document.head.find(R"("lanes":[],"names":[],"idle":[],"counters":[],)"
                            R"("steps":{"name":"","count":0,"left_out":0}})") != std::string::npos);
 }
 
-TEST_CASE("steps stand one after the other, with the time to the next") {
+TEST_CASE("steps are listed in order, with the time to the next") {
   timeline_steps const steps{"step", {{begin, begin + 10, 12}, {begin + 12, begin + 20, 8}}, 3};
   idle_times idle(100, 100);
   idle.add(0, "start_up", begin, begin + 20);

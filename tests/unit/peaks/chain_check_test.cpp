@@ -34,7 +34,7 @@ std::string verdict(compute_kernel const& kernel, std::vector<std::byte> const& 
 
 }  // namespace
 
-TEST_CASE("every kernel of CUDA cores does the work it is said to do") {
+TEST_CASE("every kernel of CUDA cores does the work it declares") {
   CHECK(chain_kernels().size() == 7);
   for (auto const& kernel : chain_kernels()) {
     INFO(kernel.name);
@@ -43,7 +43,7 @@ TEST_CASE("every kernel of CUDA cores does the work it is said to do") {
   }
 }
 
-TEST_CASE("chains come out the same, however long they are") {
+TEST_CASE("chains give the right result at any length") {
   for (auto const& kernel : chain_kernels()) {
     for (std::uint64_t const iterations : {0u, 1u, 2u, 5u}) {
       INFO(kernel.name << ", iterations " << iterations);
@@ -53,7 +53,7 @@ TEST_CASE("chains come out the same, however long they are") {
   }
 }
 
-TEST_CASE("any chain that is off in any number it stores is found") {
+TEST_CASE("a chain with any wrong stored number is found") {
   for (auto const& kernel : chain_kernels()) {
     auto const right = replay::chains_of(kernel.name, chain_seed, 2);
     bool const is_packed = kernel.name == "cores_fp16" || kernel.name == "cores_bf16";
@@ -70,7 +70,7 @@ TEST_CASE("any chain that is off in any number it stores is found") {
   }
 }
 
-TEST_CASE("the last bit of exact chains counts") {
+TEST_CASE("one wrong last bit in an exact chain is found") {
   for (auto const& kernel : chain_kernels()) {
     if (kernel.name == "cores_special") continue;
     auto wrong = replay::chains_of(kernel.name, chain_seed, 2);
@@ -96,7 +96,7 @@ TEST_CASE("chains that are exchanged, of another seed, too short or too long are
   }
 }
 
-TEST_CASE("special functions that do not run into their number are found") {
+TEST_CASE("special functions that do not converge to their number are found") {
   auto const kernels = chain_kernels();
   auto const special = *std::find_if(kernels.begin(), kernels.end(), [](compute_kernel const& k) {
     return k.name == "cores_special";

@@ -42,7 +42,7 @@ peaks_key key(device_facts const& device, nvml_facts const& facts) {
 
 }  // namespace
 
-TEST_CASE("the key of a GPU is what its results depend on") {
+TEST_CASE("the key of a GPU holds everything its results depend on") {
   auto const k = key(h200_facts(), board());
   CHECK(k.uuid == "GPU-4c7d");
   CHECK(k.driver_version == "580.159.04");
@@ -57,7 +57,7 @@ TEST_CASE("the key of a GPU is what its results depend on") {
   CHECK(k == key(h200_facts(), board()));
 }
 
-TEST_CASE("whatever would change results changes the key") {
+TEST_CASE("anything that would change results changes the key") {
   auto const k = key(h200_facts(), board());
   auto device = h200_facts();
   device.uuid = "MIG-4c7d";
@@ -95,13 +95,13 @@ TEST_CASE("names and idle links do not change the key") {
   CHECK(key(h200_facts(), board()) == key(device, facts));
 }
 
-TEST_CASE("without NVML the CUDA version stands for the driver's") {
+TEST_CASE("without NVML the CUDA version replaces the driver version") {
   auto nameless = driver;
   nameless.version.clear();
   CHECK(make_key(nameless, h200_facts(), {}, "k1").driver_version == "CUDA 13.0");
 }
 
-TEST_CASE("theory gets the clocks, the bus and the greatest link") {
+TEST_CASE("theory uses the clocks, the bus and the fastest link") {
   auto const chip = chip_facts_of(h200_facts(), board());
   CHECK(chip.compute_major == 9);
   CHECK(chip.compute_minor == 0);
@@ -120,7 +120,7 @@ TEST_CASE("a virtual machine that understates its link does not lower the theory
   CHECK(chip_facts_of(h200_facts(), facts).pcie_generation == 5);
 }
 
-TEST_CASE("copies that take NVLink-C2C have no PCIe theory") {
+TEST_CASE("copies over NVLink-C2C have no PCIe theory") {
   auto facts = board();
   facts.c2c_links = 14;
   CHECK(chip_facts_of(h200_facts(), facts).pcie_generation == 0);

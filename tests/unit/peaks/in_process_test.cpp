@@ -65,7 +65,7 @@ TEST_CASE("two GPUs can be measured at the same time") {
   CHECK(outcomes[1] == "measured");
 }
 
-TEST_CASE("progress goes through all tests in order, and sustained runs after them") {
+TEST_CASE("progress covers all tests in order, and then the sustained runs") {
   std::vector<std::string> seen;
   measure_options options;
   options.tests = {test_id::int32, test_id::fp64, test_id::h2d};
@@ -77,7 +77,7 @@ TEST_CASE("progress goes through all tests in order, and sustained runs after th
   CHECK(seen == std::vector<std::string>{"int32", "fp64", "h2d", "sustained fp64"});
 }
 
-TEST_CASE("a GPU that is not there is told with those that are") {
+TEST_CASE("a missing GPU is reported with the existing ones") {
   for (int const ordinal : {-1, 2, 1000}) {
     auto const none = measure(ordinal, quick({test_id::fp64}));
     REQUIRE_FALSE(none);
@@ -87,7 +87,7 @@ TEST_CASE("a GPU that is not there is told with those that are") {
   }
 }
 
-TEST_CASE("the key is known without measuring, and is that of what is measured") {
+TEST_CASE("the key is known without measuring, and equals that of the measurement") {
   auto const key = key_of(1);
   REQUIRE(key);
   auto const peaks = measure(1, quick({test_id::int32}));

@@ -38,7 +38,7 @@ kernel_arguments over(std::vector<std::uint32_t>& words, std::uint64_t iteration
 
 }  // namespace
 
-TEST_CASE("every word of a filled buffer is known by its place, and so is their sum") {
+TEST_CASE("the place of a word in a filled buffer determines its value, and so does the sum") {
   auto const words = filled(8 * fill_bytes);
   unsigned wrong = 0;
   for (std::size_t i = 0; i < words.size(); ++i) wrong += words[i] != filled_word(fill_seed, i);
@@ -58,7 +58,7 @@ TEST_CASE("filled words are finite floats, far from zero and from each other") {
   }
 }
 
-TEST_CASE("every word that is written is known by its place") {
+TEST_CASE("the place of every written word determines its value") {
   for (auto const* const kernel : {"dram_write", "l2_write"}) {
     std::vector<std::uint32_t> words(4 * l2_chunk_bytes / 4);
     bool const is_l2 = std::string(kernel) == "l2_write";
@@ -87,7 +87,7 @@ TEST_CASE("each block of an L2 read reports the fold of its own chunks") {
   }
 }
 
-TEST_CASE("a fold tells a thread that did nothing, though all others agree") {
+TEST_CASE("a fold reveals a thread that did nothing, even if all blocks agree") {
   auto words = filled(l2_chunk_bytes);
   auto const right = replay::l2_read_fold(0, 1, over(words, 1));
   for (std::size_t quad = 9; quad < words.size() / 4; quad += 512)
@@ -106,7 +106,7 @@ TEST_CASE("reads of L1 and shared memory report the same fold, of the same words
   CHECK(replay::fold_of_blocks("l1_read", over(words, 3)) != local_read_fold(fill_seed, 3));
 }
 
-TEST_CASE("writes of shared memory report what lay there last") {
+TEST_CASE("writes of shared memory report the words that were written last") {
   std::vector<std::uint32_t> nothing;
   for (std::uint64_t const iterations : {1u, 2u, 3u, 10u})
     CHECK(replay::fold_of_blocks("shared_write", over(nothing, iterations)) ==

@@ -22,7 +22,7 @@ load_readings percent(std::vector<unsigned> readings) {
 
 }  // namespace
 
-TEST_CASE("a GPU below ten per cent is free, whoever has it open") {
+TEST_CASE("a GPU below ten per cent load is free, whichever process has it open") {
   CHECK_FALSE(load_in(percent({0, 0, 0, 0, 0})));
   CHECK_FALSE(load_in(percent({9, 3, 9, 0, 9})));
   CHECK_FALSE(load_in(percent({})));
@@ -31,19 +31,19 @@ TEST_CASE("a GPU below ten per cent is free, whoever has it open") {
   CHECK_FALSE(load_in(idle));
 }
 
-TEST_CASE("one reading of ten per cent in the last 100 ms is enough to be busy") {
+TEST_CASE("one reading of ten per cent in the last 100 ms makes the GPU busy") {
   auto const load = load_in(percent({0, 0, 12, 0, 0}));
   REQUIRE(load);
   CHECK(load->gpu_percent == 12);
   CHECK(load_in(percent({10})));
 }
 
-TEST_CASE("a load that ends while we look is that of a process that has gone") {
+TEST_CASE("a load that ends during the check came from a process that has ended") {
   CHECK_FALSE(load_in(percent({98, 98, 40, 0, 0, 0, 0, 0})));
   CHECK(load_in(percent({98, 98, 40, 0, 0, 0, 0})));
 }
 
-TEST_CASE("the load belongs to this process only when nobody else is there") {
+TEST_CASE("the load belongs to this process only if no other process is there") {
   auto readings = percent({50});
   readings.is_own = true;
   CHECK(load_in(readings)->is_own);
@@ -51,7 +51,7 @@ TEST_CASE("the load belongs to this process only when nobody else is there") {
   CHECK_FALSE(load_in(readings)->is_own);
 }
 
-TEST_CASE("one line says who loads the GPU, how much, what it does and the way round it") {
+TEST_CASE("one line names the process that loads the GPU, the load, its effect and the remedy") {
   gpu_load load{57, {{4242, "python", 12 * gib}}, false};
   CHECK(
       text_of(load, "NVIDIA H200") ==
@@ -70,7 +70,7 @@ TEST_CASE("one line says who loads the GPU, how much, what it does and the way r
   CHECK(text_of(load, "GPU").find("with work of this process itself:") != std::string::npos);
 }
 
-TEST_CASE("MPS is worth a remark where its daemon has its pipe") {
+TEST_CASE("MPS gives a remark if its daemon has its pipe") {
   char folder[] = "/tmp/gpuprof-mps-XXXXXX";
   REQUIRE(mkdtemp(folder) != nullptr);
   CHECK_FALSE(mps_remark(folder, "50"));

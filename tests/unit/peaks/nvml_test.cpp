@@ -35,7 +35,7 @@ nvml_device recorded_gpu(nvml const& library) {
 
 }  // namespace
 
-TEST_CASE("a board says its limits and links", "[.][idle]") {
+TEST_CASE("NVML gives the limits and links of a board", "[.][idle]") {
   auto const library = opened();
   CHECK(library.driver_version() == "580.159.04");
   auto const device = recorded_gpu(library);
@@ -57,7 +57,7 @@ TEST_CASE("a board says its limits and links", "[.][idle]") {
   CHECK(facts.c2c_links == 0);
 }
 
-TEST_CASE("a chip says what it does now, with the power of the moment", "[.][idle]") {
+TEST_CASE("NVML gives the current state of a chip, with the current power", "[.][idle]") {
   auto const library = opened();
   auto const device = recorded_gpu(library);
   auto const now = device.read();
@@ -79,7 +79,7 @@ TEST_CASE("an idle GPU is free and an unknown one is not found", "[.][idle]") {
   CHECK_FALSE(who_loads(library, "GPU-00000000"));
 }
 
-TEST_CASE("a busy GPU names the processes that have it open", "[.][busy]") {
+TEST_CASE("a busy GPU is reported with the processes that have it open", "[.][busy]") {
   auto const library = opened();
   auto const load = who_loads(library, recorded_uuid());
   REQUIRE(load);
@@ -95,14 +95,14 @@ TEST_CASE("a busy GPU names the processes that have it open", "[.][busy]") {
   CHECK(others[1].command.empty());
 }
 
-TEST_CASE("a load that goes away while we look does not count", "[.][ending]") {
+TEST_CASE("a load that ends during the check does not count", "[.][ending]") {
   auto const library = opened();
   auto const load = who_loads(library, recorded_uuid());
   REQUIRE(load);
   CHECK_FALSE(*load);
 }
 
-TEST_CASE("a slice is found by CUDA's UUID, and nobody can tell its load", "[.][slice]") {
+TEST_CASE("a slice is found by CUDA's UUID, and its load is unknown", "[.][slice]") {
   auto const library = opened();
   auto const device = recorded_gpu(library);
   CHECK(device.is_slice());
@@ -115,7 +115,7 @@ TEST_CASE("a slice is found by CUDA's UUID, and nobody can tell its load", "[.][
         "NVML tells no load of a MIG slice: whether another process loads it is not known");
 }
 
-TEST_CASE("an NVML that lacks functions leaves their values at nothing", "[.][sparse]") {
+TEST_CASE("functions missing from NVML leave their values empty", "[.][sparse]") {
   auto const library = opened();
   CHECK(library.driver_version().empty());
   auto const device = library.device("GPU-1");
@@ -132,7 +132,7 @@ TEST_CASE("an NVML that lacks functions leaves their values at nothing", "[.][sp
   CHECK_FALSE(who_loads(library, "GPU-1"));
 }
 
-TEST_CASE("the older functions stand in for the newer ones", "[.][sparse]") {
+TEST_CASE("older functions replace missing newer ones", "[.][sparse]") {
   auto const library = opened();
   auto const device = library.device("GPU-1");
   REQUIRE(device);

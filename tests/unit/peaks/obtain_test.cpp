@@ -65,7 +65,7 @@ struct store {
 
 }  // namespace
 
-TEST_CASE("what was measured once is not measured again, and both times it is said where it is") {
+TEST_CASE("measured peaks are not measured again, and both runs say where they are stored") {
   store s;
   auto const options = s.asking({test_id::dram_read, test_id::dram_write});
   auto const first = s.obtain(options);
@@ -81,7 +81,7 @@ TEST_CASE("what was measured once is not measured again, and both times it is sa
   CHECK(second.peaks.results.size() == 2);
 }
 
-TEST_CASE("stored peaks answer for those of their tests that are asked for") {
+TEST_CASE("stored peaks are returned for the requested tests") {
   store s;
   s.obtain(s.asking({test_id::dram_read, test_id::dram_write}));
   auto const one = s.obtain(s.asking({test_id::dram_write}));
@@ -92,7 +92,7 @@ TEST_CASE("stored peaks answer for those of their tests that are asked for") {
   CHECK(s.gpu.measurements == 2);
 }
 
-TEST_CASE("who asks for peer copies gets those to each other GPU") {
+TEST_CASE("a request for peer copies returns those to each other GPU") {
   gpu_peaks gpu;
   for (auto const* name : {"p2p", "p2p_to_1", "p2p_both_1", "h2d"})
     gpu.results.push_back(bandwidth(name));
@@ -118,7 +118,7 @@ TEST_CASE("a refresh measures, whatever is stored, even if that is damaged") {
   CHECK(s.gpu.measurements == 2);
 }
 
-TEST_CASE("a GPU whose key has changed is measured anew") {
+TEST_CASE("a GPU whose key has changed is measured again") {
   store s;
   auto const options = s.asking({test_id::dram_read});
   s.obtain(options);
@@ -127,7 +127,7 @@ TEST_CASE("a GPU whose key has changed is measured anew") {
   CHECK(s.gpu.measurements == 2);
 }
 
-TEST_CASE("a quick run does not answer for a full one, a full one does for a quick one") {
+TEST_CASE("a quick run does not replace a full one, but a full one replaces a quick one") {
   store s;
   auto quick = s.asking({test_id::dram_read}), full = quick, sustained = quick;
   quick.what.quick = true;
@@ -159,7 +159,7 @@ TEST_CASE("a test that failed is tried again, one that the GPU cannot do is not"
   CHECK(s.gpu.measurements == 3);
 }
 
-TEST_CASE("zeros are neither stored nor answered from the store") {
+TEST_CASE("results with zeros are neither stored nor taken from the store") {
   store s;
   auto options = s.asking({test_id::tensor_bf16});
   s.obtain(options);
@@ -172,7 +172,7 @@ TEST_CASE("zeros are neither stored nor answered from the store") {
   CHECK(s.gpu.measurements == 2);
 }
 
-TEST_CASE("what was forced is not stored, but what is stored needs no force") {
+TEST_CASE("forced results are not stored, but stored results need no force") {
   store s;
   auto options = s.asking({test_id::tensor_bf16});
   options.what.force = true;
@@ -185,7 +185,7 @@ TEST_CASE("what was forced is not stored, but what is stored needs no force") {
   CHECK(s.gpu.measurements == 2);
 }
 
-TEST_CASE("peaks that cannot be stored are there all the same, with a line that says why") {
+TEST_CASE("peaks that cannot be stored are still returned, with a line that says why") {
   store s;
   auto options = s.asking({test_id::dram_read});
   std::ofstream(s.scratch / "peaks") << "a file stands where the folder should";
@@ -195,7 +195,7 @@ TEST_CASE("peaks that cannot be stored are there all the same, with a line that 
   CHECK(made.trouble.find("the peaks are not stored") == 0);
 }
 
-TEST_CASE("a GPU that cannot be asked or measured is one line") {
+TEST_CASE("a GPU that cannot be queried or measured gives one line") {
   store s;
   auto const options = s.asking({test_id::dram_read});
   auto access = s.gpu.access();

@@ -77,7 +77,7 @@ TEST_CASE("an H200 has a result of every test, in order, and none failed") {
   CHECK(gpu.seconds <= 3);
 }
 
-TEST_CASE("what an H200 reaches is within theory, which is worked out again") {
+TEST_CASE("results of an H200 are within theory, which is computed again") {
   for (auto const& r : recorded_h200().results) {
     if (r.outcome != peak_outcome::measured) continue;
     INFO(r.test);
@@ -93,7 +93,7 @@ TEST_CASE("what an H200 reaches is within theory, which is worked out again") {
   }
 }
 
-TEST_CASE("rate per clock, clock and rate per second are of one piece") {
+TEST_CASE("rate per clock, clock and rate per second are consistent") {
   for (auto const& r : recorded_h200().results) {
     if (r.clock.empty()) continue;
     INFO(r.test);
@@ -107,7 +107,7 @@ TEST_CASE("rate per clock, clock and rate per second are of one piece") {
   }
 }
 
-TEST_CASE("sustained figures stand where power matters, with the watts it took") {
+TEST_CASE("sustained figures exist if power matters, with the measured watts") {
   std::set<std::string> sustained;
   for (auto const& r : recorded_h200().results) {
     if (!r.sustained.is_there()) continue;
@@ -151,7 +151,7 @@ TEST_CASE("DRAM reaches its targets") {
   }
 }
 
-TEST_CASE("the recording reads and writes as the same bytes, and comes back from the store") {
+TEST_CASE("the recording is written back unchanged, and survives the store") {
   auto const gpu = recorded_h200();
   CHECK(to_json(std::vector{gpu}) == read_file(path));
   scratch_folder const scratch;
@@ -165,7 +165,7 @@ TEST_CASE("the recording reads and writes as the same bytes, and comes back from
   CHECK_FALSE(*load_peaks(scratch / "store", other));
 }
 
-TEST_CASE("a choice of tests keeps their results alone") {
+TEST_CASE("a selection of tests keeps only their results") {
   auto gpu = recorded_h200();
   keep_only(gpu, *select_tests("tensor_bf16,links"));
   REQUIRE(gpu.results.size() == 7);
@@ -174,7 +174,7 @@ TEST_CASE("a choice of tests keeps their results alone") {
                     [](peak_result const& r) { return r.group == "links"; }));
 }
 
-TEST_CASE("the recording answers who asks for no more than was measured") {
+TEST_CASE("the recording satisfies requests for no more than was measured") {
   auto const gpu = recorded_h200();
   measure_options asked;
   for (auto const& test : all_tests()) asked.tests.push_back(test.id);
@@ -186,7 +186,7 @@ TEST_CASE("the recording answers who asks for no more than was measured") {
   CHECK_FALSE(answers(gpu, asked));
 }
 
-TEST_CASE("the report of an H200 is as it was read in review") {
+TEST_CASE("the report of an H200 equals the reviewed one") {
   std::string text;
   report::write_peaks(std::vector{recorded_h200()}, {},
                       [&](std::string_view piece) { text += piece; });

@@ -18,7 +18,7 @@ block_span ran(std::uint32_t sm, std::uint64_t start, std::uint64_t cycles,
 
 }  // namespace
 
-TEST_CASE("one block is its own rate") {
+TEST_CASE("a single block gives its own rate") {
   auto const r = rates_of(std::vector{ran(0, 1000, 4000)}, 8000);
   CHECK(r.per_clock == Approx(2));
   CHECK(r.seconds == Approx(2e-6));
@@ -27,7 +27,7 @@ TEST_CASE("one block is its own rate") {
   CHECK(r.folds_agree);
 }
 
-TEST_CASE("blocks that share an SM add up over the time it was busy") {
+TEST_CASE("rates of blocks on one SM are added over the time it was busy") {
   auto const together = rates_of(std::vector{ran(0, 0, 4000), ran(0, 0, 4000)}, 4000);
   CHECK(together.per_clock == Approx(2));
   auto const overlapping = rates_of(std::vector{ran(0, 0, 4000), ran(0, 500, 4000)}, 4000);
@@ -36,7 +36,7 @@ TEST_CASE("blocks that share an SM add up over the time it was busy") {
   CHECK(in_turn.per_clock == Approx(1));
 }
 
-TEST_CASE("the rate per clock is that of the SM in the middle, the rate per second that of all") {
+TEST_CASE("the rate per clock is that of the median SM, the rate per second that of all SMs") {
   auto const r = rates_of(std::vector{ran(0, 0, 4000), ran(1, 0, 5000), ran(2, 0, 40000),
                                       ran(3, 0, 4000), ran(4, 0, 8000)},
                           4000);
@@ -45,7 +45,7 @@ TEST_CASE("the rate per clock is that of the SM in the middle, the rate per seco
   CHECK(r.per_second == Approx(5 * 4000 / 20e-6));
 }
 
-TEST_CASE("SMs with unequal numbers of blocks are each judged by their own") {
+TEST_CASE("SMs with different numbers of blocks are each judged by their own blocks") {
   auto const r = rates_of(std::vector{ran(0, 0, 4000), ran(0, 0, 4000), ran(1, 0, 2000)}, 4000);
   CHECK(r.per_clock == Approx(2));
   auto const spread_out = rates_of(std::vector{ran(0, 0, 4000), ran(131, 100, 4000)}, 4000);
@@ -83,7 +83,7 @@ TEST_CASE("a block too short for the timer leaves no rate, though its fold still
   CHECK(rates_of(std::vector{backwards}, 4000).seconds == 0);
 }
 
-TEST_CASE("folds agree only when all are the same, and nothing agrees about nothing") {
+TEST_CASE("folds agree only if all are equal, and no folds do not agree") {
   CHECK_FALSE(rates_of(std::vector{ran(0, 0, 4000, 1), ran(0, 0, 4000, 2)}, 1).folds_agree);
   CHECK_FALSE(
       rates_of(std::vector{ran(0, 0, 9, 1), ran(1, 0, 9, 1), ran(2, 0, 9, 3)}, 1).folds_agree);
@@ -92,7 +92,7 @@ TEST_CASE("folds agree only when all are the same, and nothing agrees about noth
   CHECK(rates_of({}, 1).seconds == 0);
 }
 
-TEST_CASE("seconds go from the first start to the last end, whoever has them") {
+TEST_CASE("seconds last from the first start to the last end, whichever blocks have them") {
   std::vector const starts{ran(0, 500, 10), ran(1, 300, 10), ran(2, 900, 10)};
   std::vector const ends{ran(3, 5000, 2000), ran(4, 4000, 8000)};
   CHECK(seconds_between(starts, ends) == Approx(7.7e-6));
@@ -101,7 +101,7 @@ TEST_CASE("seconds go from the first start to the last end, whoever has them") {
   CHECK(seconds_between(ends, starts) == 0);
 }
 
-TEST_CASE("a median is a value of the middle, and a spread is measured by it") {
+TEST_CASE("a median is one of the middle values, and the spread refers to it") {
   CHECK(median_of({}) == 0);
   CHECK(median_of({5}) == 5);
   CHECK(median_of({9, 1, 5}) == 5);

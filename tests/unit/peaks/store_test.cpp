@@ -59,7 +59,7 @@ std::vector<std::string> tests_in(gpu_peaks const& gpu) {
 
 }  // namespace
 
-TEST_CASE("everything that is measured survives the JSON, to the last bit") {
+TEST_CASE("all measured values survive JSON, to the last bit") {
   auto gpu = pretended_gpu();
   gpu.name = "a \"name\"\n\\ with everything";
   gpu.remarks = {"one", "two"};
@@ -88,7 +88,7 @@ TEST_CASE("everything that is measured survives the JSON, to the last bit") {
   CHECK(read.results[4].outcome == peak_outcome::unavailable);
 }
 
-TEST_CASE("figures that were not measured, or are no numbers, are not in the JSON") {
+TEST_CASE("figures that were not measured, or are not finite, are left out of the JSON") {
   auto gpu = pretended_gpu();
   gpu.results[0].burst.value = std::numeric_limits<double>::quiet_NaN();
   gpu.results[0].theory = std::numeric_limits<double>::infinity();
@@ -104,7 +104,7 @@ TEST_CASE("figures that were not measured, or are no numbers, are not in the JSO
   CHECK(results[2]["sustained"]["limiters"] == 4);
 }
 
-TEST_CASE("several GPUs are one document, no GPU is one too") {
+TEST_CASE("several GPUs are one document, and so is an empty list") {
   std::vector const gpus{pretended_gpu(1), pretended_gpu(2)};
   auto const back = from_json(to_json(gpus));
   REQUIRE(back);
@@ -115,7 +115,7 @@ TEST_CASE("several GPUs are one document, no GPU is one too") {
   CHECK(none->empty());
 }
 
-TEST_CASE("what a later version adds is passed over") {
+TEST_CASE("fields that a later version adds are ignored") {
   auto json = nlohmann::json::parse(json_of(pretended_gpu()));
   json["more"] = {1, 2};
   json["gpus"][0]["key"]["more"] = "x";
@@ -141,7 +141,7 @@ TEST_CASE("a document cut at any byte is refused in one line") {
   CHECK(from_json(whole.substr(0, whole.size() - 1)));  // the last line end
 }
 
-TEST_CASE("a document with any byte changed is read or refused, never worse") {
+TEST_CASE("a document with any byte changed is read or refused, without a crash") {
   auto const whole = short_document();
   for (std::size_t at = 0; at < whole.size(); ++at)
     for (char const other : {'\0', '"', '}', '9', '-', '\xFF'}) {
@@ -152,7 +152,7 @@ TEST_CASE("a document with any byte changed is read or refused, never worse") {
     }
 }
 
-TEST_CASE("a document that is wrong says where") {
+TEST_CASE("an invalid document is refused with the place of the error") {
   auto const good = nlohmann::json::parse(json_of(pretended_gpu()));
   auto const changed = [&](auto change) {
     auto json = good;
@@ -192,7 +192,7 @@ TEST_CASE("a document that is wrong says where") {
   contains(message_of(huge), "cannot be used");
 }
 
-TEST_CASE("what was saved is loaded under the same key, from a folder that did not exist") {
+TEST_CASE("saved peaks are loaded under the same key, from a folder that did not exist before") {
   scratch_folder const scratch;
   auto const folder = scratch / "a/b";
   auto const gpu = pretended_gpu();
@@ -208,7 +208,7 @@ TEST_CASE("what was saved is loaded under the same key, from a folder that did n
   CHECK(std::distance(begin(entries), end(entries)) == 1);
 }
 
-TEST_CASE("anything of the key that changes makes stored peaks count no longer") {
+TEST_CASE("stored peaks are not used if any part of the key changes") {
   scratch_folder const scratch;
   auto const folder = scratch / "peaks";
   auto const gpu = pretended_gpu();
@@ -278,7 +278,7 @@ TEST_CASE("tests that were not measured again are kept, with the time they were 
   CHECK((**load_peaks(folder, later.key)).results[1].measured_at == earlier.measured_at);
 }
 
-TEST_CASE("a stored file that is damaged is an error that names it and the way out") {
+TEST_CASE("a damaged stored file is an error that names it and the remedy") {
   scratch_folder const scratch;
   auto const folder = scratch / "peaks";
   auto const gpu = pretended_gpu();
@@ -297,7 +297,7 @@ TEST_CASE("a stored file that is damaged is an error that names it and the way o
   CHECK(load_peaks(folder, gpu.key));
 }
 
-TEST_CASE("a folder where nothing can be written is one line, and leaves nothing behind") {
+TEST_CASE("a folder that cannot be written gives one line, and no file is left behind") {
   scratch_folder const scratch;
   auto const gpu = pretended_gpu();
   write_file(scratch / "file", "not a folder");
@@ -330,13 +330,13 @@ TEST_CASE("a folder where nothing can be written is one line, and leaves nothing
   }
 }
 
-TEST_CASE("a folder that cannot be made is one line") {
+TEST_CASE("a folder that cannot be created gives one line") {
   auto const refused = save_peaks("/proc/gpuprof", pretended_gpu());
   REQUIRE_FALSE(refused);
   CHECK(refused.message().find('\n') == std::string::npos);
 }
 
-TEST_CASE("the folder is the user's choice, else the cache as XDG has it, else below home") {
+TEST_CASE("the folder is set by the user, else it is in the XDG cache, else below home") {
   auto const folder_with = [](char const* own, char const* cache, char const* home) {
     auto const set = [](char const* name, char const* value) {
       value != nullptr ? setenv(name, value, 1) : unsetenv(name);

@@ -85,7 +85,7 @@ TEST_CASE("every tensor kernel is known to the emulation, with the same work and
   CHECK(tensor_kernels().size() == 28);
 }
 
-TEST_CASE("what the fragments come to is what rows and columns come to") {
+TEST_CASE("results computed from fragments equal those from rows and columns") {
   for (auto const& kernel : tensor_kernels()) {
     INFO(kernel.name);
     CHECK(verdict(kernel, right_result(kernel)) == "");
@@ -96,7 +96,7 @@ TEST_CASE("what the fragments come to is what rows and columns come to") {
   }
 }
 
-TEST_CASE("any single accumulator that is off is found") {
+TEST_CASE("any single wrong accumulator is found") {
   for (auto const& kernel : tensor_kernels()) {
     INFO(kernel.name);
     auto const right = right_result(kernel);
@@ -111,7 +111,7 @@ TEST_CASE("any single accumulator that is off is found") {
   }
 }
 
-TEST_CASE("an accumulator that is no number is found") {
+TEST_CASE("an accumulator that is not a number is found") {
   for (auto const* const name : {"mma_bf16", "mma_fp64", "mma_fp16_acc16", "wgmma_fp8"}) {
     auto const kernels = tensor_kernels();
     auto const kernel = *std::find_if(kernels.begin(), kernels.end(),
@@ -130,7 +130,7 @@ TEST_CASE("an accumulator that is no number is found") {
   }
 }
 
-TEST_CASE("rows, columns and chains that are exchanged are found") {
+TEST_CASE("swapped rows, columns and chains are found") {
   for (auto const& kernel : tensor_kernels()) {
     INFO(kernel.name);
     auto const right = right_result(kernel);
@@ -147,7 +147,7 @@ TEST_CASE("rows, columns and chains that are exchanged are found") {
   }
 }
 
-TEST_CASE("registers and lanes that are exchanged are found") {
+TEST_CASE("swapped registers and lanes are found") {
   for (auto const& kernel : tensor_kernels()) {
     if (check_of(kernel).geometry.layout == accumulator_layout::rows) continue;
     INFO(kernel.name);
@@ -163,7 +163,7 @@ TEST_CASE("registers and lanes that are exchanged are found") {
   }
 }
 
-TEST_CASE("a multiplication that is missing is found") {
+TEST_CASE("a missing multiplication is found") {
   for (auto const& kernel : tensor_kernels()) {
     INFO(kernel.name);
     auto const fewer =
@@ -174,7 +174,7 @@ TEST_CASE("a multiplication that is missing is found") {
   }
 }
 
-TEST_CASE("a kernel that adds what it is to subtract is found") {
+TEST_CASE("a kernel that adds instead of subtracting is found") {
   for (auto const& kernel : tensor_kernels()) {
     if (!check_of(kernel).geometry.subtracts_odd_steps) continue;
     INFO(kernel.name);
@@ -194,7 +194,7 @@ TEST_CASE("operands of another seed and results cut short are found") {
   }
 }
 
-TEST_CASE("the line says where, what should be and what is") {
+TEST_CASE("the line gives the place, the expected value and the actual value") {
   auto const kernels = tensor_kernels();
   auto const kernel = *std::find_if(kernels.begin(), kernels.end(),
                                     [](compute_kernel const& k) { return k.name == "mma_int8"; });

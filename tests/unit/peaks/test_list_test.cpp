@@ -28,7 +28,7 @@ bool lists(std::string const& text, std::string_view part) {
 
 }  // namespace
 
-TEST_CASE("tests stand where their id says, with names of their own") {
+TEST_CASE("tests are listed in the order of their ids, with unique names") {
   std::set<std::string_view> names;
   for (std::size_t i = 0; i < all_tests().size(); ++i) {
     auto const& test = all_tests()[i];
@@ -38,7 +38,8 @@ TEST_CASE("tests stand where their id says, with names of their own") {
   }
 }
 
-TEST_CASE("tests are chosen by name, in the order of the list whatever the order asked for") {
+TEST_CASE(
+    "tests are chosen by name, and listed in the usual order whatever the order of the request") {
   CHECK(selected("tensor_bf16") == ids{test_id::tensor_bf16});
   CHECK(selected("dram_read,fp32") == ids{test_id::fp32, test_id::dram_read});
   CHECK(selected(" dram_read , fp32,") == ids{test_id::fp32, test_id::dram_read});
@@ -49,7 +50,7 @@ TEST_CASE("a test named twice, by name or by group, is chosen once") {
   CHECK(selected("fp32,cuda_cores").size() == selected("cuda_cores").size());
 }
 
-TEST_CASE("a group is all of its tests") {
+TEST_CASE("a group stands for all of its tests") {
   CHECK(selected("latency") == ids{test_id::launch_latency, test_id::launch_throughput,
                                    test_id::graph_node, test_id::synchronize});
   CHECK(selected("cuda_cores,tensor_cores,memory,links,latency").size() == all_tests().size());
@@ -66,7 +67,7 @@ TEST_CASE("an unknown name is refused with the nearest one, the tests and the gr
   CHECK(lists(refusal("FP32"), "there is no peak test \"FP32\""));
 }
 
-TEST_CASE("naming nothing is refused: it is not all of them") {
+TEST_CASE("an empty list of tests is refused: it does not mean all") {
   CHECK(refusal("").starts_with("no peak test is named; tests: fp64, "));
   CHECK(refusal(" , ").starts_with("no peak test is named; tests: fp64, "));
 }

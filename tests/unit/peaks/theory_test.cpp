@@ -32,7 +32,7 @@ double per_clock(test_id test, int major, int minor) {
 
 }  // namespace
 
-TEST_CASE("an H200 reaches what its datasheet and its clocks make") {
+TEST_CASE("theory for an H200 equals the rates of its datasheet and clocks") {
   auto const tera = [](test_id test) { return theory_of(test, h200_by_datasheet).rate / 1e12; };
   CHECK(tera(test_id::fp32) == Approx(66.9).margin(0.05));
   CHECK(tera(test_id::fp64) == Approx(33.45).margin(0.05));
@@ -58,7 +58,7 @@ TEST_CASE("DRAM is judged by the bus the board says it has, not by that of the f
   CHECK(theory_of(test_id::dram_read, board).per_clock == 1504);
 }
 
-TEST_CASE("formulas say where a rate comes from") {
+TEST_CASE("formulas show how a rate is computed") {
   CHECK(theory_of(test_id::fp32, h200_by_datasheet).formula == "132 SM x 1980 MHz x 256 FLOP/clk");
   CHECK(theory_of(test_id::tensor_int8, h200_by_datasheet).formula ==
         "132 SM x 1980 MHz x 8192 op/clk");
@@ -119,7 +119,7 @@ TEST_CASE("the table has each chip once") {
   CHECK(seen.size() == 10);
 }
 
-TEST_CASE("a chip has what its table gives a rate") {
+TEST_CASE("a chip has the units whose rates its table gives") {
   CHECK_FALSE(chip_has(test_id::bf16, 7, 5));
   CHECK_FALSE(chip_has(test_id::tensor_bf16, 7, 5));
   CHECK_FALSE(chip_has(test_id::tensor_tf32, 7, 5));
@@ -146,7 +146,7 @@ TEST_CASE("a chip has what its table gives a rate") {
   }
 }
 
-TEST_CASE("a chip newer than the table measures without theory what all chips have") {
+TEST_CASE("a chip newer than the table measures the units of all chips without theory") {
   for (auto const test : {test_id::fp32, test_id::special, test_id::tensor_bf16,
                           test_id::tensor_fp16, test_id::tensor_tf32, test_id::tensor_int8,
                           test_id::shared_read, test_id::l2_read, test_id::launch_latency}) {
@@ -161,7 +161,7 @@ TEST_CASE("a chip newer than the table measures without theory what all chips ha
   CHECK(theory_of(test_id::h2d, chip(14, 0)).rate > 0);
 }
 
-TEST_CASE("what is not known of a chip leaves out what depends on it") {
+TEST_CASE("unknown facts of a chip leave out the rates that depend on them") {
   auto no_clock = h200_by_datasheet;
   no_clock.max_sm_clock_mhz = no_clock.max_memory_clock_mhz = 0;
   no_clock.pcie_width = 0;
@@ -174,7 +174,7 @@ TEST_CASE("what is not known of a chip leaves out what depends on it") {
   CHECK(theory_of(test_id::h2d, no_clock).formula.empty());
 }
 
-TEST_CASE("host links reach what their encoding leaves, both directions twice of it") {
+TEST_CASE("host links have the rate that their encoding leaves, both directions twice that rate") {
   auto const gigabytes = [](test_id test, int generation, int width) {
     auto facts = h200_by_datasheet;
     facts.pcie_generation = generation;
@@ -192,7 +192,7 @@ TEST_CASE("host links reach what their encoding leaves, both directions twice of
   CHECK(theory_of(test_id::h2d, h200_by_datasheet).per_clock == 0);
 }
 
-TEST_CASE("nothing says how fast latencies and peer copies could be") {
+TEST_CASE("there is no theory for latencies and peer copies") {
   for (auto const test : {test_id::p2p, test_id::launch_latency, test_id::launch_throughput,
                           test_id::graph_node, test_id::synchronize}) {
     CHECK(theory_of(test, h200_by_datasheet).rate == 0);
@@ -212,7 +212,7 @@ TEST_CASE("a GeForce measured at half the rate has half the theory") {
   CHECK(fitted_to(full, test_id::tensor_bf16, geforce, 700).per_clock == 1024);
 }
 
-TEST_CASE("far below the half it is another thing than a GeForce") {
+TEST_CASE("a rate far below the half is not explained by a GeForce") {
   auto const turing = chip(7, 5);
   auto const full = theory_of(test_id::tensor_fp16, turing);
   CHECK(fitted_to(full, test_id::tensor_fp16, turing, 500).per_clock == 512);
@@ -220,7 +220,7 @@ TEST_CASE("far below the half it is another thing than a GeForce") {
   CHECK(fitted_to(full, test_id::tensor_fp16, turing, 0).per_clock == 1024);
 }
 
-TEST_CASE("only kinds and chips that are sold with half the rate may have it") {
+TEST_CASE("only types and chips that are sold with half the rate may get it") {
   auto const fitted = [](test_id test, chip_facts const& facts) {
     auto const given = theory_of(test, facts);
     return fitted_to(given, test, facts, given.per_clock / 2).per_clock / given.per_clock;
@@ -237,7 +237,7 @@ TEST_CASE("only kinds and chips that are sold with half the rate may have it") {
   CHECK(fitted_to(unknown, test_id::tensor_bf16, chip(14, 0), 500).per_clock == 0);
 }
 
-TEST_CASE("half a per cent above theory is the clocks, more is a broken test") {
+TEST_CASE("half a per cent above theory is caused by clocks, more is a broken test") {
   CHECK_FALSE(is_above(4096, 4096));
   CHECK_FALSE(is_above(4116, 4096));
   CHECK(is_above(4117, 4096));

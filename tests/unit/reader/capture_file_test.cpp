@@ -157,7 +157,7 @@ std::vector<seen> records_of(std::string const& path, capture_query const& query
 
 }  // namespace
 
-TEST_CASE("records of all kinds are the rows of the file, in one order of time") {
+TEST_CASE("records of all kinds equal the rows of the file, in one order of time") {
   for (auto const& name : compared_captures) {
     INFO(name);
     auto const rows = rows_in_time(test_data(name));
@@ -166,7 +166,7 @@ TEST_CASE("records of all kinds are the rows of the file, in one order of time")
   }
 }
 
-TEST_CASE("a stretch of time has the records that begin in it, at its ends too") {
+TEST_CASE("a stretch of time gives the records that begin in it, including its ends") {
   for (auto const& name : compared_captures) {
     INFO(name);
     auto const all = rows_in_time(test_data(name));
@@ -182,7 +182,7 @@ TEST_CASE("a stretch of time has the records that begin in it, at its ends too")
   }
 }
 
-TEST_CASE("fields that are named are as with all fields, and others keep their default") {
+TEST_CASE("chosen fields have the same values as with all fields, and others keep their default") {
   capture_file run(test_data("h100/ddp.rank1.gpuprof"));
   std::vector<captured_kernel> whole;
   for (auto const& kernel : run.read<captured_kernel>()) whole.push_back(kernel);
@@ -205,7 +205,7 @@ TEST_CASE("fields that are named are as with all fields, and others keep their d
                  }) == whole.size());
 }
 
-TEST_CASE("each field of a record can be asked for alone") {
+TEST_CASE("each field of a record can be read alone") {
   auto const alone = []<class Record, class Field>(capture_file& run, Field Record::*field) {
     std::vector<Field> all, chosen;
     for (auto const& record : run.template read<Record>()) all.push_back(record.*field);
@@ -239,7 +239,7 @@ TEST_CASE("each field of a record can be asked for alone") {
   alone(sampled, &captured_sample::device);
 }
 
-TEST_CASE("readings have the values that were counted, by CUPTI's names") {
+TEST_CASE("readings have the counted values, with CUPTI's names") {
   capture_file run(test_data("h200/counted_auto.gpuprof"));
   std::size_t values = 0;
   for (auto const& reading : run.read<captured_reading>())
@@ -248,7 +248,7 @@ TEST_CASE("readings have the values that were counted, by CUPTI's names") {
   CHECK(values > 100);
 }
 
-TEST_CASE("two readings of one file go on in turns, in spans") {
+TEST_CASE("two readers of one file can be used alternately, in batches") {
   capture_file run(test_data("h100/ddp.rank1.gpuprof"));
   std::vector<std::uint64_t> expected;
   for (auto const& kernel : run.read<captured_kernel>()) expected.push_back(kernel.start_ns);
@@ -266,7 +266,7 @@ TEST_CASE("two readings of one file go on in turns, in spans") {
   CHECK(of_b == expected);
 }
 
-TEST_CASE("a query for nothing gives nothing, and an empty kind ends at once") {
+TEST_CASE("an empty query gives nothing, and a kind without records ends at once") {
   capture_file run(test_data("h100/ddp.rank1.gpuprof"));
   capture_batch batch;
   CHECK_FALSE(run.read(capture_query{}).next(batch));
@@ -275,7 +275,7 @@ TEST_CASE("a query for nothing gives nothing, and an empty kind ends at once") {
   CHECK(records == 0);
 }
 
-TEST_CASE("units of peaks are told apart") {
+TEST_CASE("units of peaks are distinguished") {
   capture_file run(test_data("h100/ddp.rank1.gpuprof"));
   auto const peaks = run.peaks();
   CHECK(!peaks.empty());

@@ -111,7 +111,7 @@ TEST_CASE("a column that an older capture lacks is zero, as in rows") {
   CHECK(defaults_are_zero(std::type_identity<capture::row_types>{}));
 }
 
-TEST_CASE("fields say their unit and what they mean") {
+TEST_CASE("fields have their unit and their meaning") {
   auto const kernels = imported(test_data("h200/mixed_exact.gpuprof"), "kernel");
   REQUIRE(kernels.names.size() == 14);
   CHECK(kernels.names.front() == "start");
@@ -136,7 +136,7 @@ TEST_CASE("the list of tables counts the rows of each") {
   }
 }
 
-TEST_CASE("a range has its length, to the end of the capture where it was still open") {
+TEST_CASE("a range has its length, up to the end of the capture if it was still open") {
   for (auto const& name : stored_captures) {
     INFO(name);
     auto const path = test_data(name);
@@ -183,7 +183,7 @@ TEST_CASE("several captures follow each other, with the rank of each") {
   CHECK(imported(stream).names == std::vector<std::string>{"line", "rank"});
 }
 
-TEST_CASE("a column and an array outlive the stream and what they came with") {
+TEST_CASE("a column and an array stay valid after the stream and their parents are released") {
   ArrowArrayStream stream{};
   REQUIRE(gpuprof_open_table(test_data("h200/mixed_exact.gpuprof").c_str(), "kernel", &stream) ==
           0);
@@ -207,7 +207,7 @@ TEST_CASE("a column and an array outlive the stream and what they came with") {
   schema.release(&schema);
 }
 
-TEST_CASE("what cannot be opened is said in one line, and by the code") {
+TEST_CASE("a capture that cannot be opened gives one line and an error code") {
   auto const said = [](std::string const& path, char const* table) {
     auto const found = imported(path, table);
     CHECK_THAT(found.error, !Contains("\n"));
@@ -250,7 +250,7 @@ TEST_CASE("a table without rows is empty, and no error") {
   CHECK(found.rows.empty());
 }
 
-TEST_CASE("of a capture with a damaged byte anywhere there are the rows that a reader has") {
+TEST_CASE("a capture with a damaged byte anywhere gives the same rows as a reader") {
   using namespace gpuprof::capture::test;
   sample const content;
   scratch_file const whole{"columns"};

@@ -78,7 +78,7 @@ TEST_CASE("a table that two consumers want is decoded once, with the columns of 
   CHECK(file.rows_decoded<kernel_record>() == 2);
 }
 
-TEST_CASE("tables come in the order in which they were first named") {
+TEST_CASE("tables are read in the order in which they were first named") {
   written_capture made;
   made.kernel(10, 1, 1);
   made.call(5);
@@ -106,7 +106,7 @@ TEST_CASE("the progress of a walk counts each row once, whatever the number of c
   CHECK(done == walk.rows());
 }
 
-TEST_CASE("rows are put in order without another look after a walk that has read their times") {
+TEST_CASE("rows are sorted without another pass after a walk that has read their times") {
   written_capture made;
   made.kernel(50, 1, 1);
   made.block_ends();
@@ -207,7 +207,7 @@ TEST_CASE(
   CHECK(trace.file().rows_decoded<kernel_record>() == 3);
 }
 
-TEST_CASE("a slowed launch keeps its length where no other of its shape ran") {
+TEST_CASE("a slowed launch keeps its length if no other of its shape ran") {
   written_capture made;
   made.rewritten(2);
   made.kernel(200, 900, 2);

@@ -10,7 +10,7 @@
 using namespace gpuprof;
 using namespace gpuprof::host;
 
-TEST_CASE("bytes that are no UTF-8 are replaced one by one, all else stays") {
+TEST_CASE("bytes that are not UTF-8 are replaced one by one, and the rest stays") {
   CHECK(valid_utf8("plain") == "plain");
   CHECK(valid_utf8("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80") ==
         "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80");

@@ -40,7 +40,7 @@ std::vector<std::uint32_t> correlations_of(capture::reader& reader) {
 
 }  // namespace
 
-TEST_CASE("rows of blocks that overlap come by time, those of one time in file order") {
+TEST_CASE("rows of overlapping blocks are sorted by time, and equal times keep the file order") {
   file f;
   f.kernel(50, 1);
   f.kernel(10, 2);
@@ -87,9 +87,7 @@ TEST_CASE("every row comes once and in order, however blocks and times are mixed
   CHECK(rows.next() == nullptr);
 }
 
-TEST_CASE(
-    "within windows there are the rows that begin in one, from its beginning until before its "
-    "end") {
+TEST_CASE("windows give the rows that begin inside one, from its beginning until before its end") {
   file f;
   for (std::uint32_t const start : {10, 90, 20}) f.kernel(start, start);
   f.block_ends();
@@ -103,7 +101,7 @@ TEST_CASE(
   CHECK(found == std::vector<std::uint32_t>{15, 20, 80, 90});
 }
 
-TEST_CASE("columns that nobody asked for keep their default, the time is always there") {
+TEST_CASE("columns that were not requested keep their default, and the time is always read") {
   file f;
   f.kernel(7, 3);
   auto reader = f.read();
@@ -114,7 +112,7 @@ TEST_CASE("columns that nobody asked for keep their default, the time is always 
   CHECK(raw(row->correlation) == 0);
 }
 
-TEST_CASE("several tables make one stream; at one time, in the order they are named") {
+TEST_CASE("several tables make one stream; equal times keep the order in which tables are named") {
   file f;
   f.kernel(30, 1);
   f.kernel(10, 2);

@@ -39,7 +39,7 @@ seen_in_capture read_all(std::string const& name) {
 
 }  // namespace
 
-TEST_CASE("two threads read captures at once, the same one and others") {
+TEST_CASE("two threads can read captures at once, the same one and different ones") {
   auto const alone = read_all("mixed_sampled.gpuprof"),
              other_alone = read_all("counted_auto.gpuprof");
   CHECK(alone.kernels > 0);

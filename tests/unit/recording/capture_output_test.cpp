@@ -38,7 +38,7 @@ struct place {
 
 }  // namespace
 
-TEST_CASE("who loses every race for a name says so") {
+TEST_CASE("a process that loses every race for a name reports that") {
   place const in("r%n");
   auto facts = naming_facts_of_this_process();
   // As if each name were taken after it was found to be free.

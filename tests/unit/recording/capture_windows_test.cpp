@@ -40,7 +40,7 @@ TEST_CASE("a moment lies in a window from its start to its end") {
   CHECK(windows.contain({25 * ms}));
 }
 
-TEST_CASE("a question takes a few steps, however many windows there were") {
+TEST_CASE("a lookup takes a few steps, however many windows there were") {
   capture_windows windows;
   open_and_close(windows, 50'000);
   auto const before = windows.steps();
@@ -52,7 +52,7 @@ TEST_CASE("a question takes a few steps, however many windows there were") {
   CHECK(windows.steps() - before < 3000 * 20);
 }
 
-TEST_CASE("the number of windows that are kept has a limit, and the latest are kept") {
+TEST_CASE("the number of windows kept is limited, and the latest are kept") {
   capture_windows windows;
   auto const count = capture_windows::max_kept + 1000;
   open_and_close(windows, count);
@@ -62,7 +62,7 @@ TEST_CASE("the number of windows that are kept has a limit, and the latest are k
   CHECK_FALSE(windows.contain({1000 * 10 * ms}));
 }
 
-TEST_CASE("windows after the clock was set back are found, and those before it as well") {
+TEST_CASE("windows after the clock was set back are found, and so are those before") {
   capture_windows windows;
   open_and_close(windows, 100);
   windows.open({205 * ms});  // between the 20th and the 21st
@@ -74,7 +74,7 @@ TEST_CASE("windows after the clock was set back are found, and those before it a
     CHECK_FALSE(windows.contain({static_cast<std::uint64_t>(outside) * ms}));
 }
 
-TEST_CASE("an open window holds what happens before and after the clock is set back") {
+TEST_CASE("an open window contains times before and after the clock is set back") {
   auto const is_told = GENERATE(true, false);
   capture_windows windows;
   windows.open({100 * ms});
@@ -93,7 +93,7 @@ TEST_CASE("an open window holds what happens before and after the clock is set b
   CHECK_FALSE(windows.contain({30 * ms}));
 }
 
-TEST_CASE("a window ends when it was closed, though the clock was told later") {
+TEST_CASE("a window ends when it was closed, even if a later time was seen") {
   capture_windows windows;
   windows.open({100 * ms});
   windows.clock_is_at({150 * ms});
@@ -101,7 +101,7 @@ TEST_CASE("a window ends when it was closed, though the clock was told later") {
   CHECK_FALSE(windows.contain({145 * ms}));
 }
 
-TEST_CASE("after the clock was set back new windows are kept, also when there are too many") {
+TEST_CASE("new windows after the clock was set back are kept, even if there are too many") {
   capture_windows windows;
   open_and_close(windows, capture_windows::max_kept);
   windows.open({25 * ms});
@@ -110,7 +110,7 @@ TEST_CASE("after the clock was set back new windows are kept, also when there ar
   CHECK(windows.contain({25 * ms}));
 }
 
-TEST_CASE("work with an older id than the first launch of its window was launched before it") {
+TEST_CASE("work with an id below the first launch of its window was launched before it") {
   capture_windows windows;
   windows.open({10 * ms});
   CHECK(windows.may_hold({10 * ms}, id(5)));  // no launch of it was seen
@@ -125,7 +125,7 @@ TEST_CASE("work with an older id than the first launch of its window was launche
   CHECK_FALSE(windows.may_hold({21 * ms}, id(100)));
 }
 
-TEST_CASE("a launch that is read before its window counts for it") {
+TEST_CASE("a launch seen before its window opens counts for the window") {
   capture_windows windows;
   windows.saw({9 * ms}, id(98));
   windows.saw({12 * ms}, id(101));
@@ -139,7 +139,7 @@ TEST_CASE("a launch that is read before its window counts for it") {
   CHECK(windows.may_hold({31 * ms}, id(99)));
 }
 
-TEST_CASE("a launch that is read after its window has ended counts for it") {
+TEST_CASE("a launch seen after its window has ended counts for the window") {
   capture_windows windows;
   open_and_close(windows, 3);
   windows.saw({20 * ms}, id(50));
@@ -148,7 +148,7 @@ TEST_CASE("a launch that is read after its window has ended counts for it") {
   CHECK(windows.may_hold({30 * ms}, id(49)));
 }
 
-TEST_CASE("many launches before many windows take no step for each pair") {
+TEST_CASE("many launches before many windows do not take a step for each pair") {
   capture_windows windows;
   constexpr std::uint64_t count = 10'000;
   for (std::uint64_t i = 1; i <= count; ++i)

@@ -16,7 +16,7 @@ context_record context_on(std::uint32_t device) {
 
 }  // namespace
 
-TEST_CASE("each GPU with work is asked ten times a second") {
+TEST_CASE("the state of each GPU with work is read ten times a second") {
   chip_state_times times;
   CHECK(times.due(5).empty());
   times.add(context_on(2));
@@ -27,7 +27,7 @@ TEST_CASE("each GPU with work is asked ten times a second") {
   CHECK(times.due(100'000'010).size() == 2);
 }
 
-TEST_CASE("without NVML nothing is told and nothing fails") {
+TEST_CASE("without NVML no state is recorded and nothing fails") {
   chip_states states;
   auto const rows = states.read({device_id{0}});
   if (!nvml::open()) CHECK(rows.empty());

@@ -20,7 +20,7 @@ disk_limits with(std::uint64_t max_size, std::optional<std::uint64_t> min_free =
 
 }  // namespace
 
-TEST_CASE("a capture ends a little before its file is as large as it may be") {
+TEST_CASE("a capture ends a little before its file reaches the size limit") {
   auto const limits = with(100 * mb);
   CHECK(limits.why_too_large(93 * mb, false) == "");
   CHECK(limits.why_too_large(94 * mb, false) == "its file has 94 MB of the 100 MB of --max-size");
@@ -40,14 +40,14 @@ TEST_CASE("a capture ends when less than 1 GiB is free, or 1 % of a smaller disk
   CHECK_THAT(limits.why_too_full({.total = 50 * gb, .free = 499 * mb}), Contains("500 MB"));
 }
 
-TEST_CASE("how much is to stay free is as the user says") {
+TEST_CASE("the user sets how much disk space must stay free") {
   CHECK(with(0, 20 * gb).why_too_full({.total = 50 * gb, .free = 21 * gb}) == "");
   CHECK_THAT(with(0, 20 * gb).why_too_full({.total = 50 * gb, .free = 19 * gb}),
              Contains("20.00 GB of --min-free-space"));
   CHECK(with(0, 0).why_too_full({.total = 50 * gb, .free = 0}) == "");
 }
 
-TEST_CASE("the disk is asked at once and then every two seconds, and not at all where all may go") {
+TEST_CASE("the disk is checked at once and then every two seconds, and never without a limit") {
   auto limits = with(0);
   constexpr std::uint64_t start = 1'000'000'000'000, ms = 1'000'000;
   CHECK(limits.is_due(start));

@@ -90,8 +90,7 @@ std::uint64_t count_of(drain const& rounds, std::string const& name) {
 
 }  // namespace
 
-TEST_CASE(
-    "what a flush brings is decoded while it lasts, however much more than there is room for") {
+TEST_CASE("records of a flush are decoded during it, however many more than fit the buffers") {
   scratch_folder const folder;
   auto& s = drain_scene::writing_to(folder / "capture");
   constexpr unsigned many = 20 * drain_scene::buffers;
@@ -116,8 +115,7 @@ TEST_CASE(
   CHECK(s.rounds.totals().snapshot().kernel_count == s.kernels);
 }
 
-TEST_CASE(
-    "a drain is at rest before any capture, and after one when a whole flush brought nothing") {
+TEST_CASE("a drain is idle before any capture, and after one when a whole flush brought nothing") {
   scratch_folder const folder;
   auto& s = drain_scene::writing_to(folder / "capture");
   CHECK(s.rounds.at_rest(patient));
@@ -131,7 +129,7 @@ TEST_CASE(
   CHECK(s.rounds.at_rest(patient));
 }
 
-TEST_CASE("a flush that cannot be done is not counted as one that brought nothing") {
+TEST_CASE("a flush that was not possible does not count as one that brought nothing") {
   scratch_folder const folder;
   auto& s = drain_scene::writing_to(folder / "capture");
   s.rounds.round(true);
@@ -148,7 +146,7 @@ TEST_CASE("a flush that cannot be done is not counted as one that brought nothin
   CHECK(s.rounds.at_rest(patient));
 }
 
-TEST_CASE("a flush is answered although the next capture begins while it waits for the last") {
+TEST_CASE("a flush is answered even if the next capture begins while it waits for the last") {
   scratch_folder const folder;
   auto& s = drain_scene::writing_to(folder / "capture");
   s.options.flush_timeout_ms = 120'000;
@@ -171,7 +169,7 @@ TEST_CASE("a flush is answered although the next capture begins while it waits f
   answers.join();
 }
 
-TEST_CASE("who waits for a flush gets what the drain thread answers, or gives up in time") {
+TEST_CASE("a thread that waits for a flush gets the drain thread's answer, or times out") {
   scratch_folder const folder;
   auto& s = drain_scene::writing_to(folder / "capture");
   CHECK_FALSE(s.rounds.serve_requests());  // nobody has asked
@@ -189,7 +187,7 @@ TEST_CASE("who waits for a flush gets what the drain thread answers, or gives up
 }
 
 TEST_CASE(
-    "the end writes what CUPTI still holds, the windows in their order, and what was dropped") {
+    "the last round writes records still in CUPTI, the windows in order, and dropped records") {
   scratch_folder const folder;
   auto& s = drain_scene::writing_to(folder / "capture");
   s.close_window();
@@ -234,7 +232,7 @@ TEST_CASE("kernels whose launches are never seen are written at the end of the c
   CHECK(written->row_count<kernel_record>() == s.kernels);
 }
 
-TEST_CASE("without a file there are totals all the same") {
+TEST_CASE("totals are kept even without a file") {
   auto& s = drain_scene::writing_to("/no such folder/capture");
   s.rounds.round(false);
   REQUIRE(s.hand_over_a_buffer());

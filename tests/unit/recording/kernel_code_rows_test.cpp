@@ -28,7 +28,7 @@ struct code_scene {
 
 }  // namespace
 
-TEST_CASE("kernels that ran get a row each, once") {
+TEST_CASE("each kernel that ran gets one row") {
   code_scene s;
   s.load("1", sass::ffma);
   s.load("2", sass::dfma);

@@ -18,7 +18,7 @@ api_record call_at(std::uint64_t start, std::int64_t length, std::uint32_t threa
 
 }  // namespace
 
-TEST_CASE("a call is the profiler's own if a stretch of its thread holds all of it") {
+TEST_CASE("a call is the profiler's own if it lies completely in a stretch of its thread") {
   own_stretches own;
   own.add({7, {100}, {}});
   CHECK(own.hold(call_at(150, 1000)));  // the end of the stretch is not known yet
@@ -42,7 +42,7 @@ TEST_CASE("an old call is found among thousands of stretches in a few steps") {
   CHECK(own.steps() <= 3 * 12);  // 2,048 are kept
 }
 
-TEST_CASE("threads that end do not stay for ever, and the latest are known") {
+TEST_CASE("the number of remembered threads is limited, and the latest are kept") {
   own_stretches own;
   for (std::uint32_t thread = 1; thread <= 100'000; ++thread)
     own.add({thread, {thread * 1000ull}, {thread * 1000ull + 500}});

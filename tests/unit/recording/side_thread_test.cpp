@@ -26,8 +26,7 @@ side_thread& a_thread() {
 
 }  // namespace
 
-TEST_CASE(
-    "what is done beside runs on another thread, and is waited for no longer than one likes") {
+TEST_CASE("a task runs on another thread, and the wait for it is limited") {
   auto& side = a_thread();
   std::atomic<bool> may_end{false};
   std::thread::id ran_on;
@@ -41,7 +40,7 @@ TEST_CASE(
   CHECK(ran_on != std::this_thread::get_id());
 }
 
-TEST_CASE("one thing after the other runs on the same thread") {
+TEST_CASE("consecutive tasks run on the same thread") {
   auto& side = a_thread();
   std::thread::id first, second;
   side.begin([&] { first = std::this_thread::get_id(); });
@@ -51,14 +50,14 @@ TEST_CASE("one thing after the other runs on the same thread") {
   CHECK(first == second);
 }
 
-TEST_CASE("what it throws is thrown to whoever waits, once") {
+TEST_CASE("an exception of the task is thrown to the waiting thread, once") {
   auto& side = a_thread();
   side.begin([] { throw std::runtime_error("no memory"); });
   CHECK_THROWS_WITH(side.wait_for_end(long_enough), "no memory");
   CHECK(side.wait_for_end(long_enough));
 }
 
-TEST_CASE("signals are for the program's threads, but not those of the thread's own mistakes") {
+TEST_CASE("signals go to the program's threads, except those caused by the thread itself") {
   auto& side = a_thread();
   sigset_t blocked;
   sigemptyset(&blocked);
@@ -70,7 +69,7 @@ TEST_CASE("signals are for the program's threads, but not those of the thread's 
     CHECK(sigismember(&blocked, own) == 0);
 }
 
-TEST_CASE("a thread of ours is known as such while it lives") {
+TEST_CASE("an own thread is recognized while it lives") {
   auto& side = a_thread();
   std::uint32_t thread = 0;
   side.begin([&] { thread = os_thread_id(); });
@@ -79,7 +78,7 @@ TEST_CASE("a thread of ours is known as such while it lives") {
   CHECK_FALSE(is_own_thread(os_thread_id()));
 }
 
-TEST_CASE("calls are marked while somebody wants to know, before and after they are made") {
+TEST_CASE("own calls are noted while they are watched, before and after they are made") {
   while (take_own_calls()) {
   }
   { own_calls const not_watched; }
@@ -98,7 +97,7 @@ TEST_CASE("calls are marked while somebody wants to know, before and after they 
   watch_own_calls(false);
 }
 
-TEST_CASE("a stretch whose begin was noted has its end noted, too, when nobody takes the notes") {
+TEST_CASE("a stretch with a noted begin also has its end noted, even if the notes are not taken") {
   watch_own_calls(true);
   while (take_own_calls()) {
   }

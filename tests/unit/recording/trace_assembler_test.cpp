@@ -115,7 +115,7 @@ TEST_CASE("a kernel gets the thread, the range and the time of its launch") {
   CHECK(s.assembler.outstanding() == 0);
 }
 
-TEST_CASE("copies, sets and whole graphs get theirs too") {
+TEST_CASE("copies, sets and whole graphs also get the data of their launches") {
   assembler_scene s;
   s.open();
   s.launch(1, launch_is_copy, 11);
@@ -147,7 +147,7 @@ TEST_CASE("a record that comes before its launch has been read waits for it") {
   CHECK(s.read<kernel_record>().at(0).range == range_id{99});
 }
 
-TEST_CASE("work that has ended lately waits on for its launch, other work stays without") {
+TEST_CASE("work that ended recently waits longer for its launch, other work gets none") {
   constexpr timestamp_ns long_ago{1};
   assembler_scene s;
   s.open();
@@ -183,7 +183,7 @@ TEST_CASE("work waits for its launch though later launches were noted first") {
   CHECK(s.read<kernel_record>().at(1).range == range_id{97});
 }
 
-TEST_CASE("so much work that waits was launched by nobody we saw") {
+TEST_CASE("too much waiting work is written without launches") {
   assembler_scene s;
   s.open();
   constexpr std::uint32_t most = 10'000;
@@ -192,7 +192,7 @@ TEST_CASE("so much work that waits was launched by nobody we saw") {
   CHECK(s.counts().kernels == most + 1);
 }
 
-TEST_CASE("a record that waits is written once, also when settled twice") {
+TEST_CASE("a waiting record is written once, even if settled twice") {
   assembler_scene s;
   s.open();
   s.assembler.copy(gpu_work<copy_record>(1));
@@ -207,7 +207,7 @@ TEST_CASE("a record that waits is written once, also when settled twice") {
   CHECK(s.counts().kernels == 1);
 }
 
-TEST_CASE("work nobody was seen to launch is kept, without thread, when it ran inside a window") {
+TEST_CASE("work without a seen launch is kept, without thread, if it ran inside a window") {
   assembler_scene s;
   s.open(1000);
   s.kernel(7, 1500);
@@ -231,7 +231,7 @@ TEST_CASE("work launched inside a window is kept though it runs after the window
   CHECK(s.counts().outside == 1);
 }
 
-TEST_CASE("work of the windows alone is progress") {
+TEST_CASE("only work of windows counts as progress") {
   assembler_scene s;
   s.open(1000);
   s.launch(5);
@@ -273,7 +273,7 @@ TEST_CASE("windows are written when they open and again when they close") {
   CHECK(windows[2].index == 2);
 }
 
-TEST_CASE("a launch without a record gets that of its pattern, up to its own end") {
+TEST_CASE("a launch without a record gets the record of its pattern, up to its own end") {
   auto const unrecorded = [](std::uint32_t correlation) {
     return launch_note{.thread = thread_index{3},
                        .correlation = static_cast<correlation_id>(correlation),
@@ -309,7 +309,7 @@ TEST_CASE("a launch without a record gets that of its pattern, up to its own end
 }
 
 TEST_CASE(
-    "a launch without a record is as long as its pattern where the clock was set back meanwhile") {
+    "a launch without a record is as long as its pattern if the clock was set back meanwhile") {
   assembler_scene s;
   s.open(1000);
   auto const shape = s.shape("kernel");
@@ -327,7 +327,7 @@ TEST_CASE(
   CHECK(kernels[1].start.value == 2900);
 }
 
-TEST_CASE("a kernel without a time is a loss when it was launched in a window") {
+TEST_CASE("a kernel without a time counts as lost if it was launched in a window") {
   assembler_scene s;
   s.open(1000);
   s.launch(1);
@@ -340,7 +340,7 @@ TEST_CASE("a kernel without a time is a loss when it was launched in a window") 
   CHECK(s.assembler.outstanding() == 0);
 }
 
-TEST_CASE("a launch whose pattern is not of this capture owes a record for good") {
+TEST_CASE("a launch whose pattern is not in this capture stays without a record") {
   assembler_scene s;
   s.open(1000);
   s.assembler.launch({.correlation = correlation_id{2},
@@ -353,7 +353,7 @@ TEST_CASE("a launch whose pattern is not of this capture owes a record for good"
   CHECK(s.assembler.outstanding() == 1);
 }
 
-TEST_CASE("between two windows nothing is kept, inside either of them everything") {
+TEST_CASE("records between two windows are dropped, those inside either are kept") {
   assembler_scene s;
   s.open(1000);
   s.assembler.close_window({2000});
@@ -379,7 +379,7 @@ TEST_CASE(
   CHECK(s.counts().kernels_unattributed == 1);
 }
 
-TEST_CASE("launches that failed or went into a graph owe nothing") {
+TEST_CASE("launches that failed or went into a graph need no record") {
   assembler_scene s;
   s.open();
   s.launch(1, launch_failed);
@@ -390,7 +390,7 @@ TEST_CASE("launches that failed or went into a graph owe nothing") {
   CHECK(s.assembler.outstanding() == 0);
 }
 
-TEST_CASE("each launch without a record is missed, and made good when the record comes") {
+TEST_CASE("each launch without a record counts as missing, until the record arrives") {
   assembler_scene s;
   s.open();
   for (std::uint32_t c = 1; c <= 10; ++c) s.launch(c);
@@ -401,8 +401,7 @@ TEST_CASE("each launch without a record is missed, and made good when the record
   CHECK(s.assembler.outstanding() == 0);
 }
 
-TEST_CASE(
-    "a graph launch is accounted for by its first node's record, and gives all nodes its range") {
+TEST_CASE("a graph launch is matched by its first node's record, and gives all nodes its range") {
   assembler_scene s;
   s.open();
   s.launch(5, launch_of_graph, 42);
@@ -445,7 +444,7 @@ TEST_CASE("kernels that can launch work from the GPU are counted as they are wri
   CHECK(s.counts().launching_kernels == 2);
 }
 
-TEST_CASE("a kernel without a time accounts for its launch and is not written") {
+TEST_CASE("a kernel without a time matches its launch and is not written") {
   assembler_scene s;
   s.open();
   s.launch(1);
@@ -459,7 +458,7 @@ TEST_CASE("a kernel without a time accounts for its launch and is not written") 
   CHECK(s.counts().kernels == 0);
 }
 
-TEST_CASE("a launch outside the launch filters takes its kernel with it, and is no loss") {
+TEST_CASE("a launch outside the launch filters drops its kernel, without a loss") {
   assembler_scene s;
   s.open();
   s.launch(1, launch_not_selected);
@@ -470,7 +469,8 @@ TEST_CASE("a launch outside the launch filters takes its kernel with it, and is 
   CHECK(s.assembler.outstanding() == 0);
 }
 
-TEST_CASE("all is known up to the oldest launch that has no record, and not beyond the flush") {
+TEST_CASE(
+    "the trace is complete up to the oldest launch without a record, and not beyond the flush") {
   assembler_scene s;
   s.open();
   auto const until = [&](std::uint64_t flushed) {
@@ -508,7 +508,7 @@ TEST_CASE("a launch without a record holds back the others for ten seconds, and 
   CHECK(s.assembler.outstanding() == 1);
 }
 
-TEST_CASE("a record that waits for its launch is not known yet") {
+TEST_CASE("the trace is complete only up to a record that waits for its launch") {
   assembler_scene s;
   s.open();
   s.kernel(9, 2000);
@@ -536,8 +536,7 @@ TEST_CASE("graph nodes are filtered by name, each name asked for once") {
 }
 
 TEST_CASE(
-    "API calls, synchronizations and memory are kept inside windows alone, and not the profiler's "
-    "own") {
+    "API calls, synchronizations and memory are kept only inside windows, without own calls") {
   assembler_scene s;
   s.open(1000);
   note_own_thread(77);
@@ -564,7 +563,7 @@ TEST_CASE(
   CHECK(s.read<unified_memory_record>().size() == 1);
 }
 
-TEST_CASE("a call that its thread wrote down becomes a row like CUPTI's own, in windows alone") {
+TEST_CASE("a call noted by its thread becomes a row like one from CUPTI, only in windows") {
   assembler_scene s;
   s.assembler.name_calls([&](std::uint32_t id) { return s.names.intern(std::to_string(id)); });
   auto const call = [&](std::uint64_t start, std::uint32_t correlation) {
@@ -600,7 +599,7 @@ TEST_CASE("a call that its thread wrote down becomes a row like CUPTI's own, in 
   CHECK(raw(rows[2].correlation) == 3);
 }
 
-TEST_CASE("calls that the profiler makes on threads of the program are no part of the trace") {
+TEST_CASE("calls that the profiler makes on threads of the program are not part of the trace") {
   assembler_scene s;
   s.open(1000);
   auto const call = [&](std::uint32_t thread, std::uint64_t start, std::int64_t length) {
@@ -635,7 +634,7 @@ TEST_CASE("a context is written once, before the first work in it") {
   CHECK(s.read<context_record>().size() == 1);
 }
 
-TEST_CASE("ranges and marks go to the file, and ranges to the totals with the work inside") {
+TEST_CASE("ranges and marks are written to the file, and ranges to the totals with their work") {
   assembler_scene s;
   s.open();
   s.shape("gemm");
@@ -659,7 +658,7 @@ TEST_CASE("ranges and marks go to the file, and ranges to the totals with the wo
   CHECK(s.read<mark_record>().size() == 1);
 }
 
-TEST_CASE("without a file the totals are kept all the same") {
+TEST_CASE("totals are kept even if there is no file") {
   name_registry names;
   std::string text;
   live_totals totals([&](name_id id) -> std::string_view { return text = names.text(id); });
@@ -672,7 +671,7 @@ TEST_CASE("without a file the totals are kept all the same") {
   CHECK(totals.snapshot().kernel_count == 1);
 }
 
-TEST_CASE("launches forgotten for want of room are counted, and their kernels are not lost") {
+TEST_CASE("launches dropped for lack of room are counted, and their kernels are not lost") {
   constexpr std::uint32_t launches = (1u << 20) + 5;
   assembler_scene s;
   s.open();
@@ -686,7 +685,7 @@ TEST_CASE("launches forgotten for want of room are counted, and their kernels ar
   CHECK(s.assembler.outstanding() == 0);
 }
 
-TEST_CASE("copies that never have a record, as from host to host, are no loss and fill no memory") {
+TEST_CASE("copies that never have a record, as from host to host, are not lost and use no memory") {
   assembler_scene s;
   s.open();
   for (std::uint32_t c = 1; c <= 3'000'000; ++c)
@@ -715,7 +714,7 @@ TEST_CASE("all kernels of a graph get its thread and range, whatever is launched
         }) == 11);
 }
 
-TEST_CASE("a correlation id that comes again hours later is another launch's") {
+TEST_CASE("a correlation id that recurs hours later belongs to another launch") {
   constexpr std::uint64_t hours = 2 * 3'600'000'000'000;
   assembler_scene s;
   s.open();
@@ -734,7 +733,7 @@ TEST_CASE("a correlation id that comes again hours later is another launch's") {
   CHECK(s.read<copy_record>().at(0).range == range_id{});
 }
 
-TEST_CASE("work nobody was seen to launch is kept when correlation ids begin again in the window") {
+TEST_CASE("work without a seen launch is kept if correlation ids wrap around in the window") {
   assembler_scene s;
   s.open(1000);
   s.assembler.launch({.correlation = correlation_id{0xffff'fff0}, .time = {1500}});
@@ -754,7 +753,7 @@ TEST_CASE("work nobody was seen to launch is kept when correlation ids begin aga
   CHECK(s.counts().kernels == 2);
 }
 
-TEST_CASE("totals count what a thread without ranges launched in the range that waits for it") {
+TEST_CASE("totals count launches of a thread without ranges in the range that waits for it") {
   assembler_scene s;
   s.open();
   range_begin step;

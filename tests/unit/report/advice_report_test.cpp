@@ -57,7 +57,9 @@ bool has(std::string const& text, std::string_view part) {
 
 }  // namespace
 
-TEST_CASE("advice reads as advice on a narrow and a wide terminal, and in a file") {
+TEST_CASE(
+    "the text of advice matches the stored pages for a narrow and a wide terminal, and for a "
+    "file") {
   check_golden("analyze_80.txt", text_of(made_report(), 80));
   check_golden("analyze_120.txt", text_of(made_report(), 120));
   check_golden("analyze_piped.txt", text_of(made_report(), 0));
@@ -82,7 +84,7 @@ TEST_CASE("a page has at most a hundred lines, and says what is not on it") {
   CHECK_FALSE(has(text_of(with_findings(40), 0, {{}, 2}), "\n3. "));
 }
 
-TEST_CASE("without a finding advice says what binds the program and how close to the roof it is") {
+TEST_CASE("without a finding advice says what bounds the program and how close it is to the roof") {
   auto report = made_frame();
   auto text = text_of(report, 0);
   CHECK(has(text, "No finding above 1.0 % of the run."));
@@ -105,7 +107,7 @@ TEST_CASE("the bars of a ledger add up to all of the time") {
                      [](auto const& line) { return has(line, "back to back"); }));
 }
 
-TEST_CASE("a ledger of shares keeps the widest columns that fit, the rest is one") {
+TEST_CASE("a ledger of shares keeps the largest columns that fit, and the rest is one column") {
   std::vector<report::ledger_line> const lines = {made_line(std::string(90, 'n'), 1),
                                                   made_line("empty", 0)};
   for (std::size_t const width : {40, 60, 80, 120})
@@ -117,7 +119,7 @@ TEST_CASE("a ledger of shares keeps the widest columns that fit, the rest is one
   CHECK_FALSE(has(narrow[1], "up"));
 }
 
-TEST_CASE("by range and by step the ledger has a line for each, and says so when there is none") {
+TEST_CASE("by range and by step the ledger has a line for each, and says if there are none") {
   CHECK(has(text_of(made_report(), 0, {report::ledger_lines::ranges, {}}), "forward"));
   auto const steps = text_of(made_report(), 0, {report::ledger_lines::steps, {}});
   CHECK(steps.find("step 1") < steps.find("step 0"));  // the slower one first
@@ -126,7 +128,7 @@ TEST_CASE("by range and by step the ledger has a line for each, and says so when
   CHECK(has(text_of(none, 0, {report::ledger_lines::steps, {}}), "nothing to show it by"));
 }
 
-TEST_CASE("a gain has one unit and as many digits as its greater end deserves") {
+TEST_CASE("a gain has one unit and as many digits as its larger end needs") {
   CHECK(report::time_interval({1.2e8, 3.4e8}) == "120 to 340 ms");
   CHECK(report::time_interval({0, 4.56e3}) == "0 to 4.56 us");
   CHECK(report::time_interval({12e9, 12e9}) == "12.0 s");
@@ -159,7 +161,7 @@ TEST_CASE("JSON has everything about a finding") {
   CHECK(json["steps"][1]["period_ns"].is_null());
 }
 
-TEST_CASE("JSON of several ranks says what each would save") {
+TEST_CASE("JSON of several ranks has the gain of each") {
   auto const json = json_of(made_report_of_ranks());
   CHECK(json["ranks"].size() == 8);
   auto const& one = json["findings"][1];

@@ -58,7 +58,7 @@ TEST_CASE("one table of fields writes rows and objects") {
     "sources": {"dram": "a \"b\""}, "rate": 1.5, "shared": true, "ranks": [0, 1], "last": {"count": 7}})"));
 }
 
-TEST_CASE("a figure that is not known is null, or left out of an inner object") {
+TEST_CASE("an unknown figure is null, or left out of an inner object") {
   auto const all = object_of({"a", std::nullopt, false});
   CHECK(all.at("rate").is_null());
   CHECK(all.at("flops").empty());

@@ -48,7 +48,7 @@ bool includes(std::string const& text, std::string_view part) {
 
 }  // namespace
 
-TEST_CASE("a GPU is shown in full: what it is, then a table for each group with bars") {
+TEST_CASE("one GPU is shown in full: its properties, then a table for each group with bars") {
   auto gpu = pretended_gpu();
   gpu.remarks = {"a remark on everything"};
   gpu.key.application_sm_clock_mhz = 900;
@@ -67,7 +67,7 @@ TEST_CASE("several GPUs stand side by side, with the spread between them") {
   check_golden("peaks_three_gpus.txt", shown({pretended_gpu(), second, third}));
 }
 
-TEST_CASE("GPUs that do not fit beside each other go on below") {
+TEST_CASE("GPUs that do not fit side by side continue below") {
   std::vector<gpu_peaks> gpus;
   for (int i = 0; i < 16; ++i) gpus.push_back(pretended_gpu(i % 10));
   auto const text = shown(gpus);
@@ -78,7 +78,7 @@ TEST_CASE("GPUs that do not fit beside each other go on below") {
       "   left   GPU 7  spread"));
 }
 
-TEST_CASE("no line is wider than was asked for, as long as words are not") {
+TEST_CASE("no line is wider than the requested width, unless a single word is") {
   auto gpu = pretended_gpu();
   gpu.remarks = {std::string("many words ") + std::string(40, 'x') +
                  " and many more words so that one line cannot hold them at any width that a "
@@ -99,7 +99,7 @@ TEST_CASE("a row without a figure says why instead of numbers") {
   CHECK(includes(line_with(text, "Tensor FP4 (NVFP4)"), "  not available: compute capability 9.0"));
 }
 
-TEST_CASE("units are scaled to what people say") {
+TEST_CASE("units are scaled to the usual ones") {
   CHECK(report::unit_for_reading("FLOP/s").name == "TFLOP/s");
   CHECK(report::unit_for_reading("op/s").name == "Top/s");
   CHECK(report::unit_for_reading("B/s").name == "GB/s");
@@ -112,7 +112,7 @@ TEST_CASE("units are scaled to what people say") {
   CHECK(report::short_number(0) == "0.000");
 }
 
-TEST_CASE("limiters are named, the exact one in place of the general one") {
+TEST_CASE("limiters are named, and the specific one replaces the general one") {
   CHECK(report::limit_words(0).empty());
   CHECK(report::limit_words(0x4) == "power");
   CHECK(report::limit_words(0x8) == "slowdown");
@@ -126,19 +126,19 @@ TEST_CASE("limiters are named, the exact one in place of the general one") {
   CHECK(report::limit_words(0x8000) == "other");
 }
 
-TEST_CASE("a limit in the burst or in the sustained run shows in the row") {
+TEST_CASE("a limiter of the burst or of the sustained run is shown in the row") {
   auto result = pretended_gpu().results[2];
   result.burst.chip.limiters = 0x20;
   CHECK(includes(shown({gpu_with(result)}), "power, thermal\n"));
 }
 
-TEST_CASE("operands that are all zero are said so beside the title") {
+TEST_CASE("operands that are all zero are mentioned beside the title") {
   auto result = pretended_gpu().results[2];
   result.operands = "zeros";
   CHECK(includes(shown({gpu_with(result)}), "\nTensor BF16, zeros  "));
 }
 
-TEST_CASE("bars keep their length whatever the figure") {
+TEST_CASE("bars never exceed their width whatever the figure") {
   auto const bar_for = [](double share) {
     auto result = measured("x", "memory", "X", "B/s", share * 1e12, 1e12);
     return line_with(shown({gpu_with(result)}, {.width = 120, .blocks = false, .labels = {}}), "X");
@@ -157,14 +157,14 @@ TEST_CASE("times have a median and no bar") {
   CHECK(includes(line_with(text, "Launch: "), "5.00   12.0%"));
 }
 
-TEST_CASE("results of different times say so") {
+TEST_CASE("a report with results of different times says so") {
   auto gpu = pretended_gpu();
   gpu.results[0].measured_at = "2025-12-01T00:00:00Z";
   gpu.results[3].measured_at = "2025-11-01T00:00:00Z";
   CHECK(includes(shown({gpu}), "some tests earlier, since 2025-11-01T00:00:00Z"));
 }
 
-TEST_CASE("peers of one test are lines of their own, also side by side") {
+TEST_CASE("peers of one test have separate lines, even side by side") {
   auto gpu = pretended_gpu();
   gpu.results = {measured("p2p", "links", "Peer copy to 0000:02", "B/s", 300e9, 0),
                  measured("p2p", "links", "Peer copy to 0000:03", "B/s", 200e9, 0)};
@@ -186,7 +186,7 @@ TEST_CASE("text from a file cannot break the table") {
   CHECK(includes(text, "My group, GB/s"));
 }
 
-TEST_CASE("nothing known is nothing shown") {
+TEST_CASE("unknown values are not shown") {
   CHECK(shown({}).empty());
   CHECK(includes(shown({gpu_peaks{}}), "a GPU without a name\n"));
   peak_result bare;

@@ -43,7 +43,7 @@ roofline_row row_at(std::string const& name, double flops, double intensity) {
 
 }  // namespace
 
-TEST_CASE("what was not measured is an empty field, and null in JSON") {
+TEST_CASE("a figure that was not measured is an empty field, and null in JSON") {
   roofline_row row;
   row.name = "k";
   row.launches = 2;
@@ -108,7 +108,7 @@ TEST_CASE("CSV and JSON have the errors of rates, clock and shares at the end") 
   CHECK(line["tensor_active_error"] == 0.02);
 }
 
-TEST_CASE("FLOP that are an upper limit say so everywhere, and have their bounds") {
+TEST_CASE("FLOP that are an upper limit are marked everywhere, and have their bounds") {
   auto row = row_at("k", 2e12, 10);
   row.flops_are_limit = true;
   row.total_flops_error = 1.5e12;
@@ -145,13 +145,13 @@ TEST_CASE("JSON of no lines is valid") {
   CHECK(nlohmann::json::parse(json)["ranges"].empty());
 }
 
-TEST_CASE("names cannot break the chart") {
+TEST_CASE("special characters in names do not break the chart") {
   auto const text = svg({row_at("a<b>&\"c\"\x01\xFF", 1e12, 10)}, {});
   CHECK(holds(text, "a&lt;b&gt;&amp;&quot;c&quot; \xEF\xBF\xBD"));
   CHECK_FALSE(holds(text, "a<b>"));
 }
 
-TEST_CASE("a chart of nothing, of extremes and of equal points is still a chart") {
+TEST_CASE("a chart without points, with extreme points or with equal points is still valid") {
   CHECK(svg({}, {}).ends_with("</svg>\n"));
   CHECK_FALSE(holds(svg({row_at("k", 1e-3, 1e-9), row_at("l", 1e18, 1e12)}, {}), "nan"));
   CHECK_FALSE(holds(svg({row_at("k", 1e-3, 1e-9), row_at("l", 1e18, 1e12)}, {}), "inf"));
@@ -161,7 +161,7 @@ TEST_CASE("a chart of nothing, of extremes and of equal points is still a chart"
   CHECK(holds(svg(same, {}), "<circle"));
 }
 
-TEST_CASE("labels lie on no point and on no other label, and stay inside") {
+TEST_CASE("labels overlap no point and no other label, and stay inside") {
   report::label_room room({0, 0, 300, 200});
   std::vector<report::box> places;
   for (int i = 0; i < 12; ++i) {
@@ -181,7 +181,7 @@ TEST_CASE("labels lie on no point and on no other label, and stay inside") {
   CHECK_FALSE(room.take_beside({150, 100}, 5, 301, 15));  // wider than the chart
 }
 
-TEST_CASE("a label leaves a line to the other side when there is room") {
+TEST_CASE("a label moves to the other side of a line if there is room") {
   report::label_room room({0, 0, 300, 200});
   room.avoid_along({155, 0}, {155, 200});  // right of the point
   auto const found = room.take_beside({150, 100}, 3, 60, 15);
@@ -189,7 +189,7 @@ TEST_CASE("a label leaves a line to the other side when there is room") {
   CHECK(found->place.x1 < 150);
 }
 
-TEST_CASE("lines without FLOP or DRAM bytes have no place, and the chart says how many") {
+TEST_CASE("lines without FLOP or DRAM bytes are not drawn, and the chart shows their number") {
   roofline_row unknown;
   unknown.name = "unknown";
   CHECK(holds(svg({row_at("k", 1e12, 10), unknown}, {}), ">1 kernel without a place here:<"));

@@ -61,13 +61,13 @@ TEST_CASE("lines of ranks add up to the figures of all records together") {
   CHECK_FALSE(line.contains("Med"));
 }
 
-TEST_CASE("a report that is no sum of its lines is not added up") {
+TEST_CASE("a report whose lines are not sums is not added up") {
   CHECK(report::summed_table::takes(kernels({})));
   CHECK(report::summed_table::takes(report::memory_size_table({})));
   CHECK_FALSE(report::summed_table::takes(report::migration_table({})));
 }
 
-TEST_CASE("of bytes the rank with most is named") {
+TEST_CASE("the rank with most bytes is named") {
   report::summed_table sums;
   sums.add(report::memory_size_table({{"copy", {}, statistics_of({4})}}), 0);
   sums.add(report::memory_size_table({{"copy", {}, statistics_of({9})}}), 1);

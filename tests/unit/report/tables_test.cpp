@@ -73,7 +73,7 @@ TEST_CASE("every report has the columns of nsys stats, in its order") {
         "(MB),Throughput (MB/s),SrcMemKd,DstMemKd,Device,Ctx,GreenCtx,Strm,Name");
 }
 
-TEST_CASE("launches whose grid was not recorded have a line that says so") {
+TEST_CASE("launches whose grid was not recorded have a marked line") {
   kernel_row whole, name_only;
   whole.name = name_only.name = "k";
   whole.grid = {264, 1, 1};
@@ -83,7 +83,7 @@ TEST_CASE("launches whose grid was not recorded have a line that says so") {
   CHECK(text.find(",not recorded,not recorded,k\n") != std::string::npos);
 }
 
-TEST_CASE("shares are of the sum over all rows") {
+TEST_CASE("shares refer to the sum over all rows") {
   auto const t = trace_of({kernel("a", 0_us, 3_us), kernel("b", 3_us, 4_us)});
   kernel_labels const labels(t.shapes, t.text(), kernel_name_style::demangled);
   kernel_durations durations;
@@ -93,7 +93,7 @@ TEST_CASE("shares are of the sum over all rows") {
         std::string::npos);
 }
 
-TEST_CASE("ranges carry their domain in front, those of the default domain do not") {
+TEST_CASE("ranges have their domain in front, except those of the default domain") {
   auto const t =
       trace_of({range("a", 0_us, 1_us), range("b", 2_us, 3_us).in_domain("lib").start_end()});
   range_tree const tree(t.begins, t.ends, t.last);
@@ -104,7 +104,7 @@ TEST_CASE("ranges carry their domain in front, those of the default domain do no
   CHECK(text.find(",StartEnd,lib:b\n") != std::string::npos);
 }
 
-TEST_CASE("a line of the GPU trace holds what its kind of operation has, and nothing else") {
+TEST_CASE("a line of the GPU trace has only the fields of its kind of operation") {
   auto const t =
       trace_of({kernel("k", 10_us, 12_us).shaped({2, 3, 4}, {64, 1, 1}).correlated(9),
                 copy(copy_kind::host_to_device, 4'000'000, 20_us, 22_us).correlated(10),

@@ -67,7 +67,9 @@ variables const between_profiler_calls{{"GPUPROF_CAPTURE_RANGE", "cudaProfilerAp
 
 }  // namespace
 
-TEST_CASE("a capture begins with CUDA; at its end records go off, and the next call leaves CUPTI") {
+TEST_CASE(
+    "a capture begins with CUDA; at its end records are switched off, and the next call leaves "
+    "CUPTI") {
   CHECK(in_a_process({}, [](profiler_scene& s) {
           EXPECT(!s.profiler.active());
           EXPECT(s.cupti.calls().empty());
@@ -87,7 +89,7 @@ TEST_CASE("a capture begins with CUDA; at its end records go off, and the next c
         }) == "");
 }
 
-TEST_CASE("another capture after CUPTI was left takes it again") {
+TEST_CASE("a capture after CUPTI was left attaches again") {
   CHECK(in_a_process({}, [](profiler_scene& s) {
           s.profiler.cuda_initialized();
           s.profiler.stop();
@@ -100,7 +102,7 @@ TEST_CASE("another capture after CUPTI was left takes it again") {
         }) == "");
 }
 
-TEST_CASE("without CUDA a capture is one of ranges, and CUPTI is not touched") {
+TEST_CASE("without CUDA a capture has only ranges, and CUPTI is not touched") {
   CHECK(in_a_process({}, [](profiler_scene& s) {
           s.profiler.nvtx_used();
           EXPECT(s.profiler.capturing());
@@ -118,7 +120,7 @@ TEST_CASE("--trace=nvtx leaves CUPTI alone in a CUDA program too") {
 }
 
 TEST_CASE(
-    "between cudaProfilerStart and Stop: CUPTI is listened to before, traces inside, and stays") {
+    "cudaProfilerStart and Stop: CUPTI has callbacks before, traces inside, and stays attached") {
   CHECK(in_a_process(between_profiler_calls, [](profiler_scene& s) {
           s.profiler.cuda_initialized();
           EXPECT(!s.profiler.capturing());
@@ -141,7 +143,7 @@ TEST_CASE(
         }) == "");
 }
 
-TEST_CASE("captures that follow each other within half a second find tracing still on") {
+TEST_CASE("captures within half a second of each other find tracing still on") {
   CHECK(in_a_process(between_profiler_calls, [](profiler_scene& s) {
           s.profiler.cuda_initialized();
           s.cuda.profiler_start();
@@ -155,7 +157,9 @@ TEST_CASE("captures that follow each other within half a second find tracing sti
         }) == "");
 }
 
-TEST_CASE("CUPTI that another tool holds: said once, ranges are recorded, and tried again") {
+TEST_CASE(
+    "CUPTI held by another tool: reported once, ranges are recorded, and attaching is tried "
+    "again") {
   CHECK(in_a_process(between_profiler_calls, [](profiler_scene& s) {
           s.cupti.hold_as("Nsight Systems");
           s.profiler.cuda_initialized();
@@ -174,7 +178,8 @@ TEST_CASE("CUPTI that another tool holds: said once, ranges are recorded, and tr
         }) == "");
 }
 
-TEST_CASE("CUPTI that has shut itself down is never called again, and captures go on without it") {
+TEST_CASE(
+    "CUPTI that has shut itself down is never called again, and captures continue without it") {
   CHECK(in_a_process({}, [](profiler_scene& s) {
           s.profiler.cuda_initialized();
           s.cuda.cupti_failed(CUPTI_ERROR_UNKNOWN, "a reason");
@@ -189,7 +194,7 @@ TEST_CASE("CUPTI that has shut itself down is never called again, and captures g
         }) == "");
 }
 
-TEST_CASE("the records of a context are fetched on the thread that ends it, while a capture runs") {
+TEST_CASE("the records of a context are flushed on the thread that ends it, while a capture runs") {
   CHECK(in_a_process(between_profiler_calls, [](profiler_scene& s) {
           auto const here = std::this_thread::get_id();
           std::atomic<bool> fetched{false};
@@ -205,7 +210,7 @@ TEST_CASE("the records of a context are fetched on the thread that ends it, whil
         }) == "");
 }
 
-TEST_CASE("a flush that takes longer than its limit says so, and goes on") {
+TEST_CASE("a flush that exceeds its time limit reports that, and continues") {
   CHECK(in_a_process({{"GPUPROF_FLUSH_TIMEOUT_MS", "50"}}, [](profiler_scene& s) {
           std::atomic<bool> is_held{true};
           s.cupti.when_called("cuptiActivityFlushAll", [&] { is_held.wait(true); });
@@ -220,7 +225,7 @@ TEST_CASE("a flush that takes longer than its limit says so, and goes on") {
         }) == "");
 }
 
-TEST_CASE("a start beside another thread that switches is left to that thread, and says so") {
+TEST_CASE("a start while another thread switches is left to that thread, and reports that") {
   CHECK(in_a_process(between_profiler_calls, [](profiler_scene& s) {
           s.profiler.cuda_initialized();
           bool once = false;
@@ -236,7 +241,7 @@ TEST_CASE("a start beside another thread that switches is left to that thread, a
         }) == "");
 }
 
-TEST_CASE("a capture range is the outermost of its name, in its domain or as reports show it") {
+TEST_CASE("a capture range is the outermost of its name, given with its domain or as in reports") {
   variables const nvtx{{"GPUPROF_CAPTURE_RANGE", "nvtx"},
                        {"GPUPROF_CAPTURE_RANGE_END", "repeat"},
                        {"GPUPROF_NVTX_CAPTURE", "app:step"}};
@@ -260,7 +265,7 @@ TEST_CASE("a capture range is the outermost of its name, in its domain or as rep
 }
 
 TEST_CASE(
-    "a schedule traces its warm-up steps and captures its active ones, by calls or by ranges") {
+    "a schedule traces its warm-up steps and captures its active ones, with calls or ranges") {
   variables const schedule{{"GPUPROF_SCHEDULE", "1,1,1,1"}, {"GPUPROF_STEP_RANGE", "batch"}};
   CHECK(in_a_process(schedule, [](profiler_scene& s) {
           auto const batch = names().intern("batch");
@@ -279,7 +284,7 @@ TEST_CASE(
         }) == "");
 }
 
-TEST_CASE("gpuprof_step() counts once where its own range is the one that counts") {
+TEST_CASE("gpuprof_step() counts once if its own range is the step range") {
   variables const schedule{{"GPUPROF_SCHEDULE", "1,0,2,1"}, {"GPUPROF_STEP_RANGE", "gpuprof:step"}};
   CHECK(in_a_process(schedule, [](profiler_scene& s) {
           s.profiler.cuda_initialized();
@@ -292,7 +297,7 @@ TEST_CASE("gpuprof_step() counts once where its own range is the one that counts
         }) == "");
 }
 
-TEST_CASE("gpuprof_step() opens a range, but none where no ranges are wanted") {
+TEST_CASE("gpuprof_step() opens a range, but not if ranges are off") {
   for (auto const* const trace : {"cuda,nvtx", "cuda"})
     CHECK(in_a_process({{"GPUPROF_TRACE", trace}}, [&](profiler_scene& s) {
             s.profiler.cuda_initialized();
@@ -302,7 +307,7 @@ TEST_CASE("gpuprof_step() opens a range, but none where no ranges are wanted") {
           }) == "");
 }
 
-TEST_CASE("a capture that is switched while another thread switches is left to that thread") {
+TEST_CASE("a capture change while another thread switches is left to that thread") {
   CHECK(in_a_process(between_profiler_calls, [](profiler_scene& s) {
           s.profiler.cuda_initialized();
           bool once = false;
@@ -317,7 +322,7 @@ TEST_CASE("a capture that is switched while another thread switches is left to t
         }) == "");
 }
 
-TEST_CASE("the end writes the file; nothing begins or is flushed after it") {
+TEST_CASE("the shutdown writes the file; nothing begins or is flushed after it") {
   CHECK(in_a_process({}, [](profiler_scene& s) {
           s.profiler.cuda_initialized();
           s.profiler.shut_down();
@@ -332,7 +337,7 @@ TEST_CASE("the end writes the file; nothing begins or is flushed after it") {
         }) == "");
 }
 
-TEST_CASE("a process in which nothing began a capture says why, once") {
+TEST_CASE("a process without a capture says why, once") {
   CHECK(in_a_process(between_profiler_calls, [](profiler_scene& s) {
           s.profiler.cuda_initialized();
           s.profiler.shut_down();
@@ -359,7 +364,7 @@ TEST_CASE("a child that is forked while CUDA is up can neither begin, stop nor e
         }) == "");
 }
 
-TEST_CASE("after a failed write tracing ends and CUPTI is left, where nothing else takes records") {
+TEST_CASE("after a failed write tracing ends and CUPTI is left, if nothing else takes records") {
   CHECK(in_a_process({}, [](profiler_scene& s) {
           s.profiler.cuda_initialized();
           EXPECT(s.profiler.flush());
@@ -376,7 +381,7 @@ TEST_CASE("after a failed write tracing ends and CUPTI is left, where nothing el
         }) == "");
 }
 
-TEST_CASE("so it is where no file can be made, and no trigger starts another capture") {
+TEST_CASE("tracing also ends if no file can be made, and no trigger starts another capture") {
   variables nowhere = between_profiler_calls;
   nowhere.emplace_back("GPUPROF_OUTPUT", "/nowhere/at/all");
   CHECK(in_a_process(nowhere, [](profiler_scene& s) {
@@ -406,7 +411,7 @@ TEST_CASE("a program that reads totals while it runs has them without a file") {
         }) == "");
 }
 
-TEST_CASE("a capture whose file is as large as it may be ends with a line, for good") {
+TEST_CASE("a capture whose file reaches the size limit ends with a line, for good") {
   variables limited = between_profiler_calls;
   limited.emplace_back("GPUPROF_MAX_SIZE", "100k");
   CHECK(in_a_process(limited, [](profiler_scene& s) {
@@ -428,7 +433,7 @@ TEST_CASE("a capture whose file is as large as it may be ends with a line, for g
         }) == "");
 }
 
-TEST_CASE("a capture ends with a line when its disk has less room than is to stay free") {
+TEST_CASE("a capture ends with a line when its disk has less free space than required") {
   CHECK(in_a_process({{"GPUPROF_MIN_FREE_SPACE", "1000000T"}}, [](profiler_scene& s) {
           s.profiler.cuda_initialized();
           EXPECT(s.soon([&] { return !s.profiler.capturing(); }));
@@ -439,8 +444,7 @@ TEST_CASE("a capture ends with a line when its disk has less room than is to sta
         }) == "");
 }
 
-TEST_CASE("no thread of ours wakes again and again before a capture, or once all is over",
-          "[timing]") {
+TEST_CASE("no own thread wakes periodically before a capture, or after the last one", "[timing]") {
   CHECK(in_a_process(between_profiler_calls, [](profiler_scene& s) {
           s.profiler.cuda_initialized();
           EXPECT(s.soon(sleep_while_nothing_happens));
@@ -454,7 +458,7 @@ TEST_CASE("no thread of ours wakes again and again before a capture, or once all
         }) == "");
 }
 
-TEST_CASE("a delay that is known only while all threads sleep is kept") {
+TEST_CASE("a delay that is set while all threads sleep is kept") {
   CHECK(
       in_a_process({{"GPUPROF_DELAY", "0.3"}, {"GPUPROF_DURATION", "0.3"}}, [](profiler_scene& s) {
         s.profiler.cuda_initialized();

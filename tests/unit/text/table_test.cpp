@@ -42,7 +42,7 @@ std::string cell_text(cell const& value, column_kind kind,
 
 }  // namespace
 
-TEST_CASE("numbers have the digits that nsys gives them") {
+TEST_CASE("numbers have as many digits as in nsys") {
   CHECK(cell_text(std::int64_t{1234567}, column_kind::integer) == "1234567");
   CHECK(cell_text(66.6666, column_kind::share) == "66.7");
   CHECK(cell_text(std::int64_t{1500}, column_kind::time) == "1500");
@@ -92,7 +92,7 @@ TEST_CASE("names with line breaks or accents keep the columns straight") {
         " \xC3\xA9t\xC3\xA9s  2\n");
 }
 
-TEST_CASE("on a narrow page the name gives way in its middle, then columns by their order") {
+TEST_CASE("on a narrow page names are shortened in the middle, then columns are dropped in order") {
   std::string const name = "void first_half_of_it<float>::second_half_of_it(int)";
   auto const t = table_of({{"Time", column_kind::share},
                            {"Avg", column_kind::integer, 2},
@@ -116,7 +116,7 @@ TEST_CASE("on a narrow page the name gives way in its middle, then columns by th
         " no room\n    for\n    StdDev,\n    Avg;\n    --wide\n    shows\n    all\n");
 }
 
-TEST_CASE("what tells rows apart stays on a narrow page, all else goes before it") {
+TEST_CASE("columns that distinguish rows stay on a narrow page, and others are dropped first") {
   auto const t =
       table_of({{"Launches", column_kind::integer},
                 {"Metric", {}, never_left_out},
@@ -131,7 +131,7 @@ TEST_CASE("what tells rows apart stays on a narrow page, all else goes before it
         " no room for Shared; --wide shows all\n");
 }
 
-TEST_CASE("names that begin and end alike are told apart by what is between") {
+TEST_CASE("names that begin and end alike are shortened so that they differ") {
   std::string const begin = "void at::native::vectorized_elementwise_kernel<4, at::native::";
   std::string const end = "Functor<float>, std::array<char*, 3ul> >(int, float)";
   auto const shown = shortened_apart({begin + "Add" + end, begin + "Mul" + end, "short"}, 40);
@@ -143,7 +143,7 @@ TEST_CASE("names that begin and end alike are told apart by what is between") {
   for (auto const& [whole, text] : shown) CHECK(width_of(text) <= 40);
 }
 
-TEST_CASE("names that differ in one character are told apart wherever it is") {
+TEST_CASE("names that differ in one character are shortened so that they differ") {
   std::string const name(100, 'x');
   for (std::size_t width : {24, 40, 41, 60, 90})
     for (std::size_t at = 0; at < name.size(); ++at) {
@@ -157,7 +157,7 @@ TEST_CASE("names that differ in one character are told apart wherever it is") {
     }
 }
 
-TEST_CASE("prose is broken at blanks") {
+TEST_CASE("prose is wrapped at spaces") {
   CHECK(wrapped("one two three", 0) == "one two three");
   CHECK(wrapped("one two three", 13) == "one two three");
   CHECK(wrapped("one two three", 8, 2) == "one two\n  three");
@@ -173,12 +173,12 @@ TEST_CASE("text is shortened by characters, not bytes") {
   CHECK(shortened("abcdef", 3) == "abcdef");
 }
 
-TEST_CASE("headings are bold where the page can show it") {
+TEST_CASE("headings are bold if the page supports it") {
   auto const t = table_of({{"Name"}}, {{std::string_view("x")}});
   CHECK(on_page({.bold_headings = true}, t) == "\x1b[1m Name\x1b[0m\n ----\n x\n");
 }
 
-TEST_CASE("the first rows of a table are followed by how many more there are") {
+TEST_CASE("the first rows of a table are followed by the number of the others") {
   std::vector<row> rows;
   for (std::int64_t i = 0; i < 30; ++i) rows.push_back({i});
   auto const t = table_of({{"N", column_kind::integer}}, rows);
@@ -190,7 +190,7 @@ TEST_CASE("the first rows of a table are followed by how many more there are") {
   CHECK(*left_out == 0);
 }
 
-TEST_CASE("CSV quotes only what needs it") {
+TEST_CASE("CSV quotes only fields that need it") {
   auto const t = table_of({{"Name"}, {"Total Time", column_kind::time}},
                           {{std::string_view("f(int, float)"), std::int64_t{1234567}},
                            {std::string_view("say \"hi\""), std::int64_t{2}},

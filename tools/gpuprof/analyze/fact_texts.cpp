@@ -42,7 +42,7 @@ std::vector<copy_facts> copies_of(trace_contents& trace, timeline_pass const& pa
   return copies;
 }
 
-/// A copy to pageable memory waits, though its call is not among those that are recorded.
+/// A copy to pageable memory blocks, although its call is not recorded.
 std::string call_behind(trace_contents& trace, gap_key const& key) {
   auto const call = trace.text()(key.call);
   if (call.empty() && key.kind == call_kind::blocking_copy) return "cudaMemcpyAsync";
@@ -50,7 +50,7 @@ std::string call_behind(trace_contents& trace, gap_key const& key) {
 }
 
 std::vector<gap_facts> gaps_of(trace_contents& trace, timeline_pass const& pass) {
-  // Ranges that differ in a number ("iter 17") are one.
+  // Ranges that differ only in a number ("iter 17") are merged.
   std::map<std::tuple<gap_key, std::string>, gap_facts> merged;
   for (auto const& [key, sum] : pass.gaps().sums()) {
     auto const call = call_behind(trace, key);
@@ -86,7 +86,7 @@ std::vector<gap_facts> gaps_of(trace_contents& trace, timeline_pass const& pass)
 }
 
 std::vector<call_facts> calls_of(trace_contents& trace, timeline_pass const& pass) {
-  std::map<std::pair<name_id, std::string>, call_facts> merged;  // as gaps
+  std::map<std::pair<name_id, std::string>, call_facts> merged;  // merged as in gaps_of()
   for (auto const& [key, sum] : pass.calls()) {
     auto const range = text_of_range(trace, key.second);
     auto& of = merged[{key.first, range}];
@@ -131,7 +131,7 @@ double mean(double ns, std::uint64_t count) noexcept {
   return count == 0 ? 0 : ns / static_cast<double>(count);
 }
 
-/// Collectives by name, and copies between GPUs, which alone tell their bytes.
+/// Returns collectives by name, and copies between GPUs; only the copies have a size in bytes.
 std::vector<communication_facts> communication_of(trace_contents& trace,
                                                   timeline_pass const& pass) {
   auto const& labels = trace.labels(kernel_name_style::base);

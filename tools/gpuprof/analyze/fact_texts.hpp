@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives what was added up by number its names: transfers, gaps, calls, sequences, communication.
+// Adds names to what was summed by number: transfers, gaps, calls, sequences, communication.
 #pragma once
 
 #include "host/advice/facts.hpp"
@@ -15,10 +15,11 @@ namespace gpuprof::host::command {
 /// Fills copies, gaps, calls, sequences and communication.
 void take_texts(trace_contents& trace, timeline_pass const& pass, advice::run_facts& facts);
 
-/// "forward", with its domain where it has one; empty: none.
+/// Returns "forward", with its domain if it has one; empty if there is no range.
 std::string text_of_range(trace_contents& trace, std::optional<range_key> const& range);
 
-/// A range in which a program loads its next data: "DataLoader.__next__", "load_batch".
+/// True for names of ranges in which a program loads its next data: "DataLoader.__next__",
+/// "load_batch".
 bool is_name_of_loading(std::string_view name) noexcept;
 
 }  // namespace gpuprof::host::command

@@ -32,7 +32,7 @@ gpu_item gpu_items::of(kernel_record const& kernel) const {
 }
 
 gpu_item gpu_items::of(graph_record const& graph) const {
-  auto item = common(graph);  // of no shape
+  auto item = common(graph);  // has no shape
   item.of_graph = true;
   return item;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes one kind of item of all GPU work of a capture, and feeds the time ledger with them in order
-// of time.
+// Converts all GPU work of a capture to one kind of item, and passes the items to the time ledger
+// in order of time.
 #pragma once
 
 #include "host/analysis/declared_launches.hpp"
@@ -17,7 +17,7 @@ namespace gpuprof::host::command {
 
 class gpu_items {
  public:
-  /// The trace outlives it.
+  /// The trace must outlive this object.
   explicit gpu_items(trace_contents& trace);
 
   gpu_item of(kernel_record const& kernel) const;
@@ -40,9 +40,9 @@ class gpu_items {
 transfer_key key_of(copy_record const& copy) noexcept;
 transfer_key key_of(memset_record const& fill) noexcept;
 
-// Feeds the time ledger with the records of a capture, in order of time.
+// Passes the records of a capture to the time ledger in order of time.
 
-/// For for_each_in_time().
+/// Visitor for for_each_in_time().
 class time_walk {
  public:
   time_walk(trace_contents& trace, gpu_items const& items, timeline_pass& pass,
@@ -112,7 +112,7 @@ class time_walk {
   bool is_wanted(Record const& record) const {
     return wanted_ == nullptr || wanted_->keeps(record);
   }
-  /// Work that begins between two windows is of neither.
+  /// Work that begins between two windows belongs to neither.
   void enter(timestamp_ns moment) {
     while (window_ + 1 < windows_.size() && moment >= windows_[window_ + 1].begin) {
       ++window_;

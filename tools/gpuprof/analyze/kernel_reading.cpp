@@ -11,7 +11,7 @@
 namespace gpuprof::host::command {
 namespace {
 
-/// What tells lines of the roofline apart.
+/// Key that distinguishes lines of the roofline.
 using geometry = std::tuple<std::string, extent3, extent3>;
 
 class figure_lines {
@@ -42,8 +42,8 @@ void take_metrics(advice::kernel_facts& kernel, roofline_reading const& counters
       kernel.metrics[name] = figure->mean;
 }
 
-/// Ranges may stand around launches of one size alone; what they say of fewer than half is not
-/// said of the kernel.
+/// Ranges may enclose launches of one size only. Declarations for fewer than half of the launches
+/// are not used for the kernel.
 std::optional<double> of_a_launch(declared_launches::declaration const& of,
                                   std::uint64_t launches) {
   if (2 * of.launches < launches) return std::nullopt;

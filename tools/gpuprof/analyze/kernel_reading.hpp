@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts together what is known of each kernel: its time, its figures, its counters.
+// Combines what is known of each kernel: its time, its rates, its counters.
 #pragma once
 
 #include "host/advice/facts.hpp"
@@ -11,7 +11,7 @@
 
 namespace gpuprof::host::command {
 
-/// Most time first; launches of one signature together.
+/// Sorted by time, the longest first; launches of one signature are combined.
 std::vector<advice::kernel_facts> read_kernels(trace_contents& trace, timeline_pass const& pass,
                                                roofline_reading const& counters,
                                                declared_launches const& declared);

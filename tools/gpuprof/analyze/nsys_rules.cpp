@@ -35,7 +35,7 @@ class rule_reading {
  public:
   rule_reading(trace_contents& trace, nsys_rule_options const& options)
       : trace_(trace), options_(options) {
-    // nsys knows the calls of the runtime; a program of the driver API has no others.
+    // nsys lists calls of the runtime. A program of the driver API has only driver calls.
     bool any_of_runtime = false;
     trace_.file().for_each<api_record>(
         [&](std::span<api_record const> calls) {
@@ -62,7 +62,8 @@ class rule_reading {
                  "cuda,nvtx,cuda-api"};
   }
 
-  /// Copies or fills that such a call made, and that is_listed(row).
+  /// Returns copies or fills for which is_listed(row) is true and that were made by one of these
+  /// calls.
   template <class Row, class IsListed>
   std::vector<nsys_rules::memory_row> made_by(is_listed_call calls, IsListed is_listed) {
     auto const names = names_of_calls(calls);

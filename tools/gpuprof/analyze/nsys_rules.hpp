@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of `nsys analyze` by their names: rows of a capture as nsys lists them.
+// Implements the rules of `nsys analyze` under their names: rows of a capture as nsys lists them.
 #pragma once
 
 #include "base/result.hpp"
@@ -13,12 +13,12 @@
 
 namespace gpuprof::host::command {
 
-/// nsys' own defaults.
+/// The defaults are those of nsys.
 struct nsys_rule_options {
   std::optional<std::size_t> rows = 50;  // nothing: all
-  std::uint64_t gap_ms = 500;            // gpu_gaps: longer ones
+  std::uint64_t gap_ms = 500;            // gpu_gaps: minimum length
   unsigned chunks = 30;                  // gpu_time_util: 1 to 1000
-  double threshold_percent = 50;         // gpu_time_util: chunks below it
+  double threshold_percent = 50;         // gpu_time_util: lists chunks below it
   selection const* wanted = nullptr;     // null: everything
 };
 

@@ -23,10 +23,10 @@
 namespace gpuprof::host::command {
 namespace {
 
-/// How late each rank of a job comes to its collectives.
+/// Computes how late each rank of a job comes to its collectives.
 ///
-/// A digest of each capture, in the same order, with names of style `base`. `step_ns`: of a step;
-/// 0: not known. None where no collective was matched.
+/// Takes a digest of each capture, in the same order, with names of style `base`. `step_ns` is the
+/// time of a step; 0: not known. Returns nothing if no collective was matched.
 std::vector<advice::rank_facts> late_ranks(std::span<ranked_capture const> captures,
                                            std::span<rank_digest const> digests, double step_ns) {
   auto const all = collectives_of(captures, digests, kernel_name_style::base);
@@ -48,9 +48,9 @@ std::vector<advice::rank_facts> late_ranks(std::span<ranked_capture const> captu
 
 constexpr std::size_t max_ranges = 1000, max_steps = 10'000;
 
-/// The time ledger of a capture as lines that reports show.
+/// Adds the time ledger of a capture as lines for reports.
 ///
-/// `rank`: of several captures; else empty.
+/// `rank` is empty if there is only one capture.
 void add_gpus(report::ledger& to, advice::run_facts const& facts, std::string const& rank) {
   for (auto const& device : facts.devices) {
     auto const gpu = "GPU " + std::to_string(raw(device.device));
@@ -63,7 +63,7 @@ void add_gpus(report::ledger& to, advice::run_facts const& facts, std::string co
   }
 }
 
-/// Some thousand at most; the ledger says how many more there are.
+/// Adds at most some thousand ranges; the ledger has the number of further ones.
 void add_ranges(report::ledger& to, time_ledger const& from, text_of_name const& text) {
   auto const lines = from.by_range();
   auto const kept = std::min(lines.size(), max_ranges);
@@ -97,19 +97,19 @@ void add_steps(report::ledger& to, time_ledger const& from, advice::step_facts c
 
 using report::advice_report;
 
-/// What the capture of one rank gave.
+/// The data read from the capture of one rank.
 struct read_capture {
-  advice::run_facts facts;  // its devices alone
+  advice::run_facts facts;  // devices of this rank only
   advice::advice_of_rank advice;
   std::optional<advice::roof_distance> roof;
   report::ledger time;
   text::overview overview;
   std::vector<std::string> remarks;
-  rank_digest digest;  // of one of several captures
+  rank_digest digest;  // set if there are several captures
   advice_failure failure;
 };
 
-/// What filters leave out counts as idle time, of which rules can say nothing then.
+/// Filters turn the work left out into idle time, so rules about idle time do not apply.
 advice::advice_options without_idle_time(advice::advice_options rules) {
   using advice::rule_group;
   for (auto const* rule : advice::all_rules())
@@ -192,7 +192,7 @@ advice_report report_of_one(read_capture made, advice_inputs const& inputs) {
   return report;
 }
 
-/// Adds up the ranks of a job.
+/// Combines the ranks of a job.
 class joined_reading {
  public:
   explicit joined_reading(advice_inputs const& inputs) : inputs_(inputs) {}
@@ -239,12 +239,13 @@ class joined_reading {
  private:
   static constexpr std::string_view rule_over_ranks = "late_rank";
 
-  /// The one rule that looks at all ranks: those that wait for another would save its lateness.
+  /// Applies the only rule that looks at all ranks: without a late rank, the others would not wait
+  /// for it.
   void look_at_late_ranks() {
     auto& joined = report_.advice;
     auto const is_of_it = [](auto const& one) { return one.of->name == rule_over_ranks; };
     auto const asked = std::find_if(joined.missing.begin(), joined.missing.end(), is_of_it);
-    if (asked == joined.missing.end()) return;  // it was skipped
+    if (asked == joined.missing.end()) return;  // the rule was skipped
     all_.window_ns = report_.window_ns;
     if (step_ns_ <= 0) {
       asked->how = "an NVTX range that repeats, such as one around each step";
@@ -268,8 +269,8 @@ class joined_reading {
                                 .share = {share(one.gain.low_ns), share(one.gain.high_ns)},
                                 .ranks = {}};
     for (std::size_t i = 0; i < advice_.size(); ++i) {
-      if (one.what.starts_with("rank " + captures_[i].label + " ")) continue;  // it does not wait
-      auto gain = one.gain;  // nobody waits for longer than it communicates
+      if (one.what.starts_with("rank " + captures_[i].label + " ")) continue;  // late itself
+      auto gain = one.gain;  // a rank cannot wait for longer than it communicates
       gain.high_ns =
           std::min(gain.high_ns, report_.time.ranks[i].times[time_bucket::communication]);
       late.ranks.push_back({advice_[i].rank, one.instances, gain, advice_[i].all_windows_ns});
@@ -292,7 +293,7 @@ class joined_reading {
   joined_heading heading_;
   rank_remarks remarks_;
   std::vector<advice::advice_of_rank> advice_;
-  std::vector<ranked_capture> captures_;  // of those that were read
+  std::vector<ranked_capture> captures_;  // captures that could be read
   std::vector<rank_digest> digests_;
   double step_ns_ = 0;
 };

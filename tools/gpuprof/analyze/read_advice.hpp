@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From captures to advice: reads each, one open at a time, and joins what holds for several.
+// Turns captures into advice: reads one after the other, and combines what they have in common.
 #pragma once
 
 #include "analyze/run_reading.hpp"
@@ -12,19 +12,19 @@
 
 namespace gpuprof::host::command {
 
-/// What was read of a capture before.
+/// Data of a capture that was already read.
 struct known_capture {
   capture::reader const& file;
-  roofline_reading const& counters;  // of all work on all GPUs, with peaks
+  roofline_reading const& counters;  // for all work on all GPUs, with peaks
 };
 
 struct advice_inputs {
   std::vector<std::string> captures;
   filter_options filters;
-  std::string step_name;  // empty: found
+  std::string step_name;  // empty: found automatically
   advice::advice_options rules;
   timeline_listener const* timeline = nullptr;
-  known_capture const* known = nullptr;  // of a single capture; null: all is read here
+  known_capture const* known = nullptr;  // only for a single capture; null: everything is read here
 };
 
 struct advice_failure {
@@ -32,7 +32,7 @@ struct advice_failure {
   bool wrong_options = false;
 };
 
-/// Either the report or the failure.
+/// Holds either the report or the failure.
 struct advice_outcome {
   std::optional<report::advice_report> made;
   advice_failure failure;

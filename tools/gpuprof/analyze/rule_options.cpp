@@ -24,12 +24,12 @@ error unknown_rule(std::string_view option, std::string const& name,
                "; gpuprof analyze --list-rules shows all"};
 }
 
-/// Where the threshold of a gate begins; the length of the text where it has none.
+/// Returns where the threshold of a gate begins, or the length of the text if it has none.
 std::size_t threshold_at(std::string_view text) noexcept {
   return std::min(text.find_first_of(":>"), text.size());
 }
 
-/// ":gap=100:rows=10", from `at`.
+/// Parses ":gap=100:rows=10", starting at `at`.
 result<nsys_rule_options> parse_nsys_options(std::string_view option, std::string const& text,
                                              std::size_t at) {
   nsys_rule_options options;

@@ -13,7 +13,7 @@
 
 namespace gpuprof::host::command {
 
-/// "gpu_gaps", or with options as nsys takes them: "gpu_gaps:gap=100:rows=10".
+/// "gpu_gaps", or with options in nsys' notation: "gpu_gaps:gap=100:rows=10".
 struct asked_nsys_rule {
   std::string name;
   nsys_rule_options options;
@@ -22,25 +22,25 @@ struct asked_rules {
   std::vector<std::string> ours;
   std::vector<asked_nsys_rule> of_nsys;
 };
-/// The error names the nearest rule.
+/// The error suggests the nearest rule.
 result<asked_rules> parse_rules(std::string_view option, std::span<std::string const> names,
                                 bool nsys_too);
 std::vector<std::string> rule_names(bool nsys_too);
 
-/// 0.01 of "1%" and of "0.01".
+/// Returns 0.01 for "1%" and for "0.01".
 result<double> parse_share(std::string_view option, std::string_view text);
 
-/// Fails a build where a rule finds more than so much of the window.
+/// Lets the command fail if a rule finds more than this share of the window.
 struct gate {
-  std::string rule;  // empty: any
+  std::string rule;  // empty: any rule
   double share = 0;
 };
-/// "sync_point", "sync_point:2%", "sync_point>2%", "any>5%".
+/// Parses "sync_point", "sync_point:2%", "sync_point>2%", "any>5%".
 result<std::vector<gate>> parse_gates(std::span<std::string const> texts);
 
 struct gate_answer {
-  std::vector<std::string> failed;     // a line for each that says no
-  std::vector<std::string> undecided;  // what a gate needs was not looked at
+  std::vector<std::string> failed;     // a line for each gate that fails
+  std::vector<std::string> undecided;  // a line for each gate whose data are missing
 };
 gate_answer ask(std::span<gate const> gates, advice::joined_advice const& advice);
 

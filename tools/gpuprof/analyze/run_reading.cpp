@@ -35,7 +35,7 @@ std::map<range_id, double> declared_flops(capture::reader& file) {
   return flops;
 }
 
-/// For for_each_in_time().
+/// Visitor for for_each_in_time().
 struct pace_walk {
   gpu_items const& items;
   std::uint64_t all_kernels = 0;
@@ -122,7 +122,8 @@ void run_reading::measure_pace() {
   pace_.round_trip = peak_ns("synchronize");
   facts_.run = pace_;
   tenth_launched_ = walk.tenth_launched;
-  // Of a launch that takes twice its time not all is this profiler's: a slow program's own.
+  // If a launch takes twice the measured time or more, not all of the excess is due to the
+  // profiler: the program itself is slow.
   if (auto const alone = peak_ns("launch_throughput"); alone > 0 && pace_.quick_launch > 0)
     facts_.own_ns_a_launch = std::clamp(pace_.quick_launch - alone, 0.0, alone);
 }
@@ -170,7 +171,7 @@ void run_reading::go_through_time() {
   pass_->finish();
 }
 
-/// Of the blocks that a GPU holds at once, how much a kernel fills; nothing: not known.
+/// Computes how much of the blocks that a GPU can hold a kernel fills; nothing if not known.
 serialized_streams::fits run_reading::room_for_both() {
   std::map<std::pair<device_id, std::uint32_t>, double> filled;
   for (auto const& device : facts_.devices) {
@@ -189,8 +190,8 @@ serialized_streams::fits run_reading::room_for_both() {
 }
 
 void run_reading::take_migrations() {
-  // CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_*: bytes to the device and to the host, page faults
-  // of the processor and groups of those of the GPU.
+  // Values of CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_*: bytes to the device and to the host,
+  // page faults of the CPU, and groups of page faults of the GPU.
   constexpr std::uint32_t to_device = 1, to_host = 2, cpu_faults = 3, gpu_faults = 4;
   trace_.file().for_each<unified_memory_record>([&](std::span<unified_memory_record const> rows) {
     for (auto const& row : rows) {
@@ -218,7 +219,7 @@ void run_reading::take_devices() {
   }
 }
 
-/// GPUs come from the work: one may have worked of which the capture says nothing else.
+/// The list of GPUs comes from the work: the capture may have no other record of a GPU that worked.
 void run_reading::take_ledgers() {
   for (auto const& [id, ledger] : pass_->ledger().by_device()) {
     auto of = std::ranges::find(facts_.devices, id, &advice::device_facts::device);
@@ -264,10 +265,10 @@ void run_reading::take_what_is_there() {
   add(counters_->has_counters(), advice::data::counters);
   add(std::any_of(counters_->devices().begin(), counters_->devices().end(), is_measured),
       advice::data::peaks);
-  // Where they were recorded and there are none, nothing traveled.
+  // If recording was on and there are no records, there was no migration.
   add(file.row_count<unified_memory_record>() > 0 || trace_.fact("trace.um") == "on",
       advice::data::unified_memory);
-  // What was to be read and was not has a name in the capture as well.
+  // Metrics that were requested but not read have a name in the capture, too.
   add(std::any_of(facts_.kernels.begin(), facts_.kernels.end(),
                   [](auto const& kernel) {
                     return kernel.metric("smsp__warps_issue_stalled_long_scoreboard.sum");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a capture into the facts that rules look at, and its time ledger.
+// Reads the facts of a capture for the rules, and its time ledger.
 #pragma once
 
 #include "host/advice/facts.hpp"
@@ -18,23 +18,24 @@ namespace gpuprof::host::command {
 
 struct step_time {
   timestamp_ns begin, end;
-  double period_ns = 0;  // to the beginning of the next, without what this profiler took
+  double period_ns = 0;  // to the beginning of the next step, without the profiler's own time
 };
 
-/// Called while a capture is read, with what a timeline shows.
+/// Called while a capture is read, with the data that a timeline shows.
 struct timeline_listener {
-  /// Before the first gap: the steps in order of their beginning, whose periods are not exact yet.
+  /// Called before the first gap with the steps in order of their beginning. Their periods are not
+  /// yet exact.
   std::function<void(std::vector<step_time> const&)> ahead;
   idle_listener idle;
   std::function<void(std::string const& name, std::vector<step_time> const&)> steps;
 };
 
-/// Does not move once read.
+/// Must not be moved after read().
 class run_reading {
  public:
-  /// `wanted`: GPU work and calls outside of it do not count; null: all does. `step_name`: the NVTX
-  /// range that is a step; empty: it is found. `heard` may be null. `counters`: of all work
-  /// on all GPUs, with peaks; null: this reads them itself. All outlive it.
+  /// GPU work and calls outside of `wanted` are ignored; null: all counts. `step_name` is the NVTX
+  /// range that is a step; empty: it is found. `heard` may be null. `counters` must cover all work
+  /// on all GPUs, with peaks; null: they are read here. All arguments must outlive this object.
   run_reading(trace_contents& trace, selection const* wanted, std::string step_name,
               timeline_listener const* heard = nullptr, roofline_reading const* counters = nullptr);
   ~run_reading();
@@ -45,7 +46,7 @@ class run_reading {
 
   advice::run_facts const& facts() const noexcept { return facts_; }
   time_ledger const& ledger() const noexcept { return pass_->ledger(); }
-  /// What limits the answer, a line each.
+  /// Limits of the answer, one per line.
   std::vector<std::string> const& remarks() const noexcept { return remarks_; }
 
  private:
@@ -66,7 +67,7 @@ class run_reading {
   timeline_listener const* heard_;
   step_ranges steps_;
   pace pace_;
-  timestamp_ns tenth_launched_{};  // of the kernels; 0: not known
+  timestamp_ns tenth_launched_{};  // launch of the last of the first tenth; 0: not known
   bool has_calls_ = false, has_all_calls_ = false;
   std::optional<declared_launches> declared_;
   std::optional<timeline_pass> pass_;

@@ -2,8 +2,8 @@
 #include "analyze/step_reading.hpp"
 
 #include "analyze/fact_texts.hpp"
-#include "host/advice/step_bound.hpp"
 #include "base/time.hpp"
+#include "host/advice/step_bound.hpp"
 
 #include <algorithm>
 #include <map>
@@ -11,7 +11,7 @@
 namespace gpuprof::host::command {
 namespace {
 
-/// To the beginning of the next of its thread: each counts its own.
+/// A step lasts until the next step of the same thread begins; each thread is counted separately.
 std::vector<double> periods_of(range_tree const& tree, step_ranges const& steps) {
   auto const& all = steps.instances;
   std::vector<double> periods(all.size());
@@ -26,7 +26,7 @@ std::vector<double> periods_of(range_tree const& tree, step_ranges const& steps)
   return periods;
 }
 
-/// Of the step that had begun last.
+/// Subtracts the time from the step that began last before it.
 void subtract(std::vector<double>& periods, range_tree const& tree, step_ranges const& steps,
               timestamp_ns begin, timestamp_ns end) {
   auto const& all = steps.instances;
@@ -38,7 +38,8 @@ void subtract(std::vector<double>& periods, range_tree const& tree, step_ranges 
   period = std::max(0.0, period - static_cast<double>((end - begin).value));
 }
 
-/// What the GPUs idled while this profiler set up counters or read them is no part of a step.
+/// Time in which the GPUs were idle because the profiler set up or read counters does not count for
+/// a step.
 void subtract_profiler(std::vector<double>& periods, time_ledger const& ledger) {
   auto const& steps = ledger.by_step();
   auto const gpus = static_cast<double>(std::max<std::size_t>(ledger.by_device().size(), 1));
@@ -46,7 +47,7 @@ void subtract_profiler(std::vector<double>& periods, time_ledger const& ledger) 
     periods[i] = std::max(0.0, periods[i] - steps[i][time_bucket::profiler] / gpus);
 }
 
-/// In ranges that load data, inside of steps; one inside another counts once.
+/// Returns the time in ranges that load data inside steps; nested ones count once.
 double loading_in(trace_contents& trace, step_ranges const& steps) {
   auto const& tree = trace.ranges();
   std::vector<bool> loads(tree.size());

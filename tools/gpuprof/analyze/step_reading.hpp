@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the steps of a program took, from its ranges and the time ledger.
+// Computes the times of a program's steps from its ranges and the time ledger.
 #pragma once
 
 #include "host/advice/facts.hpp"
@@ -10,15 +10,16 @@
 
 namespace gpuprof::host::command {
 
-/// The upper one of two; 0: there are none.
+/// Returns the upper median; 0 if there are no values.
 double median_of(std::vector<double> values);
 
-/// From each step to the next one of its thread, ns, without the times in which this profiler held
-/// launches or read them; `step_facts::period_ns` leaves out just what GPUs idled for it.
+/// Returns the time from each step to the next one of its thread in ns, without the times in which
+/// the profiler held or read launches. `step_facts::period_ns` excludes exactly the time in which
+/// GPUs were idle because of it.
 std::vector<double> periods_ahead(trace_contents& trace, step_ranges const& steps);
 
-/// Of a capture without steps all is of the window, and there are no periods. `has_calls`: it is
-/// known how long threads waited.
+/// Without steps, everything counts for the window and there are no periods. `has_calls` says if
+/// the waits of threads are known.
 advice::step_facts read_steps(trace_contents& trace, step_ranges const& steps,
                               timeline_pass const& pass, double window_ns, bool has_calls);
 

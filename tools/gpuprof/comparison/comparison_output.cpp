@@ -21,10 +21,10 @@
 namespace gpuprof::host::command {
 namespace {
 
-/// More than anyone reads in a table; names of templates have thousands of characters.
+/// A longer text is not readable in a table, and names of templates have thousands of characters.
 constexpr std::size_t longest_text = 120;
 
-/// Makes one line of a text, with nothing that Markdown or HTML would take for its own.
+/// Puts a text on one line and escapes what Markdown or HTML would interpret.
 std::string markdown_text(std::string_view text) {
   std::string safe;
   for (char const c : text) {
@@ -181,7 +181,7 @@ std::string slower_or_faster(double share) {
   return percent(share) + (share > 0 ? " longer" : " shorter");
 }
 
-/// "step: 111.2 -> 117.9 ms, 6.0 % longer, of which 5.1 % clock; what is left: ...: worse".
+/// Returns "step: 111.2 -> 117.9 ms, 6.0 % longer, of which 5.1 % clock; what is left: ...: worse".
 std::string step_line(difference const& line) {
   auto text = line.name + ": " + milliseconds(line.base->call_ns) + " -> " +
               milliseconds(line.fresh->call_ns) + ", " + slower_or_faster(*line.change);

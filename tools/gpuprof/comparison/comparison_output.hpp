@@ -26,7 +26,7 @@ struct comparison_page {
   comparison_format format{};
   std::string output = "-";
   bool overwrite = false, wide = false;
-  std::size_t limit = 0;  // lines of a table for reading; 0: all
+  std::size_t limit = 0;  // lines per table for reading; 0: all
   text::time_unit unit{};
 };
 
@@ -34,7 +34,7 @@ struct compared_sides {
   std::span<compare::run_digest const> base, fresh;
 };
 
-/// One object, with all lines.
+/// Returns one object with all lines.
 std::string comparison_json(compare::comparison const& of, compared_sides const& sides,
                             std::span<compare::gate_result const> gate);
 
@@ -42,7 +42,7 @@ result<void> write_comparison(compare::comparison const& of, compared_sides cons
                               std::span<compare::gate_result const> gate,
                               comparison_page const& page);
 
-/// The first lines of a comparison: what is compared, and what became of the step.
+/// Returns the first lines of a comparison: what is compared, and the change of the step.
 std::vector<std::string> headlines_of(compare::comparison const& of, compared_sides const& sides);
 
 }  // namespace gpuprof::host::command

@@ -22,7 +22,7 @@ struct shown_column {
 
 using optional_number = std::optional<double>;
 
-/// Half of the interval, where there is one: what is left of the change is sure to so much.
+/// Returns half of the confidence interval, if there is one: the error of the remaining change.
 optional_number noise_of(difference const& line) {
   auto const& decides = line.deciding();
   if (line.is == compare::verdict::not_tested) return std::nullopt;

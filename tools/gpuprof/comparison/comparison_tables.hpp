@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines of a comparison as tables: for reading, and for programs.
+// Shows the lines of a comparison as tables for readers and for programs.
 #pragma once
 
 #include "host/compare/comparison.hpp"
@@ -10,14 +10,15 @@
 
 namespace gpuprof::host::command {
 
-/// For reading, of lines of some kinds; what no line fills is left out. The comparison outlives it.
+/// For readers: lines of some kinds, without columns that are empty. The comparison must outlive
+/// the table.
 text::table table_to_read(compare::comparison const& of,
                           std::span<compare::difference const* const> lines);
 
 /// For programs: all lines in one table, shares as parts of 1.
 text::table table_of_all(compare::comparison const& of);
 
-/// "worse", "undecided", "new", ...: what is said of a line.
+/// Returns the verdict on a line: "worse", "undecided", "new", ....
 std::string verdict_text(compare::difference const& line);
 
 }  // namespace gpuprof::host::command

@@ -63,7 +63,7 @@ void take_roofline(compare::run_digest& digest, trace_contents& trace,
   digest.has_counters = true;
   roofline const roofs(read.metrics(), read.times(), read.devices(), trace.shapes(), read.codes());
   auto const rows = lines_of(roofline_lines::signatures, roofs, trace, read.ranges());
-  std::set<compare::kernel_key> taken;  // several differ in their arguments: the longest first
+  std::set<compare::kernel_key> taken;  // if only arguments differ, the longest is first
   for (auto const& row : rows) {
     compare::kernel_key const key{row.name, row.grid, row.block};
     auto const found = digest.kernels.find(key);
@@ -109,7 +109,7 @@ constexpr std::uint32_t no_line = ~std::uint32_t{0};
 
 class run_pass {
  public:
-  /// `slowed`: with all kernels.
+  /// `slowed` must cover all kernels.
   run_pass(trace_contents& trace, slowed_launches const& slowed) : trace_(trace), slowed_(slowed) {
     work_ns_.resize(trace.ranges().size());
     for (auto const& shape : trace.shapes()) {
@@ -135,7 +135,7 @@ class run_pass {
     compare::duration_series durations;
     std::uint32_t range = no_range, predecessor = no_line;
   };
-  /// Of a stream: the line that ran last, and the one of another name before that.
+  /// For each stream: the line that ran last, and the last one before it with another name.
   struct last_lines {
     std::uint32_t last = no_line, before = no_line;
   };
@@ -165,7 +165,7 @@ class run_pass {
   std::vector<line> lines_;
   std::map<kernel_key, std::uint32_t> by_key_;
   std::vector<kernel_shape const*> shapes_;        // by shape_id
-  std::vector<std::uint32_t> by_shape_;            // lines
+  std::vector<std::uint32_t> by_shape_;            // line numbers
   std::map<std::uint64_t, std::uint32_t> copies_;  // by kind
   std::unordered_map<std::uint64_t, last_lines> streams_;
   std::vector<std::uint64_t> work_ns_;  // by range
@@ -305,7 +305,7 @@ void run_pass::take_step(std::string const& name) {
   drop_numbered(digest_.ranges, step.name);
 }
 
-/// Those that did anything.
+/// Keeps the GPUs that did any work.
 void run_pass::take_gpus() {
   std::set<std::uint32_t> used;
   for (auto const& [stream, _] : streams_) used.insert(static_cast<std::uint32_t>(stream >> 32));
@@ -316,10 +316,10 @@ void run_pass::take_gpus() {
   }
 }
 
-/// Reads what a comparison needs of one capture: counters in one walk, then the work in order of
-/// time.
+/// Reads the data for a comparison from one capture: counters in one walk, then the work in order
+/// of time.
 ///
-/// `step`: the range that repeats; empty: as find_steps has it.
+/// `step` is the range that repeats; empty: find_steps chooses it.
 result<run_digest> read_run(std::string const& path, std::string const& step) {
   auto opened = capture::reader::open(path);
   if (!opened) return error{opened.message()};
@@ -361,7 +361,8 @@ result<std::vector<compare::run_digest>> read_side(std::vector<std::string> cons
 
 result<two_sides> read_sides(std::vector<std::string> const& base,
                              std::vector<std::string> const& fresh, std::string const& step) {
-  // What one throws, for want of memory, comes out of get(), after the other has ended.
+  // If one of the two throws, for example bad_alloc, the exception leaves this function only after
+  // the other has ended.
   auto reading = std::async(std::launch::async, [&] { return read_side(base, step); });
   auto new_runs = read_side(fresh, step);
   auto base_runs = reading.get();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads both sides of a comparison, at the same time: the durations of kernels, ranges and steps,
-// and what a capture says about the whole run.
+// Reads both sides of a comparison in parallel: the durations of kernels, ranges and steps, and
+// facts about the whole run.
 #pragma once
 
 #include "base/result.hpp"
@@ -14,22 +14,23 @@
 
 namespace gpuprof::host::command {
 
-// What a capture says about the whole run, its time ledger and findings, and its counters about
-// kernels, for a comparison.
+// Reads from a capture for a comparison: the whole run, its time ledger and findings, and the
+// counters of kernels.
 
-/// Of a range whose instances have a number each ("ProfilerStep#12") only the step stands for them.
+/// If each instance of a range has a number ("ProfilerStep#12"), only the step represents them.
 void drop_numbered(std::map<std::string, compare::range_line>& ranges, std::string const& step);
 
 void take_facts(compare::run_digest& digest, trace_contents& trace);
-/// After the kernels: clocks, rates and shares of the roof.
+/// Call it after the kernels; adds clocks, rates and shares of the roof.
 void take_roofline(compare::run_digest& digest, trace_contents& trace,
                    roofline_reading const& read);
-/// Last: only reading shows damage inside the file.
+/// Call it last, because damage inside the file is found only by reading.
 void take_losses(compare::run_digest& digest, trace_contents& trace);
 
-/// The time ledger and the findings of a run, for a comparison.
+/// Adds the time ledger and the findings of a run for a comparison.
 ///
-/// Buckets are of a GPU, the mean of all used; "idle" is the sum of those that begin with it.
+/// Buckets are per GPU, averaged over all used GPUs; "idle" is the sum of all buckets that begin
+/// with it.
 void take_advice(compare::run_digest& digest, trace_contents& trace,
                  roofline_reading const& counters, std::string const& step);
 
@@ -37,7 +38,8 @@ struct two_sides {
   std::vector<compare::run_digest> base, fresh;
 };
 
-/// Names as named_captures takes them. `step`: the range that repeats; empty: found.
+/// Names are those that named_captures accepts. `step` is the range that repeats; empty: it is
+/// found.
 result<two_sides> read_sides(std::vector<std::string> const& base,
                              std::vector<std::string> const& fresh, std::string const& step);
 

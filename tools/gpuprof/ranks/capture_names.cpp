@@ -12,7 +12,7 @@ namespace {
 
 /// Finds the capture that a user names.
 ///
-/// "run" stands for run.gpuprof, as after `gpuprof profile -o run`, where there is no file "run".
+/// "run" means run.gpuprof, as after `gpuprof profile -o run`, if there is no file "run".
 inline std::string named_capture(std::string const& name) {
   std::error_code none;
   if (std::filesystem::is_regular_file(name, none)) return name;

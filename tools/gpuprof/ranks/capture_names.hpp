@@ -15,9 +15,9 @@ inline constexpr char capture_names_help[] =
     "as "
     "the ranks of a job";
 
-/// A folder stands for the captures in it, a pattern ("run.rank*.gpuprof") for what it matches,
-/// "run" for run.gpuprof; a file that is named twice counts once. A name that is no file stays as
-/// it is: who opens it says so. An error for a folder or pattern without captures.
+/// A folder means the captures in it, a pattern ("run.rank*.gpuprof") the files that it matches,
+/// "run" the file run.gpuprof. A file that is named twice counts once. A name without a file stays
+/// as it is; opening it gives the error. Fails for a folder or pattern without captures.
 result<std::vector<std::string>> named_captures(std::span<std::string const> names);
 
 }  // namespace gpuprof::host::command

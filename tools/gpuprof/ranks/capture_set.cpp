@@ -107,7 +107,7 @@ void say_doubled(capture_set& set) {
                             "; name one of them where they are of different runs");
 }
 
-/// torchrun and its like are processes, too, and are captured where all are.
+/// Launchers such as torchrun are processes, too, and are captured if all processes are.
 void leave_out_launchers(capture_set& set) {
   auto const is_launcher = [](auto const& c) { return !c.rank && !c.has_gpu_work; };
   auto const first =
@@ -130,7 +130,8 @@ void say_without_rank(capture_set& set) {
                         ", named by file: no launcher had set RANK or the like");
 }
 
-/// A line where captures differ in what should be the same. No value: nothing is said of it.
+/// Adds a line if captures differ in a value that should be the same. Captures without a value are
+/// ignored.
 template <class Value>
 void say_different(capture_set& set, Value value_of, std::string const& what) {
   std::map<std::string, std::vector<std::string>> labels;
@@ -151,7 +152,7 @@ void say_missing(capture_set& set) {
     size = std::max(size, capture.world_size);
     if (capture.rank) there.insert(*capture.rank);
   }
-  std::erase_if(there, [&](auto rank) { return rank >= size; });  // one that lacks the size
+  std::erase_if(there, [&](auto rank) { return rank >= size; });  // ranks beyond the size
   if (size <= there.size() || there.empty()) return;
   std::vector<std::string> missing;
   auto const count = size - there.size();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several captures as the ranks of a job: which is whose, what does not fit together, and what they
-// have to say, each line once.
+// Treats several captures as the ranks of a job: which capture belongs to which rank, what does not
+// match, and their remarks, each once.
 #pragma once
 
 #include "base/result.hpp"
@@ -19,41 +19,40 @@
 
 namespace gpuprof::host::command {
 
-/// What a capture says about the process that it is of.
+/// Facts about the process of a capture.
 struct ranked_capture {
   std::string path;
-  std::string label;  // "3"; where that would be of several, "3 (pid 5003)"; of no rank: its file
-  std::string
-      file_name;  // for outputs, without extension: "rank3"; where that is not enough, its file
+  std::string label;      // "3"; if not unique, "3 (pid 5003)"; without rank: the file name
+  std::string file_name;  // base name for outputs: "rank3"; if not unique, from the file
   std::optional<std::uint32_t> rank;
   std::uint32_t world_size = 0;  // 0: not known
   std::string host, program, job;
   std::uint32_t process = 0;
   bool has_gpu_work = true;
-  std::map<std::string, std::string> gpus;  // that it could see: UUID, name
-  timestamp_ns begin, end;  // of what was captured, by the host's clock; 0: not known
+  std::map<std::string, std::string> gpus;  // GPUs visible to it: UUID, name
+  timestamp_ns begin, end;  // of the captured time, by the host's clock; 0: not known
 };
 
 struct capture_set {
-  std::vector<ranked_capture> captures;  // by rank; those without one behind
-  std::vector<std::string> remarks;      // a line each: what is missing or does not fit
+  std::vector<ranked_capture> captures;  // sorted by rank; those without a rank come last
+  std::vector<std::string> remarks;      // lines on what is missing or does not match
   bool has_unreadable = false;
 };
 
-/// What this capture says; its label and file name are for capture_set_of to give.
+/// Reads the facts of a capture. capture_set_of() adds label and file name.
 ranked_capture ranked(trace_contents& trace, std::string const& path);
 
-/// Gives labels and file names, says what does not fit. Pure.
+/// Adds labels and file names, and remarks on what does not match. Opens no files.
 capture_set capture_set_of(std::vector<ranked_capture> captures);
 
-/// Opens each for a moment. Those that cannot be read are named in the remarks; an error when that
-/// is all of them.
+/// Opens one capture after the other. The remarks name those that cannot be read; it is an error if
+/// none can.
 result<capture_set> read_capture_set(std::span<std::string const> paths);
 
-// What the captures of several ranks have to say, each line once, and the first lines of a report
-// of all of them.
+// Collects the remarks of several ranks, each line once, and the first lines of a report on all of
+// them.
 
-/// "0, 3 and 5"; of many the first ones.
+/// Returns "0, 3 and 5"; if there are many, only the first ones.
 inline std::string listed_words(std::vector<std::string> const& words) {
   constexpr std::size_t max_shown = 8;
   std::string text;
@@ -73,7 +72,7 @@ class rank_remarks {
     known->second.push_back(rank);
   }
   bool empty() const noexcept { return said_.empty(); }
-  /// "rank 3: ..."; what all of so many ranks say stands alone.
+  /// Returns "rank 3: ..."; a remark that all `ranks` ranks share has no prefix.
   std::vector<std::string> lines(std::size_t ranks) const {
     std::vector<std::string> lines;
     for (auto const& [text, of] : said_)
@@ -87,8 +86,8 @@ class rank_remarks {
   std::vector<std::pair<std::string, std::vector<std::string>>> said_;
 };
 
-/// The first lines of a report of several captures. Records and losses are added up; the time is
-/// that of the longest.
+/// Collects the first lines of a report on several captures. Records and losses are added up; the
+/// time is the longest.
 class joined_heading {
  public:
   void add(text::overview const& one, ranked_capture const& capture);
@@ -96,7 +95,7 @@ class joined_heading {
 
  private:
   text::overview all_;
-  std::map<std::string, text::overview::gpu> gpus_;  // several ranks may see one
+  std::map<std::string, text::overview::gpu> gpus_;  // several ranks may see the same GPU
   rank_remarks losses_, remarks_;
   std::size_t ranks_ = 0;
 };

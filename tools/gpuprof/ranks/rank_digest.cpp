@@ -41,7 +41,7 @@ class digest_pass {
  private:
   struct shape_total {
     std::uint64_t count = 0, ns = 0;
-    std::vector<occurrence> occurrences;  // of collectives
+    std::vector<occurrence> occurrences;  // for collectives
   };
 
   capture::column_set<kernel_record> kernel_columns() const;
@@ -63,7 +63,7 @@ class digest_pass {
   slowed_launches slowed_;
   busy_time busy_;
   std::vector<shape_total> by_shape_;
-  std::vector<std::uint64_t> work_ns_;  // by range: of those that are innermost
+  std::vector<std::uint64_t> work_ns_;  // by innermost range
   rank_digest digest_;
 };
 

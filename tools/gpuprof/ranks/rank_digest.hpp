@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the reports over ranks need of captures: of each one, totals and the moments of collectives,
-// read in one pass and small beside the capture; of all together, their collectives.
+// Data of captures for the reports over ranks. For each capture: totals and the times of
+// collectives, read in one pass and small compared to the capture. For all together: their
+// collectives.
 #pragma once
 
 #include "host/analysis/ranks/clock_offsets.hpp"
@@ -22,10 +23,10 @@ namespace gpuprof::host::command {
 struct rank_digest {
   struct amount {
     std::uint64_t count = 0, ns = 0;
-    std::uint64_t work_ns = 0;  // of ranges: kernels launched inside, collectives left out
+    std::uint64_t work_ns = 0;  // for ranges: kernels launched inside, without collectives
   };
   using amounts = std::map<std::string, amount>;
-  struct names {  // for one way of naming kernels
+  struct names {  // for one style of kernel names
     amounts kernels;
     collective_occurrences collectives;
   };
@@ -36,31 +37,31 @@ struct rank_digest {
   std::size_t devices = 0;
   std::string gpus;
   std::optional<std::int64_t> wall_over_monotonic;
-  std::uint64_t clock_step_ns = 0;  // the wall clock was set by so much during the capture
-  std::map<std::pair<std::string, range_style>, amount> ranges;  // by text
+  std::uint64_t clock_step_ns = 0;  // total by which the wall clock was set during the capture
+  std::map<std::pair<std::string, range_style>, amount> ranges;  // by name
   std::map<kernel_name_style, names> by_style;
-  std::uint64_t slowed = 0;  // launches for whose time that of others stands
+  std::uint64_t slowed = 0;  // launches whose time was replaced by that of others
 };
 
 struct digest_wants {
   bool ranges = false;
   std::set<kernel_name_style> styles;
-  step_ranges const* steps = nullptr;  // collectives are given their step by it; needs ranges
+  step_ranges const* steps = nullptr;  // gives collectives their step; needs ranges
 };
 
 rank_digest read_digest(trace_contents& trace, selection const& wanted, range_scope scope,
                         digest_wants const& wants);
 
-/// The collectives of all ranks of a job, and how far the clocks of their hosts are apart.
+/// The collectives of all ranks of a job, and the differences between the clocks of their hosts.
 struct job_collectives {
   std::vector<collective_occurrences const*> of_rank;
   clock_offsets clocks;
-  std::uint64_t tolerance_ns = 0;  // how far these may be wrong
+  std::uint64_t tolerance_ns = 0;  // possible error of the differences
 
   bool empty() const noexcept;
 };
 
-/// Borrows from the digests, which must know this way of naming kernels.
+/// Borrows from the digests, which must include this style of names.
 job_collectives collectives_of(std::span<ranked_capture const> captures,
                                std::span<rank_digest const> digests, kernel_name_style style);
 

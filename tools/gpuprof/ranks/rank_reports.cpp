@@ -23,7 +23,7 @@ std::string name_of(host_clock const& clock) {
   return clock.host.empty() ? "the host of the first rank" : clock.host;
 }
 
-/// Hosts that the captures do not name are one line, not one each.
+/// Hosts without a name in the captures share one line.
 std::string of_unnamed_hosts(std::span<host_clock const> clocks) {
   double furthest = 0, error = 0;
   std::size_t unnamed = 0, aligned = 0;
@@ -57,7 +57,7 @@ std::string aligned(host_clock const& clock, std::string const& reference) {
          "; taken into account, differences below the error mean nothing";
 }
 
-/// What a reader must know of the clocks behind figures that compare moments on several hosts.
+/// Returns notes on the clocks, for reports that compare times on several hosts.
 std::vector<std::string> clock_notes(clock_offsets const& clocks) {
   std::vector<std::string> notes;
   if (clocks.hosts.empty()) return notes;

@@ -10,7 +10,8 @@
 
 namespace gpuprof::host::command {
 
-/// A digest of each capture, in the same order, with what the report wants.
+/// Makes a report from a digest of each capture, in the same order. The digests must include what
+/// the report needs.
 finished_report report_over_ranks(chosen_report const& report,
                                   std::span<ranked_capture const> captures,
                                   std::span<rank_digest const> digests);

@@ -23,7 +23,7 @@ std::size_t place_of(std::string const& name, std::vector<text::column> const& c
   return not_there;
 }
 
-/// Hands on the lines of a rank, in the columns of all.
+/// Passes on the lines of a rank, in the columns that all ranks share.
 void take_lines(text::table const& from, std::string_view rank,
                 std::vector<text::column> const& columns,
                 std::function<void(text::row const&)> const& take) {
@@ -37,16 +37,16 @@ void take_lines(text::table const& from, std::string_view rank,
   });
 }
 
-/// A report that cannot be added up: the lines of each rank one after the other.
+/// For a report that cannot be added up, shows the lines of each rank one after the other.
 ///
-/// Some reports have columns only where a capture has something for them.
+/// Some reports have certain columns only if a capture has values for them.
 void add_columns(std::vector<text::column>& to, std::vector<text::column> const& more) {
   for (auto const& column : more)
     if (place_of(column.name, to) == not_there) to.push_back(column);
 }
 
 /// Name, title and columns are those of `like`. The captures are read again whenever rows are
-/// wanted, so that no more than one is in memory.
+/// needed, so that only one is in memory at a time.
 text::table lines_of_each(text::table const& like, capture_set const& set,
                           chosen_report const& report, rank_stats_inputs const& inputs) {
   text::table table{like.name, like.title, {{"Rank", text::column_kind::text}}, {}};
@@ -82,7 +82,7 @@ class maker {
  private:
   struct joined_report {
     report::summed_table sums;
-    text::table like;  // of a report that is not added up
+    text::table like;  // for a report that is not added up
     finished_report alone;
     rank_remarks missing, notes;
     bool is_there = false, is_summed = false;
@@ -102,7 +102,7 @@ class maker {
   joined_heading heading_;
   text::overview last_overview_;
   std::vector<ranked_capture> used_;
-  std::vector<std::string> labels_;  // of those used
+  std::vector<std::string> labels_;  // of the captures in used_
   std::vector<rank_digest> digests_;
 };
 

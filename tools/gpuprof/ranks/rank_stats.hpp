@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reports of `gpuprof stats` over several captures, one of which is open at a time.
+// The reports of `gpuprof stats` over several captures. Only one capture is open at a time.
 #pragma once
 
 #include "ranks/capture_set.hpp"
@@ -20,10 +20,10 @@ struct rank_stats_inputs {
 struct rank_stats {
   std::vector<finished_report> reports;
   std::vector<std::string> heading;
-  std::vector<std::string> remarks;  // captures that were left out, and why
+  std::vector<std::string> remarks;  // captures left out, with the reason
 };
 
-/// Reports that can be added up are, of the others each rank's lines follow each other.
+/// Adds up reports if possible; others list the lines of each rank one after the other.
 struct rank_stats_outcome {
   std::optional<rank_stats> made;
   stats_failure failure;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a JSON object, member by member, and a finished report as a page holds it.
+// Writes a JSON object member by member, and a finished report in the form used in a page.
 #pragma once
 
 #include "base/utf8.hpp"
@@ -39,7 +39,7 @@ class json_members {
   std::string text_;
 };
 
-/// A finished report as a page holds it.
+/// Writes a finished report in the form used in a page.
 ///
 /// {"title", "rows": [...], "left_out", "notes": [...]} or {"title", "missing": "why"}.
 std::string table_document(finished_report const& report, std::size_t max_rows);

@@ -14,7 +14,7 @@ namespace {
 using report::append_json_array;
 using report::json_object;
 
-constexpr std::size_t max_places = 200;  // more than a list to choose from can hold
+constexpr std::size_t max_places = 200;  // the maximum for a list to choose from
 
 extent3 extent_of(captured_extent const& e) {
   return {e.x, e.y, e.z};
@@ -72,7 +72,7 @@ void append_occupancy(json_object& o, page::launch_geometry const& geometry,
   o.whole("blocks_per_sm", now->blocks_per_sm);
   o.member("limited_by",
            [&](std::string& to) { report::append_json_texts(to, limiters_of(*now)); });
-  // How many clusters fit on the GPU is not known here.
+  // The number of clusters that fit on the GPU is not known here.
   if (geometry.cluster.x <= 1 && geometry.cluster.y <= 1 && geometry.cluster.z <= 1)
     o.number("waves", waves_of(shape, *now, device->sm_count));
 }
@@ -133,7 +133,7 @@ void append_neighbors(std::string& out, std::vector<page::neighbor> const& list)
   });
 }
 
-/// Means by position, null where nothing was sampled.
+/// Writes means by position, null if there was no sample.
 void append_course(std::string& out, page::sample_course const& course) {
   json_object o(out);
   o.text("metric", course.metric);
@@ -259,7 +259,7 @@ class named_cells {
   std::vector<text::column> const& columns_;
 };
 
-/// "264    1    1".
+/// Parses "264    1    1".
 std::optional<captured_extent> extent_of(std::string_view text) {
   captured_extent extent;
   if (std::sscanf(std::string(text).c_str(), "%u %u %u", &extent.x, &extent.y, &extent.z) != 3)
@@ -267,7 +267,7 @@ std::optional<captured_extent> extent_of(std::string_view text) {
   return extent;
 }
 
-/// Returns how many lines are not among them.
+/// Returns how many lines did not fit.
 std::size_t take_lines(text::table const& table, bool with_extents, std::size_t max_lines,
                        std::vector<page::watched_line>& lines) {
   named_cells const cells(table);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of which a page has details, and these details as one JSON object.
+// Chooses the kernels for which a page has details, and writes these details as one JSON object.
 #pragma once
 
 #include "host/page/kernel_details.hpp"
@@ -15,22 +15,23 @@
 
 namespace gpuprof::host::command {
 
-/// Which kernels a page has details of: those with most time, as `gpuprof stats` lists them.
+/// The kernels for which a page has details: those with the longest time in `gpuprof stats`.
 struct watched_kernels {
   std::vector<page::watched_line> kernels, signatures;  // the longest time first
-  std::size_t more_kernels = 0, more_signatures = 0;    // that a page has no room for
+  std::size_t more_kernels = 0, more_signatures = 0;    // did not fit in the page
 };
 
-/// Out of cuda_gpu_kern_sum and cuda_gpu_kern_gb_sum, where they are among the reports; of the
-/// latter half as many again.
+/// Takes kernels from cuda_gpu_kern_sum, and half as many again from cuda_gpu_kern_gb_sum, if these
+/// reports exist.
 watched_kernels kernels_to_watch(std::vector<finished_report> const& reports,
                                  std::size_t max_kernels);
 
-/// A kernel by its correlation and its start: those of a graph share a correlation.
+/// Identifies a kernel by correlation and start, because the kernels of a graph share a
+/// correlation.
 using kernel_moment = std::pair<std::uint32_t, std::uint64_t>;
-/// What stands in sums for launches that reading counters has slowed, in ns.
+/// Durations in ns that sums use instead, for launches slowed by the reading of counters.
 using undisturbed_lengths = std::map<kernel_moment, std::uint64_t>;
-/// `to` is filled in the walk that the kernels join.
+/// `to` is filled during the walk that `kernels` joins.
 void note_undisturbed(summed_kernels& kernels, undisturbed_lengths& to);
 
 /// {"kernels": [LINE...], "signatures": [LINE...], "more_kernels", "more_signatures", "names":

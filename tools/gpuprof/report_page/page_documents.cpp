@@ -57,8 +57,8 @@ std::string roofline_document(trace_contents& trace, roofline_reading const& rea
   return std::move(members).take();
 }
 
-/// One walk over the records for what the commands say of sums: the tables, the roofline and the
-/// ranges. Does not move: its parts refer to each other.
+/// Walks once over the records for all sums: the tables, the roofline and the ranges. Must not be
+/// moved, because its parts refer to each other.
 class walked_parts {
  public:
   walked_parts(trace_contents& trace, parts_inputs const& inputs)
@@ -77,14 +77,14 @@ class walked_parts {
   roofline_reading const& counters() const noexcept { return counters_; }
   undisturbed_lengths const& undisturbed() const noexcept { return undisturbed_; }
 
-  /// Once: what it is made from is not kept.
+  /// Call it once, because its data are then released.
   std::string stats(watched_kernels& watched) {
     auto text = tables_document(watched);
     stats_.reset();
     return text;
   }
 
-  /// {"missing": "why"} where nothing was counted.
+  /// Returns {"missing": "why"} if nothing was counted.
   std::string roofline_of() {
     if (roofs_) return roofline_document(trace_, counters_, *roofs_, peaks_, inputs_.max_rows);
     json_members members;
@@ -140,7 +140,8 @@ class walked_parts {
   std::optional<roofline> roofs_;
 };
 
-/// What analyze says, or {"missing": "why"}: a capture of ranges alone has a page, too.
+/// Returns the result of analyze, or {"missing": "why"}: a capture with only ranges has a page,
+/// too.
 std::string advice_text(advice_outcome const& outcome) {
   std::string text;
   if (outcome.made) {
@@ -176,11 +177,12 @@ captured_stretch around(page::timeline_step const& step) {
   return {step.begin_ns - std::min(edge, step.begin_ns), step.begin_ns + length + edge};
 }
 
-/// What people look at first: the slowest step, one of median time, and more slow ones.
+/// Returns the steps that people look at first: the slowest, one with median time, and more slow
+/// ones.
 std::vector<captured_stretch> steps_to_look_into(page::timeline_steps const& steps,
                                                  std::size_t max_slow) {
   auto by_time = steps.shown;
-  // As the page does, which goes to the first of the slowest.
+  // The page sorts in the same way and goes to the first of the slowest.
   std::stable_sort(by_time.begin(), by_time.end(),
                    [](auto const& a, auto const& b) { return a.period_ns > b.period_ns; });
   std::vector<captured_stretch> windows;
@@ -216,7 +218,7 @@ class details_listener final : public page::record_listener {
   undisturbed_lengths const& undisturbed_;
 };
 
-/// Of the timeline the first pass; the details of kernels, read in the same, packed.
+/// Makes the first pass of the timeline. Returns the details of kernels from the same pass, packed.
 std::string read_details(page::timeline_reader& bars, parts_inputs const& inputs,
                          watched_kernels const& watched, undisturbed_lengths const& undisturbed,
                          trace_contents& trace) {
@@ -227,7 +229,7 @@ std::string read_details(page::timeline_reader& bars, parts_inputs const& inputs
   return page::packed(kernel_document(watched, details, trace));
 }
 
-/// What analyze says, and what its pass through the capture hears of for the timeline.
+/// The result of analyze, and the data for the timeline from its pass over the capture.
 struct advice_read {
   explicit advice_read(std::size_t max_bars)
       : limits(max_bars), idle(limits.idle_bars, limits.finer_bars) {}
@@ -251,7 +253,7 @@ struct advice_read {
     return text;
   }
 
-  /// Those of which each gap is known, after what the exact times of steps say.
+  /// The steps to show by their exact times, then the windows in which each gap is known.
   std::vector<captured_stretch> to_look_into() const {
     auto all = steps_to_look_into(steps, 1);
     all.insert(all.end(), looked_into.begin(), looked_into.end());
@@ -275,8 +277,8 @@ result<std::string> advice_document(advice_inputs const& inputs, report::ledger*
   return text;
 }
 
-// The words of analyze and the timeline are read in order of time, each by a thread with a
-// reader of its own, after the one walk for all sums.
+// After the one walk for all sums, the advice and the timeline are read in order of time, each by a
+// thread with its own reader.
 result<capture_parts> read_parts(parts_inputs const& inputs) try {
   auto opened = capture::reader::open(inputs.capture);
   if (!opened) return error{opened.message()};

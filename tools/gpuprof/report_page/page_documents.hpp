@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a page shows of a capture: the documents that the other commands write, and the timeline.
+// The parts of a page for one capture: the documents that the other commands write, and the
+// timeline.
 #pragma once
 
 #include "analyze/read_advice.hpp"
@@ -15,24 +16,24 @@ namespace gpuprof::host::command {
 
 struct parts_inputs {
   std::string capture;
-  std::string step_name;          // empty: found
-  std::size_t max_bars = 0;       // of the timeline
-  std::size_t max_rows = 0;       // of each table
-  std::size_t max_paths = 0;      // of the tree of ranges
-  std::size_t max_kernels = 0;    // with details
-  std::function<void()> advance;  // hears of each record of the timeline
+  std::string step_name;          // empty: found automatically
+  std::size_t max_bars = 0;       // limit for the timeline
+  std::size_t max_rows = 0;       // limit for each table
+  std::size_t max_paths = 0;      // limit for the tree of ranges
+  std::size_t max_kernels = 0;    // limit for kernels with details
+  std::function<void()> advance;  // called for each record of the timeline
 };
 
 struct capture_parts {
   std::vector<page::data_block> blocks;
-  report::ledger time;  // as analyze has it
+  report::ledger time;  // as in `gpuprof analyze`
 };
 
-/// Numbers are those of `analyze`, `roofline` and `stats`: the same code writes them.
+/// The numbers equal those of `analyze`, `roofline` and `stats`, because the same code writes them.
 result<capture_parts> read_parts(parts_inputs const& inputs);
 
-/// What analyze says, or {"missing": "why"}. An error only for options that cannot be. `time`: null
-/// where it is not wanted.
+/// Returns the result of analyze, or {"missing": "why"}. Fails only if options are wrong. `time`
+/// may be null.
 result<std::string> advice_document(advice_inputs const& inputs, report::ledger* time);
 
 }  // namespace gpuprof::host::command

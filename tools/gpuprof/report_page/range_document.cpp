@@ -11,7 +11,7 @@
 namespace gpuprof::host::command {
 namespace {
 
-/// What was reached in each place, by its number.
+/// Returns the rates reached in each place, by the number of the place.
 std::map<std::string, roofline_row> figures_of(bounded_paths const& made,
                                                counted_ranges const* counted) {
   std::map<std::string, roofline_row> rows;

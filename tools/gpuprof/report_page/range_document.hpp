@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranges of a capture as a tree that a page can draw: times with and without what is inside,
-// and what was reached in each place.
+// The ranges of a capture as a tree for a page: times with and without inner ranges, and the rates
+// reached in each place.
 #pragma once
 
 #include "host/analysis/range_paths.hpp"
@@ -16,7 +16,8 @@
 
 namespace gpuprof::host::command {
 
-/// Its figures are from one roofline, which was read with ranges; null: nothing was counted.
+/// Both must come from one roofline that was read with ranges. A null pointer means that nothing
+/// was counted.
 struct counted_ranges {
   roofline_reading const& read;
   roofline const& roofs;
@@ -25,17 +26,18 @@ struct counted_ranges {
 /// Sums the work of a capture by places in its tree of ranges, in a walk.
 class range_places {
  public:
-  /// `step_name`: the range that is a step; empty: it is found. The trace outlives it.
+  /// `step_name` is the range that is a step; empty: it is found. The trace must outlive this
+  /// object.
   range_places(trace_contents& trace, std::string const& step_name);
   range_places(range_places const&) = delete;
   range_places& operator=(range_places const&) = delete;
 
   void join(capture_walk& walk, summed_kernels& kernels);
 
-  /// After the walk. {"paths": [{"name", "parent", "style", "joined", "instances", "cpu_ns",
-  /// "own_cpu_ns", "gpu_ns", "own_gpu_ns", "operations", "flops", "dram_bytes_per_second",
-  /// "l2_bytes_per_second", "bound_by", "of_roof"}], "joined", "slow_steps": [...],
-  /// "slow_beyond_ns"}. `parent`: its place in the list, or null.
+  /// Call it after the walk. Returns {"paths": [{"name", "parent", "style", "joined", "instances",
+  /// "cpu_ns", "own_cpu_ns", "gpu_ns", "own_gpu_ns", "operations", "flops",
+  /// "dram_bytes_per_second", "l2_bytes_per_second", "bound_by", "of_roof"}], "joined",
+  /// "slow_steps": [...], "slow_beyond_ns"}. `parent` is an index in the list, or null.
   std::string document(report::ledger const& time, counted_ranges const* counted,
                        std::size_t max_paths) const;
 

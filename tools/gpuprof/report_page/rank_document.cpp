@@ -18,7 +18,7 @@
 namespace gpuprof::host::command {
 namespace {
 
-// A heat map of more is as wide as no screen, and slow to draw.
+// A larger heat map is wider than any screen, and slow to draw.
 constexpr std::size_t max_cells = 60'000, least_steps_shown = 20;
 constexpr std::size_t max_rows_of_rank = 1000;
 constexpr std::array<std::string_view, 4> reports{"ranks_sum", "ranks_collective_sum",
@@ -28,7 +28,7 @@ std::string whole_ns(double ns) {
   return std::to_string(std::llround(ns));
 }
 
-/// [value_of(0), value_of(1), ...]
+/// Writes [value_of(0), value_of(1), ...].
 template <class Value>
 void append_list(std::string& to, std::size_t count, Value value_of) {
   auto separator = '[';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a page says of the ranks of a job beside each other: what `analyze` and `stats` say of
-// several captures, and the time of each step on each rank.
+// The part of a page that compares the ranks of a job: results of `analyze` and `stats` for several
+// captures, and the time of each step on each rank.
 #pragma once
 
 #include "base/result.hpp"
@@ -19,14 +19,15 @@
 
 namespace gpuprof::host::command {
 
-/// The steps of each rank, rank by rank; as many as a page can draw.
+/// The steps of each rank, as many as a page can draw.
 class rank_steps {
  public:
   explicit rank_steps(std::size_t ranks);
 
   void add(report::ledger const& time);
-  /// {"shown", "left_out", "of": [{"period_ns": [...], "ns": {bucket: [...]}, "wait_ns": [...]}]};
-  /// a bucket that no step of the rank has is left out, and waits where there are no collectives.
+  /// Returns {"shown", "left_out", "of": [{"period_ns": [...], "ns": {bucket: [...]}, "wait_ns":
+  /// [...]}]}. Buckets without time in any step of the rank are left out, and so are waits if there
+  /// are no collectives.
   std::string document(std::vector<std::vector<std::uint64_t>> const& waits) const;
 
  private:
@@ -39,20 +40,19 @@ class rank_steps {
   std::vector<one_rank> ranks_;
 };
 
-/// Reads the ranks of a job, one capture open at a time, for the part of a page that shows them
-/// beside each other.
+/// Reads the ranks of a job, one capture at a time, for the part of a page that compares them.
 class rank_reading {
  public:
   result<void> add(ranked_capture const& capture, std::string const& step_name);
 
   std::vector<std::string> heading() const { return heading_.lines(); }
-  /// As `gpuprof stats` makes it; a report over ranks.
+  /// Returns a report over ranks, as `gpuprof stats` makes it.
   finished_report report(std::string_view name) const;
-  /// The first capture, and of the others those whose kernels work for the longest time; all of
-  /// them `count`.
+  /// Returns `count` captures: the first one, and those of the others whose kernels run for the
+  /// longest time.
   std::set<std::size_t> slowest(std::size_t count) const;
-  /// By rank and step: how long its collectives waited for the rank that began last. Empty where
-  /// there are no collectives.
+  /// By rank and step: how long collectives waited for the rank that began last. Empty if there are
+  /// no collectives.
   std::vector<std::vector<std::uint64_t>> waits() const;
 
  private:

@@ -20,10 +20,10 @@
 namespace gpuprof::host::command {
 namespace {
 
-/// What a page says of two sides: what `gpuprof compare` says.
+/// Writes the part of a page that compares two sides, as `gpuprof compare` does.
 ///
 /// {"headlines": [...], "compare": as `gpuprof compare -f json` has it}, or {"missing": "why"} for
-/// captures of different programs, unless these are wanted.
+/// captures of different programs, unless these are allowed.
 result<std::string> comparison_document(std::vector<std::string> const& base,
                                         std::vector<std::string> const& fresh,
                                         std::string const& step_name, bool different_programs) {
@@ -44,13 +44,14 @@ result<std::string> comparison_document(std::vector<std::string> const& base,
   return std::move(members).take();
 }
 
-// A browser sorts so many lines of a table at once.
+// A browser can sort this many lines of a table without delay.
 constexpr std::size_t max_rows = 5000, least_rows = 500, least_bars = 7500;
 constexpr std::size_t max_paths = 2000,
-                      least_paths = 200;  // narrower ones are no wider than a pixel
-// Histograms and points of these take half a megabyte.
+                      least_paths = 200;  // further ones are narrower than a pixel
+// Histograms and points of this many kernels take half a megabyte.
 constexpr std::size_t max_kernels = 200, least_kernels = 10;
-// Of others a page has what compares them alone: it is a file that is mailed.
+// Further captures have only the data for comparison, because the page must be small enough to
+// mail.
 constexpr std::size_t max_with_parts = 64;
 
 std::string file_name_of(std::string const& path) {
@@ -70,13 +71,13 @@ result<page::page_contents> page_of_one(page_inputs const& inputs) {
                              std::move(parts->blocks)};
 }
 
-/// The captures that a reader may choose from, and what is embedded of each.
+/// The captures that a reader may choose from, and the embedded data of each.
 class several_captures {
  public:
   several_captures(page_inputs const& inputs, page::page_contents& to, std::size_t count)
       : inputs_(inputs), to_(to), with_parts_(std::min(count, max_with_parts)) {}
 
-  /// What limits the parts of a capture: all of them share a page.
+  /// Limits for the parts of a capture, because all captures share a page.
   parts_inputs of(std::string const& path) const {
     return {.capture = path,
             .step_name = inputs_.step_name,
@@ -89,7 +90,8 @@ class several_captures {
 
   std::size_t with_parts() const noexcept { return with_parts_; }
 
-  /// The parts, if it is one of `with_parts()` that have them; the time ledger in any case.
+  /// Adds the parts, if the capture is one of the `with_parts()` that have them, and in any case
+  /// the time ledger.
   result<report::ledger> add(std::string const& path, std::string const& label, bool has_parts) {
     auto const number = count_++;
     capture_parts parts;
@@ -156,7 +158,7 @@ result<page::page_contents> page_of_sides(page_inputs const& inputs) {
   page::page_contents contents;
   contents.title = file_name_of(inputs.captures.front()) + " against " +
                    file_name_of(inputs.against.front()) + " - gpuprof report";
-  // First: it says what captures cannot be compared.
+  // Called first, because it says if captures cannot be compared.
   auto document = comparison_document(inputs.captures, inputs.against, inputs.step_name,
                                       inputs.different_programs);
   if (!document) return error{document.message()};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A page of one capture, or of several: the ranks of a job, or what is compared.
+// A page of one capture, or of several: the ranks of a job, or two sides of a comparison.
 #pragma once
 
 #include "base/result.hpp"
@@ -14,14 +14,15 @@ namespace gpuprof::host::command {
 
 struct page_inputs {
   std::vector<std::string> captures;
-  std::vector<std::string> against;  // the new side of a comparison; empty: there is none
+  std::vector<std::string> against;  // the new side of a comparison; empty: no comparison
   bool different_programs = false;
-  std::string step_name;          // empty: found
-  std::size_t max_bars = 0;       // of all timelines together
-  std::function<void()> advance;  // hears of each record of the timelines
+  std::string step_name;          // empty: found automatically
+  std::size_t max_bars = 0;       // limit for all timelines together
+  std::function<void()> advance;  // called for each record of the timelines
 };
 
-/// Blocks of several captures begin with "capture-N-"; "captures" says what each is.
+/// With several captures, the names of their blocks begin with "capture-N-"; "captures" describes
+/// each.
 result<page::page_contents> read_page(page_inputs const& inputs);
 
 }  // namespace gpuprof::host::command

@@ -41,7 +41,7 @@ int fail(int code, std::string const& message) {
   return code;
 }
 
-/// "payload" and "payload.FIELD" are of ranges, all else is a label.
+/// "payload" and "payload.FIELD" refer to ranges; everything else is a label.
 sweep_question question_of(sweep_options const& options, range_scope scope) {
   constexpr std::string_view payload = "payload";
   sweep_question question;
@@ -74,7 +74,7 @@ int write(sweep_options const& options, sweep_format format, report::sweep const
   auto const out = output_file::open(options.output, options.force_overwrite, options.files);
   if (!out) return fail(1, out.message());
   auto const sink = [&](std::string_view text) { out->put(text); };
-  if (format != sweep_format::table && format != sweep_format::json)  // which have them inside
+  if (format != sweep_format::table && format != sweep_format::json)  // these formats contain them
     for (auto const& note : of.facts.notes) fail(0, note);
   switch (format) {
     case sweep_format::table:

@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t max_sizes_named = 4, max_left_out_named = 6;
 
-/// Of the shares of the mix of reads and writes that there was, the middle one.
+/// Returns the median DRAM roof, computed from rates and shares: the roof for the actual mix of
+/// reads and writes.
 std::optional<double> roof_of_the_mix(std::span<roofline_row const> rows) {
   std::vector<double> roofs;
   for (auto const& row : rows)
@@ -37,7 +38,7 @@ report::roofline_roofs drawn_roofs(std::span<roofline_row const> rows,
   return roofs;
 }
 
-/// Collects the captures of a sweep, and what a reader must know of them.
+/// Collects the captures of a sweep, with notes for readers.
 class collection {
  public:
   void take(std::string const& path, swept_capture of) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts the points of several captures together, and says what does not fit.
+// Combines the points of several captures, and says what does not match.
 #pragma once
 
 #include "host/report/sweep_report.hpp"
@@ -11,7 +11,7 @@
 
 namespace gpuprof::host::command {
 
-/// Captures that say nothing to the question are named in the notes; a failure when all of them do.
+/// The notes name captures that do not answer the question; it is a failure if none does.
 std::variant<report::sweep, sweep_failure> sweep_of_captures(std::span<std::string const> paths,
                                                              sweep_question const& question,
                                                              std::string const& over);

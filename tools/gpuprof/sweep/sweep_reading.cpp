@@ -45,7 +45,7 @@ std::string number_text(double value) {
   return text;
 }
 
-/// "m, n, k and 4 more".
+/// Returns "m, n, k and 4 more".
 std::string listed(std::set<std::string> const& names) {
   std::string text;
   std::size_t shown = 0;
@@ -61,7 +61,7 @@ bool is_named(std::string const& name, std::string const& field) {
                            name[name.size() - field.size() - 1] == '.');
 }
 
-/// Reads labels out of payloads, and remembers why there are none.
+/// Reads labels from payloads, and remembers why there are none.
 class payload_reading {
  public:
   payload_reading(trace_contents& trace, std::string const& field)
@@ -86,7 +86,7 @@ class payload_reading {
     return known->second;
   }
 
-  /// Of what was seen, when nothing had a label.
+  /// Explains from the payloads seen why none had a label.
   std::string why_none() const {
     if (several_)
       return "payloads have several fields, name one: --over payload.FIELD, of " + listed(seen_);
@@ -177,12 +177,12 @@ result<range_groups> groups_by_payload(trace_contents& trace,
 
 namespace {
 
-/// Group 0 is line 1: a key of nothing is of the ranges that no group has.
+/// Group 0 is line 1, because an empty key stands for the ranges without a group.
 range_key line_of(std::uint32_t group) {
   return {.name = static_cast<name_id>(group + 1), .domain = {}, .style = {}};
 }
 
-/// The label of a capture, and the ranges that count: those of the name, or any.
+/// Takes the label of a capture; the ranges that count are those of the name, or any.
 result<range_groups> groups_by_label(trace_contents& trace,
                                      std::optional<range_expression> const& ranges,
                                      std::string const& label) {
@@ -202,7 +202,7 @@ result<range_groups> groups_by_label(trace_contents& trace,
   return out;
 }
 
-/// Every kernel once, as the roofline by kernel has them.
+/// Counts every kernel once, as in the roofline by kernel.
 range_work everything(workload_times const& times) {
   range_work all;
   for (std::uint32_t i = 0; i < times.size(); ++i)
@@ -210,7 +210,7 @@ range_work everything(workload_times const& times) {
   return all;
 }
 
-/// What ranges declare is of all that ran in them: it is taken where that is most of `all`.
+/// Declarations of ranges cover all work in them. They are used if that is most of `all`.
 void take_declared(range_work& all, range_work const& of_ranges, double all_ns) {
   if (static_cast<double>(of_ranges.declared_ns) >= least_known_share * all_ns) {
     all.declared_flops = of_ranges.declared_flops;
@@ -246,7 +246,7 @@ sweep_point point_of(std::string const& label, roofline_row const& row, range_wo
   return point;
 }
 
-/// Of an interpreter also the script: "python3 train.py".
+/// Includes the script of an interpreter: "python3 train.py".
 std::string program_of(trace_contents const& trace) {
   auto program = trace.fact("process.program");
   std::istringstream words(trace.fact("process.command_line"));
@@ -272,7 +272,7 @@ void describe(swept_capture& out, trace_contents& trace, roofline_reading const&
   for (auto& line : trace.missing()) out.notes.push_back(std::move(line));
 }
 
-/// The work of each group; of groups without any, none.
+/// Returns the work of each group; groups without work have an empty entry.
 std::vector<range_work> work_of_groups(roofline_reading const& read, std::size_t groups) {
   std::vector<range_work> out(groups);
   for (auto const& work : read.ranges()) {
@@ -282,7 +282,7 @@ std::vector<range_work> work_of_groups(roofline_reading const& read, std::size_t
   return out;
 }
 
-/// Without a range the capture itself is the one group: whatever ran, in ranges or not.
+/// Without a range, the capture is the only group: all its work counts, in ranges or not.
 void take_all(std::vector<range_work>& works, roofline_reading const& read, roofline const& roofs,
               bool with_declared) {
   auto all = everything(read.times());

@@ -20,45 +20,46 @@
 
 namespace gpuprof::host::command {
 
-// Which ranges of a capture carry which value in their NVTX payload.
+// Groups the ranges of a capture by a value in their NVTX payload.
 
-/// Ranges of a capture, divided.
+/// Ranges of a capture, divided into groups.
 struct range_groups {
   std::vector<std::string> labels;       // by group
   std::vector<std::uint32_t> of_ranges;  // by index in the range tree; no_range: in no group
-  std::string name;                      // of the ranges, as reports show it
+  std::string name;                      // name of the ranges, as in reports
 };
 
-/// The values in the JSON of a payload: {"shape": {"m": 8}} has "shape.m"; what is no object has
-/// one without a name. Empty where the text is no JSON.
+/// Returns the values in the JSON of a payload: {"shape": {"m": 8}} has "shape.m"; a value that is
+/// not an object has an empty name. Empty if the text is not JSON.
 std::vector<std::pair<std::string, std::string>> payload_fields(std::string_view json);
 
-/// By the number or text of a field, the whole name or its last part; empty: by the payload that is
-/// one value. Of the ranges that are asked for, else of those of the one name that has payloads.
+/// Groups by the number or text of a field, given by its whole name or its last part; if empty, by
+/// a payload that is a single value. Uses the requested ranges, or else those of the only name that
+/// has payloads.
 result<range_groups> groups_by_payload(trace_contents& trace,
                                        std::optional<range_expression> const& ranges,
                                        std::string const& field);
 
 struct sweep_question {
   bool by_payload = false;
-  std::string over;        // of a label its name, of a payload its field or nothing
+  std::string over;        // name of the label, or field of the payload (may be empty)
   std::string range;       // empty: any
   filter_options filters;  // kernels and device
   range_scope scope{};
-  /// Only of ranges are calls the ranges themselves.
+  /// If ranges are counted, each range is a call.
   bool counts_ranges() const noexcept { return by_payload || !range.empty(); }
 };
 
 struct swept_capture {
   std::vector<sweep_point> points;
-  std::vector<roofline_row> rows;  // of each point
-  measured_roofs roofs;            // of the first GPU that has some
+  std::vector<roofline_row> rows;  // one per point
+  measured_roofs roofs;            // of the first GPU that has roofs
   std::string device, program;
-  std::string range;               // as reports show it; empty: any
-  std::vector<std::string> notes;  // what was lost, what was left out
+  std::string range;               // name as in reports; empty: any
+  std::vector<std::string> notes;  // what was lost or left out
 };
 
-/// An error: the capture says nothing to the question; `wrong_options`: no capture would.
+/// The capture does not answer the question. If `wrong_options` is set, no capture would.
 struct sweep_failure {
   std::string message;
   bool wrong_options = false;

@@ -12,8 +12,8 @@
 namespace gpuprof::guest {
 namespace {
 
-// Each cycle takes a start and a stop of 17 ms together: with 8 ranges a launch that is read costs
-// 3.3 ms, with 64 1.4. More of them make the first start longer and save little.
+// Each cycle needs a start and a stop, 17 ms together: with 8 ranges, reading a launch costs 3.3
+// ms, with 64 it costs 1.4 ms. More ranges make the first start longer and save little.
 constexpr std::size_t ranges_of_every_launch = 64;
 
 }  // namespace
@@ -21,7 +21,7 @@ constexpr std::size_t ranges_of_every_launch = 64;
 bool context_readings::begin_again(CUcontext context, context_id id, device_id device) noexcept {
   auto left = life::left;
   if (!life_.compare_exchange_strong(left, life::begins)) return false;
-  id_.store(context_id{});  // until it is whole nobody finds it
+  id_.store(context_id{});  // not found until all is set
   context_.store(context);
   device_.store(device);
   streams.forget();
@@ -45,8 +45,8 @@ void context_readings::prepare(cupti_api const& api, prepared_counters const& co
   if (every_launch) limits_.max_ranges = ranges_of_every_launch;
 }
 
-// A range profiler keeps the configuration of its first start, whatever it is given later: each
-// group gets one of its own, which costs 0.15 s.
+// A range profiler keeps the configuration of its first start, even if it is given another one
+// later. So each group gets its own profiler, which costs 0.15 s.
 result<void> context_readings::start(launch_signature::groups wanted, std::uint64_t now_ns) {
   auto const is_wanted = [&](prepared_group const& group) {
     auto const number = static_cast<unsigned>(&group - counters_->data());
@@ -106,8 +106,8 @@ bool context_readings::pop(bool is_kept, correlation_id correlation) noexcept {
   return kept;
 }
 
-// All passes are run, also those that nobody wants: CUPTI goes through them one by one, whatever it
-// is told.
+// Runs all passes, even those that are useless, because CUPTI goes through them in order regardless
+// of the configuration.
 result<void> context_readings::turn_pass(std::uint64_t now_ns, std::optional<reading_batch>& done) {
   auto const before = monotonic_ns();
   do {
@@ -138,7 +138,7 @@ result<void> context_readings::finish(std::optional<reading_batch>& done) {
   if (!all) return error{all.message()};
   auto const in_midst = !*all;
   auto ok = take_counted(done);
-  if (in_midst) release();  // CUPTI would go on with the pass that comes next
+  if (in_midst) release();  // else CUPTI would go on with the next pass
   return ok;
 }
 

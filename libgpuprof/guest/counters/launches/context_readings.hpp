@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counters of one context: its range profiler, and the way of readings through its passes.
+// Owns the counters of one context: its range profiler, and the passes of its readings.
 #pragma once
 
 #include "guest/counters/device_turn.hpp"
@@ -16,22 +16,23 @@
 
 namespace gpuprof::guest {
 
-/// What was counted in a cycle, not evaluated yet.
+/// Counts of a cycle, not evaluated yet.
 struct reading_batch {
   cycle_group group;
   counted_ranges counted;
-  std::vector<reading> readings;  // by number of their range
+  std::vector<reading> readings;  // by number of the range
 };
 
-/// The worker's thread, but for what says otherwise. What calls CUPTI here waits for the GPU and
-/// holds all launches: only while the context is known to be idle, and the gate is held.
+/// Used by the worker's thread only, unless noted. Functions that call CUPTI wait for the GPU and
+/// block all launches: call them only while the context is known to be idle and the gate is held.
 class context_readings {
  public:
   context_readings(CUcontext context, context_id id, device_id device, cuda_driver const& driver)
       : streams(driver), context_(context), id_(id), device_(device) {}
 
-  /// For another context, if this one has ended and nothing of it is left. Any thread; true for one
-  /// of those that try at once. It is never destroyed: a call may still have a reference to it.
+  /// Reuses this object for another context, if the old one has ended and leave() was called. Any
+  /// thread; of several concurrent calls one returns true. The object is never destroyed, because a
+  /// call may still have a reference to it.
   bool begin_again(CUcontext context, context_id id, device_id device) noexcept;
 
   context_streams streams;  // any thread
@@ -52,39 +53,40 @@ class context_readings {
   /// `counters` outlives this object.
   void prepare(cupti_api const& api, prepared_counters const& counters, bool every_launch);
   bool is_prepared() const noexcept { return counters_ != nullptr; }
-  /// Another thread may look at these two.
+  /// Other threads may read these two.
   bool holds_counters() const noexcept { return holds_counters_.load(); }
   bool is_counting() const noexcept { return is_counting_.load(); }
 
-  /// Null: no cycle is on.
+  /// Null if no cycle is running.
   reading_cycle* cycle() noexcept { return cycle_ ? &*cycle_ : nullptr; }
-  /// Stopped in the midst of its passes it has to be set up anew.
+  /// True if a cycle with several passes is running: if it is stopped, it must be set up again.
   bool has_passes_left() const noexcept { return cycle_ && cycle_->group().passes > 1; }
-  /// Of the cycle that is on.
+  /// True if the running cycle has readings.
   bool has_readings() const noexcept { return cycle_ && cycle_->has_readings(); }
 
-  // With the gate held ---------------------------------------------------------
-  /// A cycle through the first of these groups, or the one that is set up if it is among them.
+  // Call these with the gate held -----------------------------------------------
+  /// Begins a cycle through the group that is set up, if it is among `wanted`, or else through the
+  /// first group in `wanted`.
   result<void> start(launch_signature::groups wanted, std::uint64_t now_ns);
-  /// For as long as the counters are held.
+  /// Keeps `turn` as long as the counters are held.
   void keep(device_turn turn) noexcept { turn_ = std::move(turn); }
   bool push(std::size_t range, launch_signature& signature, timestamp_ns opened) noexcept;
-  /// What was launched since push() has ended. True: its counters are kept.
+  /// Call it when the work launched since push() has ended. Returns true if its counters are kept.
   bool pop(bool is_kept, correlation_id correlation) noexcept;
-  /// Of a launch that did not end in time: what it counted belongs to nobody.
+  /// For a launch that did not end in time: what was counted is not used.
   void drop_open_range() noexcept {
     if (open_) pop(false, {});
   }
-  /// The next pass for which there is use; at the end of the cycle what was counted is in `done`.
+  /// Goes on to the next useful pass. At the end of the cycle `done` is set to what was counted.
   result<void> turn_pass(std::uint64_t now_ns, std::optional<reading_batch>& done);
-  /// Before all passes were run: what is whole of it.
+  /// Ends a cycle before all its passes were run; `done` gets the complete readings.
   result<void> finish(std::optional<reading_batch>& done);
   /// Releases the counters.
   void release() noexcept;
 
-  /// The context is gone, or never idle: CUPTI is not asked any more.
+  /// The context has ended or never becomes idle: CUPTI is not called for it any more.
   void abandon() noexcept;
-  /// Once it has ended: nothing of it is left here.
+  /// Call it when the context has ended: resets this object.
   void leave() noexcept;
 
  private:
@@ -101,7 +103,7 @@ class context_readings {
   prepared_counters const* counters_ = nullptr;
   reading_cycle::limits limits_;
   std::unique_ptr<range_profiler> profiler_;
-  prepared_group const* group_ = nullptr;  // what it is set up for
+  prepared_group const* group_ = nullptr;  // the group that profiler_ is set up for
   range_setup setup_;
   std::optional<reading_cycle> cycle_;
   struct open_range {
@@ -110,7 +112,7 @@ class context_readings {
     timestamp_ns opened;
   };
   std::optional<open_range> open_;
-  device_turn turn_;  // among the processes that have this library
+  device_turn turn_;  // among processes with this library
 };
 
 }  // namespace gpuprof::guest

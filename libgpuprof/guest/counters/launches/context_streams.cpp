@@ -18,10 +18,11 @@ struct state_of_thread {
 };
 constinit thread_local state_of_thread here __attribute__((tls_model("initial-exec")));
 
-// How exactly it is known when a stream was last used.
+// Precision of the time at which a stream was last used.
 constexpr std::uint64_t renewed_after_ns = 10'000'000;
 
-/// While it lives, queries break no capture of a stream that another thread has begun.
+/// While it lives, queries by this thread do not break a stream capture that another thread has
+/// begun.
 class relaxed_captures {
  public:
   explicit relaxed_captures(cuda_driver const& driver) noexcept
@@ -42,7 +43,7 @@ class relaxed_captures {
 }  // namespace
 
 void context_streams::used(CUstream stream) noexcept {
-  // Only its own thread can ask for a stream that each thread has one of.
+  // This handle means another stream in each thread, so only that thread could query it.
   if (stream == CU_STREAM_PER_THREAD) return used_unknown();
   auto const epoch = epoch_.load(std::memory_order_acquire);
   auto const moment = monotonic_ns();
@@ -73,14 +74,14 @@ void context_streams::destroyed(CUstream stream) noexcept {
   auto const found = std::find_if(streams_.begin(), streams_.end(),
                                   [stream](used_stream const& s) { return s.stream == stream; });
   if (found == streams_.end()) return;
-  // What it still has to do is done after its handle is gone, when nobody can be asked.
+  // Its remaining work continues after the handle is gone, when it can no longer be queried.
   own_calls const marked;
   relaxed_captures const relaxed(driver_);
   if (found->may_have_work &&
       (driver_.cuStreamQuery == nullptr || driver_.cuStreamQuery(stream) != CUDA_SUCCESS))
     used_unknown();
   streams_.erase(found);
-  epoch_.fetch_add(1, std::memory_order_release);  // its handle may come to mean another
+  epoch_.fetch_add(1, std::memory_order_release);  // the handle may be used for another stream
 }
 
 void context_streams::forget() noexcept {

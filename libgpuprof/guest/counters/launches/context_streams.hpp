@@ -16,38 +16,39 @@
 
 namespace gpuprof::guest {
 
-/// Streams become known by the calls that put work on them. Asking them waits for nothing.
+/// Streams become known by the calls that put work on them. Queries do not wait.
 class context_streams {
  public:
-  /// More at once cannot be followed: then nothing is known until the program waits for the
-  /// context.
+  /// Only this many streams can be tracked at once. With more, the state is unknown until the
+  /// program waits for the context.
   static constexpr std::size_t max_streams = 512;
 
   explicit context_streams(cuda_driver const& driver) noexcept : driver_(driver) {}
 
-  /// Any thread, at the end of a call that the driver has accepted: another handle may be no
-  /// stream.
+  /// Any thread, at the end of a call that the driver has accepted: a handle of a refused call may
+  /// not be a stream.
   void used(CUstream stream) noexcept;
-  /// Work was put on a stream that is not known.
+  /// Call it when work was put on an unknown stream.
   void used_unknown() noexcept { is_known_.store(false); }
-  /// Before a stream goes.
+  /// Call it before a stream is destroyed.
   void destroyed(CUstream stream) noexcept;
-  /// Calls were not heard of for a while: streams may have been used, made and destroyed.
+  /// Callbacks were off for a while: streams may have been used, created and destroyed.
   void forget() noexcept;
-  /// The context has just been made, or the program has waited for all of it.
+  /// Call it when the context has just been made, or the program has waited for all its work.
   void all_known() noexcept { is_known_.store(true); }
-  /// What the context has to do can be told from its streams.
+  /// True if the streams tell all work of the context.
   bool is_known() const noexcept { return is_known_.load(); }
 
-  /// The keeper of the gate, while it is held: all work has ended, but for that of calls that have
-  /// gone on by themselves meanwhile.
+  /// Called by the keeper while the gate is held. True if all work has ended, except work of calls
+  /// that have gone on by themselves meanwhile.
   bool are_idle() noexcept;
-  /// Once it is certain that there were none: streams that are idle need not be asked any more.
+  /// Call it when it is certain that there were no such calls: idle streams need not be queried any
+  /// more.
   void forget_idle() noexcept;
-  /// Some stream works although nothing was put on it for so long. The keeper.
+  /// Keeper only. True if a stream is busy although nothing was put on it for `than_ns`.
   bool works_long(std::uint64_t now_ns, std::uint64_t than_ns) noexcept;
-  /// The stream is not being captured, as far as the driver can tell. False also for one that no
-  /// call of the program has used yet. The keeper.
+  /// Keeper only. True if the stream is not being captured, as far as the driver can tell. Also
+  /// false for a stream that no call of the program has used yet.
   bool may_wait_for(CUstream stream) noexcept;
 
  private:
@@ -62,13 +63,14 @@ class context_streams {
   cuda_driver const& driver_;
   std::atomic<bool> is_known_{false};
   std::atomic<std::uint32_t> epoch_{1};  // changes when streams are forgotten
-  // Protects the next one. The driver is asked while it is held, so that no stream is destroyed
-  // meanwhile. Not a spin: a thread with real-time priority would keep the holder from running.
+  // Protects streams_. It is held while the driver is called, so that no stream is destroyed
+  // meanwhile. It is not a spin lock: a waiting thread with real-time priority would keep the
+  // holder from running.
   std::mutex mutex_;
   std::vector<used_stream> streams_;
 };
 
-// Which streams are being captured into graphs, as far as it was heard of.
+// Tracks which streams are being captured into graphs, from the calls that were seen.
 
 /// Any thread. While a stream is being captured nothing may wait for the GPU.
 class stream_captures {
@@ -83,7 +85,8 @@ class stream_captures {
     }
     note();
   }
-  /// It ended, did not begin after all, or its stream was destroyed. Others go on.
+  /// The capture ended, failed to begin, or its stream was destroyed. Captures of other streams
+  /// continue.
   void ends(CUstream stream) noexcept {
     std::lock_guard const lock(mutex_);
     std::erase(streams_, stream);
@@ -101,7 +104,7 @@ class stream_captures {
   void note() noexcept { any_.store(lost_count_ || !streams_.empty()); }
 
   std::atomic<bool> any_{false};
-  std::mutex mutex_;  // protects the rest; held for moments
+  std::mutex mutex_;  // protects the rest; held briefly
   std::vector<CUstream> streams_;
   bool lost_count_ = false;  // for want of memory
 };

@@ -14,22 +14,23 @@
 namespace gpuprof::guest {
 namespace {
 
-/// Ranges are called by their numbers.
+/// The names of ranges are their numbers.
 std::size_t number_of(std::string const& name) {
   return std::strtoul(name.c_str(), nullptr, 10);
 }
 
-/// Every kernel has an EXIT: this is read to see that a kernel was rewritten at all.
+/// Every kernel has an EXIT instruction, so a count of 0 shows that the kernel was not rewritten.
 constexpr char const* witness_of_rewriting = "smsp__sass_thread_inst_executed_op_control_pred_on";
 
-/// One tensor type, of which a cycle of the tensor pipe computes a known number of operations.
+/// True if the kernel has one tensor type, for which a cycle of the tensor pipe computes a known
+/// number of operations.
 bool tells_operations_by_cycles(std::string_view chip, kernel_code const& code) noexcept {
   using enum instruction_class;
   return chip == "GH100" && code.is_complete && !code.holds.has(sparse_tensor) &&
          std::has_single_bit(code.holds.tensor().bits());
 }
 
-/// Of the whole pipe: a part of it may idle while another works.
+/// True for metrics of the whole pipe: a part of it may be idle while another works.
 bool tells_of_tensor_pipe(std::string_view metric) {
   return metric.starts_with("sm__pipe_tensor_cycles_active.") && metric.find(".min") == metric.npos;
 }
@@ -120,7 +121,7 @@ result<void> device_counters::evaluate(reading_batch const& batch, std::size_t i
     return {};
   }
   for (std::size_t m = 0; m < values->size(); ++m) {
-    // A pass that found no launch leaves no number.
+    // A pass without a launch leaves NaN.
     if (std::isfinite((*values)[m]))
       reading.values.push_back({reading.launches.back().correlation, ids_[group][m], (*values)[m]});
   }
@@ -133,7 +134,7 @@ result<void> device_counters::evaluate(reading_batch const& batch, std::size_t i
   return {};
 }
 
-/// Only where the tensor pipe runs FP64 as well: elsewhere FP64 products are the FP64 pipe's.
+/// Only on chips whose tensor pipe also runs FP64: on others FP64 products run on the FP64 pipe.
 bool device_counters::tensor_pipe_idled(std::span<std::string const> metrics,
                                         std::span<double const> values) const {
   if (!tensor_group_ || !tensor_pipe_runs_all(evaluator_.chip())) return false;
@@ -142,7 +143,8 @@ bool device_counters::tensor_pipe_idled(std::span<std::string const> metrics,
   return false;
 }
 
-/// A kernel without tensor work has run no operation of the tensor path: that need not be read.
+/// A kernel that did not use the tensor pipe ran 0 operations on the tensor path, so they need not
+/// be read.
 void device_counters::add_idle_tensor(counter_reading& to) const {
   for (auto const id : ids_[*tensor_group_])
     to.values.push_back({to.launches.back().correlation, id, 0});

@@ -12,7 +12,7 @@ namespace gpuprof::guest {
 namespace {
 
 constexpr std::uint64_t max_wait_for_answer_ns = 1 * ns_per_ms;
-constexpr std::uint64_t look_again_ns = 20 * ns_per_ms;  // for interruptions, while hoping
+constexpr std::uint64_t look_again_ns = 20 * ns_per_ms;  // interval of interruption checks
 
 void rest_for_moment() noexcept {
   std::this_thread::sleep_for(std::chrono::microseconds(10));
@@ -20,7 +20,8 @@ void rest_for_moment() noexcept {
 
 }  // namespace
 
-// No launch of this thread comes between its wait and the gate that is shut.
+// The thread waits here until the gate is shut, so that it launches nothing between its wait and
+// that.
 std::uint64_t idle_moments::program_has_waited() noexcept {
   if (!hopes_.load()) return 0;
   auto const seen = answered_.load();
@@ -35,7 +36,8 @@ std::uint64_t idle_moments::program_has_waited() noexcept {
   return monotonic_ns() - began;
 }
 
-/// While the gate is open, which is shut afterwards. True: the program has just waited for the GPU.
+/// Called with the gate open; shuts it before it returns. True if the program has just waited for
+/// the GPU.
 bool idle_moments::hope(std::uint64_t patience_ns) noexcept {
   auto const deadline = monotonic_ns() + patience_ns;
   auto const seen = moments_.load();

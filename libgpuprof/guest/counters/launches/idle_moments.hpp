@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moments at which the gate is held and the GPU has nothing to do: finding one, and calling CUPTI
-// in it.
+// Finds moments at which the gate is held and the GPU is idle, and calls CUPTI in them.
 #pragma once
 
 #include "base/fork_guard.hpp"
@@ -15,13 +14,12 @@
 
 namespace gpuprof::guest {
 
-/// One per gate. Three ways lead to such a moment: it is there already; it comes by itself, where
-/// the program has waited for the GPU; or calls are slowed down until the GPU has worked off what
-/// was queued.
+/// One per gate. Such a moment can come in three ways: the GPU is idle already; it becomes idle
+/// because the program waits for it; or calls are slowed down until the GPU has finished its queue.
 class idle_moments {
  public:
-  /// All live as long as it. `is_interrupted`: there is something better to do than to hope; once
-  /// `halted` is set nothing is waited for.
+  /// All arguments must outlive this object. `is_interrupted`: stop hoping, other work is due. Once
+  /// `halted` is set, no function waits.
   idle_moments(work_gate& gate, stream_captures const& captures, std::atomic<bool> const& halted,
                std::function<bool()> is_interrupted)
       : gate_(gate),
@@ -29,16 +27,17 @@ class idle_moments {
         halted_(halted),
         is_interrupted_(std::move(is_interrupted)) {}
 
-  // Threads of the program -----------------------------------------------------
+  // Called by threads of the program -------------------------------------------
 
-  /// The thread has waited for the GPU, or for a part of it. If the keeper hopes for that, it goes
-  /// on as soon as the gate is shut, or after 1 ms. Returns for how long it was kept.
+  /// The thread has waited for the GPU or a part of its work. If the keeper hopes for that, this
+  /// returns as soon as the gate is shut, or after 1 ms. Returns the time it was kept, in ns.
   std::uint64_t program_has_waited() noexcept;
 
-  // The keeper of the gate -----------------------------------------------------
+  // Called by the keeper of the gate -------------------------------------------
 
-  /// Shuts the gate and calls when the GPU is idle: at once; after hoping for a moment that comes
-  /// by itself; after slowing down the program. False: at none of these.
+  /// Shuts the gate and calls in_cupti when the GPU is idle. Tries in this order: at once; after
+  /// hoping for an idle moment; after slowing down the program. Returns false if none of these
+  /// worked.
   template <class F>
   bool shut_when_idle(context_streams& streams, std::uint64_t hope_ns, std::uint64_t patience_ns,
                       F in_cupti) {
@@ -51,14 +50,14 @@ class idle_moments {
     return patience_ns > 0 && when_idle(streams, patience_ns, in_cupti);
   }
 
-  /// True: the gate is held, and the GPU has nothing to do in the context.
+  /// True: the gate is held, and the context has no work on the GPU.
   bool reach(context_streams& streams, std::uint64_t patience_ns) noexcept;
   /// The same, but false once a call has gone on by itself.
   bool reach_before_impatience(context_streams& streams) noexcept;
 
-  /// After either, for calls that wait for all work. False, and nothing is called: this thread was
-  /// kept from going on for so long that a call of the program has gone on by itself since the GPU
-  /// was found idle.
+  /// Call it after either function, for calls of CUPTI that wait for all work. Returns false,
+  /// without calling, if a call of the program has gone on by itself since the GPU was found idle,
+  /// because this thread was delayed for too long.
   template <class F>
   bool call(context_streams& streams, F in_cupti) {
     work_gate::switching const now(gate_);
@@ -69,7 +68,7 @@ class idle_moments {
   }
 
  private:
-  // Other streams may be about to end, too.
+  // Other streams may finish soon, too.
   static constexpr std::uint64_t after_wait_ns = 500'000;
 
   template <class F>
@@ -78,7 +77,7 @@ class idle_moments {
     for (;;) {
       auto const moment = monotonic_ns();
       if (!reach(streams, deadline > moment ? deadline - moment : 0)) return false;
-      fork_guard const guard;  // before that: a fork under way may take longer than calls wait
+      fork_guard const guard;  // first, because a running fork may take longer than calls may wait
       if (call(streams, in_cupti)) return true;
       gate_.relax();
       if (monotonic_ns() >= deadline) return false;
@@ -94,9 +93,9 @@ class idle_moments {
   // Waits of the program that have ended, and how often the gate was shut after one. Counters for
   // futexes.
   std::atomic<std::uint32_t> moments_{0}, answered_{0};
-  std::atomic<bool> hopes_{false};       // the keeper waits for one
-  std::uint64_t impatient_at_idle_ = 0;  // of the gate, before the GPU was last found idle; the
-                                         // keeper's alone
+  std::atomic<bool> hopes_{false};       // the keeper hopes for such a wait
+  std::uint64_t impatient_at_idle_ = 0;  // gate_.impatient() before the last idle moment;
+                                         // used by the keeper only
 };
 
 }  // namespace gpuprof::guest

@@ -13,8 +13,8 @@
 namespace gpuprof::guest {
 namespace {
 
-// A context that goes is given so long until its counters are released, and until the worker is
-// out of CUPTI: the first use of counters takes half a second.
+// A call that ends a context waits this long for its counters to be released and for the worker to
+// leave CUPTI: the first use of counters takes half a second.
 constexpr std::uint64_t max_release_ns = 1'000'000'000;
 
 bool has_failed(CUpti_CallbackData const& call) noexcept {
@@ -34,7 +34,7 @@ void launch_passage::resume() noexcept {
   state_.on.store(true);
 }
 
-/// What began before may have ended, and streams may have been used.
+/// Calls that began before may have ended, and streams may have been used.
 void launch_passage::callbacks_begin() noexcept {
   state_.captures.forget();
   state_.endings.store(0);
@@ -77,7 +77,7 @@ std::optional<device_id> launch_passage::device_of(CUcontext handle) noexcept {
   return static_cast<device_id>(device);
 }
 
-/// All places are taken: that of a context that has ended is given to this one.
+/// All places are taken, so this context gets the place of one that has ended.
 context_readings* launch_passage::in_place_of_another(CUcontext handle,
                                                       std::uint32_t number) noexcept {
   if (!state_.any_context([](auto const& context) { return context.has_ended(); }))
@@ -89,7 +89,7 @@ context_readings* launch_passage::in_place_of_another(CUcontext handle,
     if (known->begin_again(handle, static_cast<context_id>(number), *device))
       return note_several_gpus(), known;
   }
-  return nullptr;  // the worker has not left one of them yet
+  return nullptr;  // the worker has not released any of them yet
 }
 
 void launch_passage::context_made(CUcontext handle) noexcept {
@@ -100,7 +100,7 @@ void launch_passage::context_made(CUcontext handle) noexcept {
   if (auto* const context = context_of(handle, number)) context->streams.all_known();
 }
 
-/// From here on CUPTI is not asked about it any more.
+/// From here on CUPTI is not called for this context.
 void launch_passage::context_gone(CUcontext handle) noexcept {
   for (auto& entry : state_.contexts) {
     auto* const context = entry.load();
@@ -114,19 +114,19 @@ void launch_passage::context_waited_for(CUpti_CallbackData const& call) noexcept
   if (auto* const context = context_of(call.context, call.contextUid)) context->streams.all_known();
 }
 
-/// Once so, always so.
+/// Once true, this stays true.
 void launch_passage::note_several_gpus() noexcept {
   auto const* const first = state_.contexts[0].load();
   if (state_.any_context([&](auto const& context) { return context.device() != first->device(); }))
     state_.has_several_gpus.store(true);
 }
 
-/// Kernels of graphs and cooperative ones may be on several of them and wait for each other.
+/// Kernels in graphs and cooperative kernels may span several GPUs and wait for each other.
 bool launch_passage::knows_several_gpus() const noexcept {
   return state_.has_several_gpus.load(std::memory_order_relaxed);
 }
 
-/// Once so, always so.
+/// Once true, this stays true.
 bool launch_passage::is_never_read(bool is_graph, bool is_cooperative) const noexcept {
   if (is_graph && state_.graphs_change.load(std::memory_order_relaxed)) return true;
   if (is_cooperative && state_.cooperative_failed.load(std::memory_order_relaxed)) return true;
@@ -138,12 +138,13 @@ bool launch_passage::may_be_read(launch_call_kind kind, launch_parameters const&
                                  launch_signature& what, CUpti_CallbackData const& call) noexcept {
   auto const is_graph = kind.call == launch_call::graph;
   if (is_never_read(is_graph, launch.cooperative)) {
-    what.give_up(~launch_signature::groups{0});  // it may have been looked for until now
+    what.give_up(~launch_signature::groups{0});  // it may have been a target until now
     return count(is_graph ? state_.counts.graphs : state_.counts.cooperative), false;
   }
   if (state_.signatures.may_be_read(what, name_in(kind, call), launch)) return true;
   if (what.is() != launch_signature::standing::never) return false;  // another thread decides
-  // It may wait for other GPUs, or be in graphs: what graphs hold is not known.
+  // A kernel on the skip list may wait for other GPUs and may be in graphs, whose content is not
+  // known.
   state_.has_collectives.store(true, std::memory_order_relaxed);
   return count(state_.counts.by_name), false;
 }
@@ -158,16 +159,16 @@ void launch_passage::leave(call_in_flight& own) noexcept {
   if (inside != 0 && inside == state_.generation.load()) state_.gate.leave();
 }
 
-/// Before the gate is left: while the keeper holds it, all streams with work are known. A stream of
-/// a call that failed may be none.
+/// Called before the gate is left: while the keeper holds it, all streams with work are known. The
+/// stream handle of a failed call may be invalid.
 void launch_passage::note_stream(call_in_flight& own, bool failed) noexcept {
   auto* const context = std::exchange(own.context, nullptr);
   if (context == nullptr || failed) return;
   own.has_stream ? context->streams.used(own.stream) : context->streams.used_unknown();
 }
 
-// Nothing of what the program passes is read here that is not known to be readable, and no handle
-// is given to CUDA: the driver may be about to refuse the call.
+// Reads only memory of the program that is known to be readable, and passes no handle to CUDA,
+// because the driver may be about to refuse the call.
 void launch_passage::entered(call_in_flight& own, launch_call_kind kind,
                              CUpti_CallbackData const& call) noexcept {
   own = {};
@@ -202,7 +203,7 @@ void launch_passage::entered(call_in_flight& own, launch_call_kind kind,
   pass(own, what);
 }
 
-/// Told apart by the values of its arguments, which the driver has accepted.
+/// Finds the signature by the values of the arguments, which the driver has accepted.
 launch_signature* launch_passage::by_values(call_in_flight const& own,
                                             CUpti_CallbackData const& call) noexcept {
   launch_parameters launch;
@@ -246,7 +247,7 @@ launch_remark launch_passage::left(call_in_flight& own, CUpti_CallbackData const
   if (!state_.signatures.all().has(*signature)) return said;  // its table was replaced meanwhile
   state_.times.launched(call.correlationId, *signature);
   if (said.is != launch_remark::kind::usual || !gets_record) return said;
-  // A group that rewrites kernels will want one of this signature whose kernel has a record.
+  // A group that rewrites kernels needs a launch of this signature whose kernel has a record.
   auto const capture = state_.capture.load(std::memory_order_relaxed);
   if (state_.rewriting.load(std::memory_order_relaxed) == 0 ||
       signature->is() != launch_signature::standing::allowed ||
@@ -272,8 +273,8 @@ void launch_passage::work_left(call_in_flight& own, CUpti_CallbackData const& ca
   leave(own);
 }
 
-// A capture forbids waits for the GPU, to any thread: the gate lets it pass when nobody is inside
-// CUPTI.
+// A stream capture forbids every thread to wait for the GPU, so it passes the gate only while no
+// thread is inside CUPTI.
 void launch_passage::stream_capture_begins(CUstream stream) noexcept {
   call_in_flight own;
   if (state_.on.load(std::memory_order_acquire) && !state_.halted.load()) pass(own, {});
@@ -294,8 +295,8 @@ void launch_passage::stream_ends(CUstream stream) noexcept {
   }
 }
 
-// Which context a call destroys is not known here: the counters of all are released. CUPTI crashes
-// where a context goes while it sets up counters, of that one or of another.
+// It is not known here which context the call destroys, so the counters of all are released. CUPTI
+// crashes if a context ends while counters are being set up, for this context or another.
 void launch_passage::release_for_ending() noexcept {
   if (state_.halted.load() || (!state_.at_work.load() && !state_.holds_counters())) return;
   state_.to_be_released.store(1);

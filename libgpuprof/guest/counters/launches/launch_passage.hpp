@@ -19,7 +19,7 @@ class launch_passage final : public launch_gate {
                  sampling_budget& budget, std::atomic<bool> const& halted)
       : state_(api, driver, std::move(options), budget, halted) {}
 
-  // Threads of the program, inside CUPTI's callbacks ---------------------------
+  // Called by threads of the program, inside CUPTI's callbacks -----------------
 
   void entered(call_in_flight& own, launch_call_kind kind,
                CUpti_CallbackData const& call) noexcept override;
@@ -31,7 +31,7 @@ class launch_passage final : public launch_gate {
   void stream_capture_begins(CUstream stream) noexcept override;
   void stream_capture_ends(CUstream stream) noexcept override;
   void stream_ends(CUstream stream) noexcept override;
-  /// What it has to do is known from now on: it was just made, or the program waited for it.
+  /// From now on all work of the context is known: it was just made, or the program waited for it.
   void context_made(CUcontext context) noexcept override;
   void context_gone(CUcontext context) noexcept override;
   void context_waited_for(CUpti_CallbackData const& call) noexcept override;
@@ -45,7 +45,7 @@ class launch_passage final : public launch_gate {
   void context_ending() noexcept override;
   void context_ended() noexcept override;
 
-  // Whoever reads kernel records -----------------------------------------------
+  // Called by the reader of kernel records -------------------------------------
   void ran(correlation_id correlation, std::uint64_t ns, bool is_part) noexcept {
     if (state_.options.every_launch) {
       state_.kernels.fetch_add(1, std::memory_order_relaxed);
@@ -54,13 +54,13 @@ class launch_passage final : public launch_gate {
     state_.times.ran(raw(correlation), ns, is_part);
   }
 
-  // Whoever switches captures ---------------------------------------------------
+  // Called by the thread that starts and stops captures -------------------------
   void resume() noexcept;
-  /// Callbacks were off until now: what was heard to begin may have ended.
+  /// Callbacks were off until now: calls that began before may have ended.
   void callbacks_begin() noexcept;
   void pause() noexcept { state_.on.store(false); }
 
-  // The worker's thread ----------------------------------------------------------
+  // Called by the worker's thread ------------------------------------------------
   reading_state& state() noexcept { return state_; }
 
  private:

@@ -16,27 +16,26 @@
 namespace gpuprof::guest {
 namespace {
 
-// For so long an idle moment is hoped for that comes by itself, as after a wait of the program,
-// which is let run meanwhile. Then calls are slowed down until the GPU has worked off what was
-// queued.
+// How long to hope for an idle moment, such as after a wait of the program, which runs on
+// meanwhile. After that, calls are slowed down until the GPU has finished its queue.
 constexpr std::uint64_t hope_ns = 500 * ns_per_ms;
 constexpr std::uint64_t hope_at_once_ns =
-    20 * ns_per_ms;  // before the worker looks at all else again
+    20 * ns_per_ms;  // before the worker looks after its other work again
 constexpr std::uint64_t drain_ns = 250 * ns_per_ms;
-constexpr unsigned max_drains = 8;  // one after the other, where every launch is read
-// A stream that works for longer on what it has is not going to be idle soon.
+constexpr unsigned max_drains = 8;  // in a row, with every_launch
+// A stream that is busy for longer with its queued work will not be idle soon.
 constexpr std::uint64_t long_work_ns = 250 * ns_per_ms;
-// After that has failed; twice as long each time.
+// The pause after a failed try; it doubles each time.
 constexpr std::uint64_t drains_put_off_ns = 2'000 * ns_per_ms,
                         max_drains_put_off_ns = 60'000 * ns_per_ms;
 constexpr std::uint64_t ask_again_after_ns = 10'000 * ns_per_ms;
 
-// A round ends when for so long no launch came that is to be read, or when so many did not find the
-// GPU idle.
+// A round ends after this long without a launch to read, or after this many launches that found the
+// GPU busy.
 constexpr std::uint64_t round_quiet_ns = 20 * ns_per_ms, max_wait_for_launch_ns = 100 * ns_per_ms;
 constexpr std::uint64_t max_busy = 20, max_busy_at_large = 3;
 constexpr std::uint64_t max_round_ns = 400 * ns_per_ms;
-// Inside CUPTI a launch whose kernel is rewritten waits for it.
+// A launch whose kernel is rewritten waits for it inside CUPTI.
 constexpr std::uint64_t max_launch_ns = 5'000 * ns_per_ms;
 constexpr unsigned max_proofs = 3;  // that failed
 
@@ -59,7 +58,8 @@ bool launch_reader::wants_turn() noexcept {
   return state_.options.every_launch || decision_.is_worth_it();
 }
 
-/// False after a line: counters are off then, or for a while when another tool has them.
+/// Returns false, after a warning, if counters are off; or off for a while because another tool
+/// holds them.
 bool launch_reader::checked(result<void> const& done) {
   if (done) return true;
   if (!is_held_by_another(done.message())) {
@@ -71,7 +71,7 @@ bool launch_reader::checked(result<void> const& done) {
   return false;
 }
 
-/// CUPTI has the counters of a GPU set up for one context at a time.
+/// CUPTI can set up the counters of a GPU for only one context at a time.
 bool launch_reader::is_held_for_another(context_readings const& context) const noexcept {
   return state_.any_context([&](auto const& other) {
     return &other != &context && other.device() == context.device() && other.holds_counters();
@@ -100,15 +100,15 @@ result<void> launch_reader::start(context_readings& context) {
       state_.options.every_launch ? ~launch_signature::groups{0} : decision_.outlook().groups;
   fork_guard const guard;
   auto const held_before = state_.gate.held_ns();
-  result<void> done;  // also when it was not tried: the next idle moment serves
+  result<void> done;  // success also if it was not tried: the next idle moment is used
   state_.idle.call(context.streams, [&] { done = context.start(groups, monotonic_ns()); });
-  // Later ones are part of what reading costs all the time.
+  // Later setups count as normal cost of reading.
   if (state_.budget.noted_once() == 0) state_.budget.note_once(state_.gate.held_ns() - held_before);
   return done;
 }
 
-/// Around every launch means that a long queue is worked off first: were the gate opened after a
-/// while, the program would be as far ahead again.
+/// With every_launch, a long queue is finished first, even in several tries: if the gate were
+/// opened in between, the program would be as far ahead again.
 bool launch_reader::shut_when_idle(context_readings& context, std::uint64_t hope_for_ns,
                                    std::uint64_t patience_ns) {
   for (unsigned tries = 1;; ++tries) {
@@ -153,13 +153,13 @@ void launch_reader::round(context_readings& context, std::vector<counter_reading
          (state_.options.every_launch || busy_in_round_ < max_busy)) {
     goes_on = serve(context);
     if (state_.options.every_launch)
-      decision_.evaluate_all(launches);  // those of a cycle: calls wait meanwhile
+      decision_.evaluate_all(launches);  // results of a cycle: calls wait meanwhile
   }
-  // Around every launch means around the next one, too.
+  // With every_launch the gate stays shut, so that the next launch is read too.
   if (!state_.options.every_launch || state_.is_interrupted()) state_.gate.open();
   state_.budget.spend(state_.gate.take_waited_ns());
   decision_.evaluate_all(launches);
-  decision_.look_at_once();  // less is wanted now
+  decision_.look_at_once();  // fewer targets now
   log_debug("counters: a round of " + std::to_string((monotonic_ns() - began) / ns_per_ms) +
             " ms, idle after " + std::to_string((switched - began) / 1000) + " us; " +
             std::to_string(state_.counts.read.load()) + " launches read so far, " +
@@ -170,7 +170,7 @@ void launch_reader::round(context_readings& context, std::vector<counter_reading
             " % of the time");
 }
 
-/// Waits for a launch that is to be read, and reads it. False: the round is over.
+/// Waits for a launch to read, and reads it. Returns false if the round is over.
 bool launch_reader::serve(context_readings& context) {
   state_.budget.spend(state_.gate.take_waited_ns());
   if (!state_.options.every_launch && !state_.budget.may_go_on(monotonic_ns())) {
@@ -198,17 +198,18 @@ bool launch_reader::serve(context_readings& context) {
   return true;
 }
 
-/// Where the program launches so far ahead that the GPU is never idle in time when a launch comes
-/// that is to be read, all calls pass one at a time.
+/// If the program launches so far ahead that the GPU is never idle in time for a launch to read,
+/// all calls pass one at a time.
 bool launch_reader::found_busy(context_readings& context) noexcept {
-  if (!state_.options.every_launch) count(state_.counts.busy);  // else left() counts it
+  if (!state_.options.every_launch) count(state_.counts.busy);  // otherwise left() counts it
   if (state_.is_interrupted()) return false;
   if (++busy_in_round_ >= max_busy_at_large) one_at_a_time_ = true;
   return drain(context);
 }
 
-/// For now nothing more is read: what there is is taken, and ranges do not stay on for it. Several
-/// passes are left for when there is room again: half of them say nothing.
+/// Nothing more is read for now: takes the readings there are, so that ranges need not stay on. A
+/// cycle with several passes is kept until there is budget again, because half of its passes give
+/// nothing.
 void launch_reader::take_what_was_read(context_readings& context) {
   auto const* const cycle = context.cycle();
   if (cycle == nullptr || !cycle->has_readings() || cycle->group().passes != 1) return;
@@ -220,7 +221,7 @@ void launch_reader::take_what_was_read(context_readings& context) {
   (void)checked(ok);
 }
 
-/// Others pass the gate freely meanwhile.
+/// Other signatures pass the gate freely meanwhile.
 void launch_reader::want_signatures_of(context_readings& context) noexcept {
   auto const* const cycle = context.cycle();
   for (std::size_t i = 0; i < state_.signatures.all().size(); ++i)
@@ -249,17 +250,17 @@ bool launch_reader::advance(context_readings& context) {
   }
   if (done) decision_.add(context.device(), std::move(*done));
   state_.gate.relax();
-  // What the next cycle is for depends on what this one has told.
+  // The choice of the next cycle depends on the results of this one.
   if (!checked(ok)) return false;
   return !done || (state_.options.every_launch && advance(context));
 }
 
-/// False: the round is over.
+/// Returns false if the round is over.
 bool launch_reader::read(context_readings& context, work_gate::visitor const& launch,
                          std::size_t range) {
   auto const impatient = state_.gate.impatient();
   if (!state_.idle.reach_before_impatience(context.streams))
-    return found_busy(context);  // it went on, unread
+    return found_busy(context);  // it has gone on, unread
   auto const rewrites = context.cycle()->group().rewrites;
   if (rewrites && !state_.options.pause_kernel_records()) {
     state_.gate.admit(launch.ticket, false);
@@ -278,8 +279,8 @@ bool launch_reader::read(context_readings& context, work_gate::visitor const& la
   }
 }
 
-/// Its thread waits after the launch, 2 ms at most: a kernel that ends meanwhile needs nothing that
-/// the program does next.
+/// Lets the thread wait after the launch, for up to 2 ms: a kernel that ends meanwhile does not
+/// depend on what the program does next.
 bool launch_reader::prove_that_it_ends(context_readings& context,
                                        work_gate::visitor const& launch) {
   if (!state_.idle.reach_before_impatience(context.streams)) return found_busy(context);
@@ -296,14 +297,13 @@ bool launch_reader::prove_that_it_ends(context_readings& context,
   return ended || drain(context);
 }
 
-/// Calls are slowed down until the GPU has worked off what was queued. Charged as any wait: whether
-/// the program had run ahead so far that it loses nothing is not known.
+/// Slows calls down until the GPU has finished its queue. This is charged as any wait, because it
+/// is not known whether the program was so far ahead that it loses nothing.
 bool launch_reader::drain(context_readings& context) noexcept {
   return state_.idle.reach(context.streams, drain_ns);
 }
 
-/// The gate is held, and the GPU has nothing to do. `impatient`: calls that had gone on by
-/// themselves before that.
+/// Called with the gate held and the GPU idle. `impatient`: gate_.impatient() before that.
 bool launch_reader::read_held(context_readings& context, work_gate::visitor const& launch,
                               std::size_t range, bool rewrites, std::uint64_t impatient) {
   auto& signature = *launch.call.signature;
@@ -317,7 +317,7 @@ bool launch_reader::read_held(context_readings& context, work_gate::visitor cons
   }
   auto is_open = false;
   if (!state_.idle.call(context.streams, [&] { is_open = context.push(range, signature, opened); }))
-    return found_busy(context);  // it went on, unread
+    return found_busy(context);  // it has gone on, unread
   if (!is_open) {
     count(state_.counts.failed);
     state_.gate.admit(launch.ticket, false);
@@ -335,11 +335,11 @@ bool launch_reader::read_held(context_readings& context, work_gate::visitor cons
     return false;
   }
   if (rewrites) count(state_.counts.unrecorded);
-  // Rewritten it may not have fitted the GPU.
+  // The rewritten kernel may not have fitted on the GPU.
   if (rewrites && signature.is_cooperative() && departure && departure->failed)
     state_.cooperative_failed.store(true);
-  // CUPTI puts the end of a range before all work that is launched after it: with a kernel that
-  // still runs, whatever it waits for would wait as well.
+  // CUPTI orders the end of a range before all work that is launched after it. If the kernel is
+  // still running, the work that it waits for would wait too.
   if (!state_.idle.reach_before_impatience(context.streams)) {
     count(state_.counts.disturbed);
     return false;
@@ -362,8 +362,7 @@ bool launch_reader::read_held(context_readings& context, work_gate::visitor cons
 void launch_reader::work(turn_kind how, std::vector<metric_record>& metrics,
                          std::vector<counter_reading>& launches,
                          device_counters::intern const& names) {
-  state_.budget.spend(
-      state_.gate.take_waited_ns());  // of calls that went on only after the last round
+  state_.budget.spend(state_.gate.take_waited_ns());  // waits that ended only after the last round
   for (auto& entry : state_.contexts) {
     auto* const context = entry.load();
     if (context == nullptr || state_.halted.load()) break;
@@ -382,7 +381,7 @@ void launch_reader::work(turn_kind how, std::vector<metric_record>& metrics,
     if (!may_begin_round(*context)) continue;
     try {
       round(*context, launches);
-    } catch (...) {  // no memory: calls of the program must not wait for the next round
+    } catch (...) {  // no memory: calls must not wait until the next round
       state_.gate.open();
       throw;
     }
@@ -391,7 +390,7 @@ void launch_reader::work(turn_kind how, std::vector<metric_record>& metrics,
   decision_.evaluate_all(launches);
 }
 
-/// What was counted so far is taken, if the GPU is idle for a moment.
+/// Takes what was counted so far, if the GPU is idle for a moment.
 void launch_reader::close(context_readings& context) {
   if (!context.is_counting() || context.has_ended()) return;
   (void)state_.idle.shut_when_idle(
@@ -400,7 +399,7 @@ void launch_reader::close(context_readings& context) {
         std::optional<reading_batch> done;
         auto const ok = context.finish(done);
         if (done) decision_.add(context.device(), std::move(*done));
-        (void)ok;  // what cannot be had now is lost
+        (void)ok;  // what cannot be taken now is lost
       });
   state_.gate.open();
   state_.budget.spend(state_.gate.take_waited_ns());
@@ -426,14 +425,14 @@ bool launch_reader::release(std::uint64_t patience_ns) noexcept {
   return all;
 }
 
-/// A context is going: whichever it is, its counters go first, if it is idle.
+/// Some context is ending: first releases the counters of all contexts that are idle.
 void launch_reader::end_contexts() noexcept {
   for (auto& entry : state_.contexts) {
     auto* const context = entry.load();
     if (context == nullptr || state_.halted.load()) break;
     try {
       close(*context);
-    } catch (...) {  // what was counted is lost for want of memory
+    } catch (...) {  // no memory: what was counted is lost
     }
   }
   (void)release(max_end_ns);

@@ -15,7 +15,7 @@ namespace gpuprof::guest {
 
 enum class turn_kind {
   usual,
-  closing,  // nothing is to be left in the counters
+  closing,  // take everything out of the counters
 };
 
 /// One per process, never destroyed. Threads of the program only pass its gate; all of CUPTI's
@@ -42,18 +42,18 @@ class launch_reader {
     state_.at_work.store(false);
     release_for_endings();
   }
-  /// Where a call of the program destroys a context: the counters of all are released.
+  /// Releases the counters of all contexts if a call of the program destroys a context.
   void release_for_endings() noexcept {
     if (state_.to_be_released.load() != 0) end_contexts();
   }
-  /// What is not used any more makes room for what comes; says once what finds none.
+  /// Removes unused signatures to make room for new ones; warns once if there is no room.
   void make_room() { decision_.make_room(state_.options.every_launch || !is_in_midst()); }
-  /// Some launch has passes to run.
+  /// True if some launches have passes to run.
   bool wants_turn() noexcept;
-  /// A window of sampling begins, or has ended.
+  /// A sampling window begins, or has ended.
   void window_begins() noexcept { reading_targets::window_begins(state_.signatures.all()); }
   void window_ends() noexcept { reading_targets::window_ends(state_.signatures.all()); }
-  /// Signatures that make up most of the time of recent launches were sampled often.
+  /// True if the signatures with most of the recent GPU time were sampled often.
   bool is_sampled_enough() const noexcept {
     return decision_.outlook().sampled_share >= enough_sampled;
   }
@@ -65,18 +65,18 @@ class launch_reader {
   bool is_costly_to_stop() const noexcept {
     return state_.any_context([](auto const& context) { return context.has_passes_left(); });
   }
-  /// Nothing is being counted.
+  /// True if nothing is being counted.
   bool is_parked() const noexcept {
     return !state_.any_context([](auto const& context) { return context.is_counting(); });
   }
-  /// Releases the counters, as soon as the GPU is idle. False: not now.
+  /// Releases the counters as soon as the GPU is idle. Returns false if it did not become idle.
   bool release(std::uint64_t patience_ns) noexcept;
   bool holds_counters() const noexcept { return state_.holds_counters(); }
-  /// Nothing is told to other ranks before more has been read.
+  /// Stops sharing with other ranks until more has been read.
   void end_sharing() noexcept { decision_.end_sharing(); }
   bool must_not_switch() const noexcept { return state_.must_not_switch(); }
   bool has_given_up() const noexcept { return state_.given_up.load(); }
-  /// Launches of the process that were heard of.
+  /// Number of launches that this process was seen to make.
   std::uint64_t launches() const noexcept {
     return state_.launches.load(std::memory_order_relaxed);
   }
@@ -89,9 +89,10 @@ class launch_reader {
 
   reading_counts const& counts() const noexcept { return state_.counts; }
   work_gate const& gate() const noexcept { return state_.gate; }
-  /// How many signatures have been read in full. Not for every_launch, which has no signatures.
+  /// Counts the signatures that have been read in full. Not for every_launch, which does not use
+  /// signatures.
   launch_signatures::tally signatures() const noexcept {
-    // Before anything was prepared all is missing.
+    // Before anything is prepared, all groups are missing.
     auto const groups = state_.all_groups.load();
     return state_.signatures.all().count(groups != 0 ? groups : launch_signature::groups{1});
   }
@@ -126,7 +127,7 @@ class launch_reader {
   reading_decision decision_;
   std::uint64_t not_before_ns_ = 0, put_off_ns_ = 0;
   std::uint64_t busy_in_round_ = 0;  // launches
-  bool one_at_a_time_ = false;       // calls pass the gate
+  bool one_at_a_time_ = false;       // calls pass the gate one at a time
 };
 
 }  // namespace gpuprof::guest

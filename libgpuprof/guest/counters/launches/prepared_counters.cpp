@@ -12,15 +12,15 @@
 namespace gpuprof::guest {
 namespace {
 
-constexpr std::size_t max_passes = 63;  // of a cycle: each costs milliseconds
+constexpr std::size_t max_passes = 63;  // in a cycle: each pass costs milliseconds
 
 /// Sorts the launches of a plan into groups.
 class grouping {
  public:
   grouping(host_profiler const& chip, bool one_pass) : chip_(chip), one_pass_(one_pass) {}
 
-  /// All that can be counted together is one group, of as many passes as it takes: another pass
-  /// comes cheaper than another group.
+  /// Metrics that can be counted together form one group, with as many passes as needed: another
+  /// pass is cheaper than another group.
   result<void> add(launch_group const& planned) {
     if (one_pass_ && (!groups_.empty() || planned.passes != 1)) {
       left_out_ += planned.metrics.size();
@@ -72,7 +72,7 @@ bool configure(prepared_group& group, host_profiler const& chip) {
   return true;
 }
 
-/// Operations of one path of the tensor cores, where that takes no further pass.
+/// Adds the operations of one tensor path, if that takes no further pass.
 void add_one_tensor_path(prepared_group& to, std::vector<std::string>& paths,
                          host_profiler const& chip) {
   if (to.metrics.empty() || paths.empty()) return;
@@ -83,14 +83,15 @@ void add_one_tensor_path(prepared_group& to, std::vector<std::string>& paths,
   paths.erase(paths.begin());
 }
 
-/// Those of our sets are known to be sampled.
+/// Metrics of our sets are known to work in sampling.
 bool is_of_a_set(std::string const& metric, std::string const& chip) {
   auto const all = contents_of(metric_set::explain, chip).metrics;
   return std::find(all.begin(), all.end(), metric) != all.end();
 }
 
-/// All at once, where the GPU can count them all: a dozen milliseconds instead of one to two
-/// seconds for a plan of sixty metrics (H100), in which a short program is over.
+/// Prepares all metrics at once, if the GPU can count them all. That takes about 12 ms, instead of
+/// one to two seconds for a plan of sixty metrics (H100), which is longer than a short program
+/// runs.
 std::optional<prepared_counters> together(host_profiler const& chip,
                                           std::vector<std::string> const& metrics) {
   std::array<prepared_group, type_count> of_type;
@@ -102,7 +103,7 @@ std::optional<prepared_counters> together(host_profiler const& chip,
     auto const known = std::find(group.metrics.begin(), group.metrics.end(), metric);
     if (known != group.metrics.end()) continue;
     if (is_for_sampling(metric)) {
-      if (!is_of_a_set(metric, chip.chip())) return std::nullopt;  // the plan says what is wrong
+      if (!is_of_a_set(metric, chip.chip())) return std::nullopt;  // the plan reports what is wrong
       continue;
     }
     group.metrics.push_back(metric);

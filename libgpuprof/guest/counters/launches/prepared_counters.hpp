@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is read on a device, as it was prepared: groups of metrics.
+// The groups of metrics that are read on a device, as prepared.
 #pragma once
 
 #include "guest/metrics/planning/host_profiler.hpp"
@@ -18,20 +18,21 @@ struct prepared_group {
   bool rewrites = false;  // CUPTI rewrites the kernels to count these
 };
 
-/// What samples in time cannot tell comes first: where launches are chosen, kernels rewritten to
-/// count their instructions.
+/// Metrics that sampling cannot give come first, which are those that need rewritten kernels, if
+/// launches are chosen.
 using prepared_counters = std::vector<prepared_group>;
 
-/// Each needs a pass of its own, and few kernels need them: they are a group apart.
+/// True for metrics of tensor operations. Each needs its own pass and few kernels need them, so
+/// they form a separate group.
 bool counts_tensor_operations(std::vector<std::string> const& metrics);
 
 struct counters_to_prepare {
-  std::vector<std::string> metrics;  // what matters most first
+  std::vector<std::string> metrics;  // the most important first
   std::vector<std::uint8_t> availability;
-  bool one_pass = false;  // around every launch, so that each tells the same
+  bool one_pass = false;  // around every launch, so that all give the same metrics
 };
 
-/// Needs no GPU. What cannot be read is a line in `warnings`, and the rest goes on.
+/// Needs no GPU. Metrics that cannot be read add a line to `warnings` and are left out.
 result<prepared_counters> prepare_counters(cupti_api const& api, host_profiler const& chip,
                                            counters_to_prepare const& wanted,
                                            std::vector<std::string>& warnings);

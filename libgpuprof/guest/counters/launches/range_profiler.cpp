@@ -79,7 +79,8 @@ result<void> range_profiler::configure_next_pass() {
   return configure();
 }
 
-// User range and user replay: no kernel runs twice, the passes are run by the launches that come.
+// Uses user range and user replay: no kernel runs twice, because each pass counts another launch of
+// the program.
 result<void> range_profiler::configure() {
   CUpti_RangeProfiler_SetConfig_Params params{
       .structSize = CUpti_RangeProfiler_SetConfig_Params_STRUCT_SIZE,
@@ -144,7 +145,7 @@ result<bool> range_profiler::stop() {
   return params.isAllPassSubmitted != 0;
 }
 
-/// How many ranges had no room.
+/// Returns the number of ranges that had no room.
 result<std::size_t> range_profiler::decode_data() {
   CUpti_RangeProfiler_DecodeData_Params decode{
       .structSize = CUpti_RangeProfiler_DecodeData_Params_STRUCT_SIZE,

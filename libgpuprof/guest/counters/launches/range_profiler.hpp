@@ -14,7 +14,7 @@
 
 namespace gpuprof::guest {
 
-/// What a range profiler counts together, and an empty image for the results. Made once.
+/// The configuration of one range profiler, and an empty image for its results. Made once.
 struct range_setup {
   counter_configuration configuration;
   std::vector<std::string> metrics;
@@ -22,18 +22,18 @@ struct range_setup {
   std::vector<std::uint8_t> empty_image;  // of counter data
 };
 
-/// What was counted: an image for host_profiler::evaluate().
+/// Counted results: an image for host_profiler::evaluate().
 struct counted_ranges {
   std::vector<std::uint8_t> image;
   std::vector<std::string> names;  // by index in the image
   std::size_t dropped = 0;         // ranges beyond max_ranges
 };
 
-/// One thread at a time; CUPTI may be called from any.
+/// One thread at a time; it may be any thread.
 class range_profiler {
  public:
   static result<std::unique_ptr<range_profiler>> open(cupti_api const& api, CUcontext context);
-  /// Stops, and gives the counters back; nothing once the process is going down.
+  /// Stops and releases the counters; does nothing while the process exits.
   ~range_profiler();
   range_profiler(range_profiler const&) = delete;
   range_profiler& operator=(range_profiler const&) = delete;
@@ -41,12 +41,12 @@ class range_profiler {
   result<range_setup> make_setup(counter_configuration configuration,
                                  std::vector<std::string> metrics, std::size_t max_ranges) const;
 
-  /// Readies a pass of a setup, which must live until decode(). What was counted before is gone.
-  /// It is the first one, but for setups of which not all passes have been run: CUPTI has a count
-  /// of its own, and begins again once all have been submitted.
+  /// Prepares a pass of a setup, which must live until decode(). Discards what was counted before.
+  /// The pass is the first one, unless not all passes of the setup have been run: CUPTI counts
+  /// passes itself, and starts again after all have been submitted.
   result<void> configure(range_setup const& setup);
-  /// Readies the next pass of the same setup. Ranges are told apart by their names: each must come
-  /// again in every pass.
+  /// Prepares the next pass of the same setup. Ranges are identified by their names: each must be
+  /// used again in every pass.
   result<void> configure_next_pass();
   /// Starts counting what was readied.
   result<void> start();
@@ -59,13 +59,13 @@ class range_profiler {
 
   /// True when all passes of the setup have been started and stopped.
   result<bool> stop();
-  /// What the passes that have been stopped counted so far, in image(); of the others metrics have
-  /// no number. Names of the ranges, by index.
+  /// Decodes into image() what the stopped passes have counted so far; metrics of other passes are
+  /// NaN. Returns the names of the ranges, by index.
   result<std::vector<std::string>> decode_so_far();
   std::span<std::uint8_t const> image() const noexcept { return image_; }
-  /// After the last pass has been stopped.
+  /// Call it after the last pass has been stopped.
   result<counted_ranges> decode();
-  /// The context is gone: nothing is asked of CUPTI any more.
+  /// The context has ended: CUPTI is not called any more.
   void abandon() noexcept { object_ = nullptr; }
 
  private:

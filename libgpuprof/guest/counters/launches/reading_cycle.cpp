@@ -42,7 +42,7 @@ std::optional<std::size_t> reading_cycle::range_for(
   });
   auto const index = static_cast<std::size_t>(known - ranges_.begin());
   if (known == ranges_.end()) return pass_ == 0 && !is_full() ? std::optional(index) : std::nullopt;
-  // It was in this pass, or one is missing.
+  // It has been in this pass already, or it has missed a pass.
   if (known->opened == pass_ + 1 || known->last_pass != pass_) return std::nullopt;
   return index;
 }
@@ -60,9 +60,9 @@ bool reading_cycle::make_room(std::size_t range) noexcept {
 
 void reading_cycle::add(std::size_t range, launch_signature& signature, bool kept,
                         read_launch_record const& launch, std::uint64_t now_ns) noexcept {
-  // One that is not kept has its place all the same: names count ranges.
+  // A launch that is not kept still takes its place, because names count ranges.
   if (range >= ranges_.size()) {
-    ranges_.resize(range + 1);  // reserved, as are the launches
+    ranges_.resize(range + 1);  // reserved, and its launches too
     ranges_[range].launches = std::exchange(for_next_, {});
   }
   auto& r = ranges_[range];
@@ -82,7 +82,7 @@ void reading_cycle::add(std::size_t range, launch_signature& signature, bool kep
   last_kept_ns_ = now_ns;
 }
 
-/// Readings that wait for this pass.
+/// Number of readings that wait for this pass.
 std::size_t reading_cycle::expected() const noexcept {
   return static_cast<std::size_t>(std::count_if(
       ranges_.begin(), ranges_.end(),
@@ -114,7 +114,7 @@ std::vector<reading> reading_cycle::finish() {
     if (r.launches.size() == group_.passes) {
       r.signature->mark_done(group_.number);
       r.signature->recent.read_at_launches = r.signature->launches();
-      // Each reading has a number, which its launches share.
+      // The launches of a reading share a reading number.
       for (auto const number = next_reading_number(); auto& launch : r.launches)
         launch.reading = number;
     } else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which launch is read in which pass: one way through all passes of a group of metrics.
+// Chooses which launch is read in which pass, in one cycle through all passes of a metric group.
 #pragma once
 
 #include "guest/counters/launches/signatures/launch_signatures.hpp"
@@ -13,7 +13,7 @@
 
 namespace gpuprof::guest {
 
-/// A group of metrics, read from one launch for each of its passes.
+/// A group of metrics. Each of its passes is read from another launch.
 struct cycle_group {
   unsigned number = 0;
   unsigned passes = 1;
@@ -22,20 +22,20 @@ struct cycle_group {
 
 /// One launch of a signature for each pass of a group.
 struct reading {
-  launch_signature* signature = nullptr;     // null: not to be kept
-  std::vector<read_launch_record> launches;  // each with its group, pass by pass
-  unsigned opened = 0;                       // the last pass it was in, counted from 1
-  unsigned last_pass = 0;                    // in which it was kept, counted from 1
+  launch_signature* signature = nullptr;     // null: not kept
+  std::vector<read_launch_record> launches;  // each with its group, in the order of passes
+  unsigned opened = 0;                       // the last pass it was opened in, from 1
+  unsigned last_pass = 0;                    // the last pass that was kept, from 1
 };
 
-/// Pure. A reading has the same range in all passes, told by its number; which ones there are is
-/// decided in the first pass, the later ones wait for these to come again.
+/// Pure. A reading has the same range number in all passes. The first pass decides which readings
+/// there are; later passes wait until the same signatures recur.
 class reading_cycle {
  public:
   struct limits {
     std::size_t max_ranges = 8;
-    bool every_launch = false;  // one pass around each launch, whatever its signature
-    /// A pass ends when for so long no launch came that it has use for; one without any readings
+    bool every_launch = false;  // one pass around each launch, of any signature
+    /// A pass ends after this long without a launch that it needs; a pass without any readings ends
     /// even sooner.
     std::uint64_t patience_ns = 500'000'000;
   };
@@ -45,29 +45,31 @@ class reading_cycle {
   unsigned pass() const noexcept { return pass_; }
   cycle_group const& group() const noexcept { return group_; }
 
-  /// Of the signature a launch has first to show that it ends while its thread waits: CUPTI waits
-  /// for rewritten kernels inside the launch.
+  /// True if a launch of the signature must first show that it ends while its thread waits, because
+  /// CUPTI waits for rewritten kernels inside the launch.
   bool needs_proof(launch_signature const& signature) const noexcept;
-  /// The range that a launch of the signature would have in this pass; nullopt: there is no use for
+  /// Returns the range for a launch of the signature in this pass; nullopt: the pass does not need
   /// it.
   std::optional<std::size_t> range_for(launch_signature const& signature) const noexcept;
-  /// Before the range is opened: what cannot be noted down must not be read, since names count
-  /// ranges. False: there is no memory.
+  /// Call it before the range is opened: a range that cannot be stored must not be read, because
+  /// names count ranges. Returns false if memory runs out.
   bool make_room(std::size_t range) noexcept;
-  /// It was read, in a range that room was made for; `kept`: nothing else ran in it, and it ended.
+  /// Adds a launch that was read, after make_room() for its range. `kept`: it ended, and nothing
+  /// else ran in the range.
   void add(std::size_t range, launch_signature& signature, bool kept,
            read_launch_record const& launch, std::uint64_t now_ns) noexcept;
 
-  /// This pass has all that it can get. `wanted`: signatures in all that have something to be read.
+  /// True if this pass has all that it can get. `wanted`: the number of signatures that have
+  /// something to be read.
   bool pass_is_over(std::size_t wanted, std::uint64_t now_ns) const noexcept;
-  /// The next pass. False: the last one has been run.
+  /// Goes to the next pass. Returns false after the last one.
   bool next_pass(std::uint64_t now_ns) noexcept;
-  /// No reading of this cycle has use for the pass.
+  /// True if no reading of this cycle needs the pass.
   bool pass_is_useless() const noexcept;
   bool has_readings() const noexcept { return kept_ != 0; }
 
-  /// Kinds of which all passes were run have the group done; others may be tried again, not for
-  /// ever. After the last pass, or earlier.
+  /// Ends the cycle, after the last pass or earlier. Signatures with all passes have the group
+  /// done; others may be tried again a limited number of times.
   std::vector<reading> finish();
 
  private:
@@ -78,11 +80,11 @@ class reading_cycle {
   cycle_group group_;
   limits allowed_;
   unsigned pass_ = 0;
-  std::size_t in_pass_ = 0;  // readings kept
-  std::size_t kept_ = 0;     // in all passes
+  std::size_t in_pass_ = 0;  // readings kept in this pass
+  std::size_t kept_ = 0;     // readings kept in all passes
   std::uint64_t last_kept_ns_ = 0;
   std::vector<reading> ranges_;
-  std::vector<read_launch_record> for_next_;  // launches of the next range, reserved
+  std::vector<read_launch_record> for_next_;  // memory reserved for the launches of the next range
 };
 
 }  // namespace gpuprof::guest

@@ -18,14 +18,14 @@ constexpr std::uint64_t patience_with_rewriting = 4;  // readings
 constexpr std::uint64_t decide_every_ns = 20 * ns_per_ms;
 // The readings of other ranks are compared with our own at this interval.
 constexpr std::uint64_t hear_every_ns = 500 * ns_per_ms;
-constexpr double as_long = 0.05;  // as a share: else it is not the same work
-// Of the time of signatures that still come.
+constexpr double as_long = 0.05;  // as a share; beyond it the work is not the same
+// As a share of the time of signatures that still recur.
 constexpr double min_unknown_share = 0.01;
-// For the second group: setting up, and some readings.
+// Cost of setting up the second group, and of some readings.
 constexpr std::uint64_t price_of_refining_ns = 500 * ns_per_ms;
 constexpr std::uint64_t times_as_long_rewritten = 20;  // at most
-// Of a signature: what runs longer cannot be read within the time that a call may be held,
-// and rewritten it would run up to twenty times as long.
+// Maximum time of a launch of a signature. A longer launch cannot be read within the time that a
+// call may be held, and a rewritten kernel runs up to twenty times as long.
 constexpr std::uint64_t max_kernel_ns = work_gate::max_hold_ns * 3 / 4;
 
 }  // namespace
@@ -43,7 +43,7 @@ void reading_decision::give_up(std::string why) {
 
 // Preparing ------------------------------------------------------------------
 
-/// Null after a line: counters are off then.
+/// Returns null, after a warning, if counters are off.
 device_counters const* reading_decision::counters_of(context_readings& context,
                                                      std::vector<metric_record>& metrics,
                                                      device_counters::intern const& names) {
@@ -56,7 +56,8 @@ device_counters const* reading_decision::counters_of(context_readings& context,
   auto planned = with_availability<device_counters>(
       state_.options.stored, state_.api, counter_engine::ranges, context.device(),
       [&] {
-        // That of sampling makes the same configurations, and asking for it holds nobody.
+        // The image for sampling gives the same configurations, and CUPTI returns it without
+        // blocking launches.
         bool busy = false;
         pause_of_call const stops(state_.options.pauses, context.device());
         return state_.api.first_missing_for_sampling() == nullptr
@@ -84,11 +85,11 @@ bool reading_decision::prepare(context_readings& context, std::vector<metric_rec
   auto const all = static_cast<launch_signature::groups>((std::uint64_t{1} << prepared.size()) - 1);
   state_.all_groups.store(all & ~left_out_);
   state_.rewriting.store(counters->rewriting() & ~left_out_);
-  looked_ns_ = 0;  // what is lacking is known from now on
+  looked_ns_ = 0;  // what is missing is known from now on
   return true;
 }
 
-/// They would cost the program time for nothing.
+/// Stops reading groups that rewrite kernels: they would cost the program time and give nothing.
 void reading_decision::leave_out(launch_signature::groups rewriting) {
   left_out_ |= rewriting;
   state_.rewriting.fetch_and(~rewriting);
@@ -114,7 +115,7 @@ void reading_decision::evaluate_all(std::vector<counter_reading>& launches) {
   }
 }
 
-// What is wanted ---------------------------------------------------------------
+// Choosing what is read -----------------------------------------------------------
 
 void reading_decision::look_for_targets() noexcept {
   auto const moment = monotonic_ns();
@@ -122,14 +123,14 @@ void reading_decision::look_for_targets() noexcept {
   looked_ns_ = moment;
   try {
     share_readings(moment);
-    // Before anything was prepared all is missing.
+    // Before anything is prepared, all groups are missing.
     auto const groups = devices_.empty() ? launch_signature::groups{1} : groups_now(moment);
     reading_targets::what_can_be_read const readable{
         groups, max_kernel_ns, state_.budget.left(moment) / times_as_long_rewritten,
         [this](launch_signature const& signature) { return useless_to(signature); }};
     outlook_ = targets_.choose(state_.signatures.all(), readable, state_.budget.has_earned(moment),
                                moment);
-  } catch (...) {  // no memory: those of before
+  } catch (...) {  // no memory: keep the earlier targets
   }
   if (outlook_.wanted == 0) wanted_since_ns_ = 0;
   if (outlook_.wanted != 0 && wanted_since_ns_ == 0) wanted_since_ns_ = moment;
@@ -148,7 +149,7 @@ void reading_decision::make_room(bool may_replace) {
         "counters are not read around launches in all contexts: the program has more than 64");
 }
 
-/// Groups of metrics mean nothing before they are known.
+/// Does nothing before the metric groups are known, because group numbers have no meaning then.
 void reading_decision::share_readings(std::uint64_t now_ns) {
   if (!shared_ || devices_.empty()) return;
   shared_->set_up_for(devices_.begin()->second.setup());
@@ -171,7 +172,8 @@ std::vector<shared_reading> reading_decision::not_told_yet() const {
   return fresh;
 }
 
-/// As long as they run, and it takes as long here as there: reports take its readings by this rule.
+/// Uses readings of ranks that still run, if the launch takes as long here as there. Reports use
+/// the same rule.
 void reading_decision::note_what_others_read(std::uint64_t now_ns) {
   std::multimap<std::uint64_t, shared_reading> heard;
   for (auto const& reading : shared_->hear(now_ns)) heard.emplace(reading.signature, reading);
@@ -188,7 +190,7 @@ void reading_decision::note_what_others_read(std::uint64_t now_ns) {
   }
 }
 
-/// What samples tell as well is read once there is room in the budget for setting up another group.
+/// Groups that sampling covers too are read only if the budget has room to set up another group.
 launch_signature::groups reading_decision::groups_now(std::uint64_t now_ns) const noexcept {
   auto const rewriting = state_.rewriting.load();
   if (rewriting == 0 || state_.budget.allows(now_ns, price_of_refining_ns))
@@ -198,13 +200,14 @@ launch_signature::groups reading_decision::groups_now(std::uint64_t now_ns) cons
 
 launch_signature::groups reading_decision::useless_to(
     launch_signature const& signature) const noexcept {
-  // CUPTI rewrites the kernels of a graph, or not, when it is made.
+  // CUPTI decides when a graph is made if its kernels are rewritten.
   if (signature.is_graph()) return state_.rewriting.load();
   if (!signature.code() || devices_.empty()) return 0;
   return devices_.begin()->second.useless_to(*signature.code());
 }
 
-/// What is left unknown when all that matters is read is not worth slowing the program down.
+/// A small unknown share, when all important launches are read, is not worth slowing the program
+/// down.
 bool reading_decision::is_worth_it() const noexcept {
   return outlook_.wanted != 0 && outlook_.unknown_share >= min_unknown_share;
 }

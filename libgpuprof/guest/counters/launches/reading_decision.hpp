@@ -31,7 +31,8 @@ class reading_decision {
   /// The next look chooses anew.
   void look_at_once() noexcept { looked_ns_ = 0; }
   reading_targets::outlook const& outlook() const noexcept { return outlook_; }
-  /// What is left unknown when all that matters is read is not worth slowing the program down.
+  /// A small unknown share, when all important launches are read, is not worth slowing the program
+  /// down.
   bool is_worth_it() const noexcept;
   /// Since when something is wanted without a break; 0: nothing is.
   std::uint64_t wanted_since_ns() const noexcept { return wanted_since_ns_; }
@@ -41,9 +42,9 @@ class reading_decision {
   }
   void evaluate_all(std::vector<counter_reading>& launches);
 
-  /// What is not used any more makes room for what comes; says once what finds none.
+  /// Removes unused signatures to make room for new ones; warns once if there is no room.
   void make_room(bool may_replace);
-  /// Nothing is told to other ranks before more has been read.
+  /// Stops sharing with other ranks until more has been read.
   void end_sharing() noexcept {
     if (shared_) shared_->end();
   }
@@ -72,8 +73,8 @@ class reading_decision {
   reading_targets::outlook outlook_;
   std::uint64_t looked_ns_ = 0, heard_ns_ = 0, wanted_since_ns_ = 0;
   bool some_were_rewritten_ = false;
-  bool signatures_are_said_ = false, contexts_are_said_ = false;  // that there are too many
-  launch_signature::groups left_out_ = 0;                         // that would rewrite kernels
+  bool signatures_are_said_ = false, contexts_are_said_ = false;  // warned of too many
+  launch_signature::groups left_out_ = 0;                         // groups that rewrite kernels
   std::vector<std::pair<device_id, reading_batch>> batches_;
   std::vector<std::string> warnings_;
 };

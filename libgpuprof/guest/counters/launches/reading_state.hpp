@@ -31,42 +31,43 @@ namespace gpuprof::guest {
 struct reading_options {
   bool every_launch = false;       // one pass around each launch, instead of each signature once
   std::vector<std::string> words;  // sets and metrics by name; empty: the set roofline
-  /// Kernels (mangled) around which nothing is ever read: they wait for other launches.
+  /// Kernels (mangled) that are never read, because they wait for other launches.
   std::function<bool(char const*)> skips;
-  /// Off and on again: while kernels are recorded, what CUPTI counts by rewriting them reads 0.
-  /// False from the first: not now, and nothing is to be undone.
+  /// Pause and resume kernel records: while kernels are recorded, metrics that CUPTI counts by
+  /// rewriting kernels read 0. If pausing returns false, it is not possible now, and resuming is
+  /// not needed.
   std::function<bool()> pause_kernel_records;
   std::function<void()> resume_kernel_records;
   signature_lookup::code_lookup code_of;
   availability_store const* stored = nullptr;  // null: CUPTI is asked each time
-  device_turns* turns = nullptr;               // null: other processes are not asked
+  device_turns* turns = nullptr;               // null: take no turns with other processes
   std::function<std::string(device_id)> uuid;
-  /// The path of this process's capture, beside which ranks of a job tell each other what they have
-  /// read. Empty: nothing is shared.
+  /// Returns the path of this process's capture. The ranks of a job exchange what they have read in
+  /// files beside it. Empty: nothing is shared.
   std::function<std::string()> shared_beside;
   std::uint32_t ranks = 1;          // of the job
-  used_devices* devices = nullptr;  // null: nobody asks on which GPUs the program launches
+  used_devices* devices = nullptr;  // null: used devices are not needed
   main_thread_end* at_end = nullptr;
   gpu_pauses* pauses = nullptr;  // null: nobody asks when the GPU stood still
-  /// On a thread of the program that destroys a context, once this reader has released it: releases
-  /// what else is set up on its GPU.
+  /// Called on the program's thread that destroys a context, after this reader has released it.
+  /// Releases what else is set up on its GPU.
   std::function<void()> release_gpus;
 };
 
-/// What was not read, and why. Launches, unless it says otherwise.
+/// Counts launches (unless noted) that were read or not read, by reason.
 struct reading_counts {
   std::atomic<std::uint64_t> read{0};
   std::atomic<std::uint64_t> failed{0};         // CUPTI refused, or the launch failed
-  std::atomic<std::uint64_t> disturbed{0};      // other work came in, or it did not end in 2 ms
+  std::atomic<std::uint64_t> disturbed{0};      // other work ran in between, or it took over 2 ms
   std::atomic<std::uint64_t> unrecorded{0};     // read without a kernel record of their own
   std::atomic<std::uint64_t> not_rewritten{0};  // CUPTI counted no instruction: nothing was read
   std::atomic<std::uint64_t> busy{0};           // the GPU was not idle in time
   std::atomic<std::uint64_t> abandoned{0};      // never came back from CUPTI
-  std::atomic<std::uint64_t> cooperative{0};    // and others whose call cannot be read
+  std::atomic<std::uint64_t> cooperative{0};    // cooperative, or the call cannot be read
   std::atomic<std::uint64_t> by_name{0};        // on the skip list
-  std::atomic<std::uint64_t> graphs{0};         // may hold such kernels, or are changed as they are
+  std::atomic<std::uint64_t> graphs{0};         // may hold such kernels, or change in place
   std::atomic<std::uint64_t> unknown{0};        // more signatures than the table holds
-  std::atomic<std::uint64_t> not_idle{0};       // times at which no idle moment was found
+  std::atomic<std::uint64_t> not_idle{0};       // how often no idle moment was found
 };
 
 /// Threads of the program reach it through launch_passage, the worker through launch_reader. Each
@@ -94,7 +95,7 @@ struct reading_state {
   bool any_context(P holds) const noexcept {
     for (auto const& entry : contexts) {
       auto const* const context = entry.load();
-      if (context == nullptr) break;  // no more are known
+      if (context == nullptr) break;  // end of the list
       if (holds(*context)) return true;
     }
     return false;
@@ -103,8 +104,8 @@ struct reading_state {
     return any_context([](auto const& context) { return context.holds_counters(); });
   }
 
-  /// Where every launch is read: of all kernels, all together; those whose records have not come
-  /// yet as long as the others.
+  /// With every_launch: the GPU time of all kernels together. Kernels without a record yet count
+  /// with the mean time of the others.
   std::uint64_t time_of_kernels() const noexcept {
     auto const all = kernel_ns.load(std::memory_order_relaxed);
     auto const recorded = kernels.load(std::memory_order_relaxed);
@@ -129,10 +130,10 @@ struct reading_state {
   std::atomic<bool> lacks_contexts{false}, has_several_gpus{false};
   std::atomic<bool> graphs_change{false}, has_collectives{false}, cooperative_failed{false};
   std::atomic<std::uint32_t> capture{0};     // number of it
-  std::atomic<std::uint32_t> generation{1};  // of callbacks that are on without a break
+  std::atomic<std::uint32_t> generation{1};  // counts the times callbacks were switched on
   std::atomic<std::uint64_t> launches{0}, kernels{0}, kernel_ns{0};
-  std::atomic<std::uint32_t> endings{0};         // calls that destroy a context, under way
-  std::atomic<std::uint32_t> to_be_released{0};  // such a call waits for the worker
+  std::atomic<std::uint32_t> endings{0};         // calls now running that destroy a context
+  std::atomic<std::uint32_t> to_be_released{0};  // 1: such a call waits for the worker
   // The worker may be inside CUPTI for a context. It says so before it looks whether one is about
   // to go, and a call that destroys one looks at this after saying so: one of them sees the other.
   std::atomic<bool> at_work{false};

@@ -13,7 +13,7 @@ groups missing(launch_signature const& signature, groups all) noexcept {
   return all & ~signature.done() & ~signature.hopeless() & ~signature.read_elsewhere();
 }
 
-/// It still comes, and is not the work of a phase that is over.
+/// True if it still recurs and is not from a phase that is over.
 bool recurs(launch_signature& signature, std::uint64_t now_ns) noexcept {
   auto& recent = signature.recent;
   auto const launches = signature.launches();
@@ -64,7 +64,7 @@ reading_targets::outlook reading_targets::choose(launch_signatures const& all,
     if (!recurs(*signature, now_ns) || signature->is() == launch_signature::standing::deciding)
       continue;
     if (signature->is() != launch_signature::standing::allowed) signature->give_up(readable.groups);
-    // Samples tell of the others.
+    // Sampling covers those that are given up here.
     if (signature->varies() || runs_longer(*signature, readable.max_ns))
       signature->give_up(readable.groups);
     if (readable.useless_to) signature->give_up(readable.useless_to(*signature));
@@ -79,7 +79,7 @@ reading_targets::outlook reading_targets::choose(launch_signatures const& all,
   double covered = 0, unknown = 0, sampled = 0;
   for (auto* const signature : recurring) {
     auto const is_known = missing(*signature, readable.groups) == 0;
-    // While no kernel record has come all are alike.
+    // Before the first kernel record arrives, all have a time of 0.
     auto const can_wait = runs_longer(*signature, readable.affordable_ns);
     if (covered <= wanted_share * time && !is_known && !can_wait) {
       signature->recent.is_target = true;

@@ -46,13 +46,13 @@ std::array<std::uint64_t, 4> mark_of(struct stat const& file) noexcept {
           static_cast<std::uint64_t>(file.st_mtim.tv_nsec)};
 }
 
-/// A regular file with one name, of the user of this process and open to no one else.
+/// True for a regular file with one name that this user owns and no other user can access.
 bool is_of_this_user(struct stat const& file) noexcept {
   return S_ISREG(file.st_mode) && file.st_nlink == 1 && file.st_uid == ::geteuid() &&
          (file.st_mode & 077) == 0;
 }
 
-/// The process that wrote it still runs.
+/// True if the process that wrote the file still runs.
 bool has_its_writer(int file) noexcept {
   auto asked = whole_file();
   return fcntl(file, F_GETLK, &asked) == 0 && asked.l_type != F_UNLCK;
@@ -89,7 +89,7 @@ bool shared_readings::open() {
   if (file < 0) return false;
   struct stat made {};
   auto lock = whole_file();
-  // What an earlier run has left goes once it is certain that nobody writes it.
+  // The file of an earlier run is emptied only when it is certain that no process writes it.
   if (::fchmod(file, 0600) != 0 || ::fstat(file, &made) != 0 || !is_of_this_user(made) ||
       fcntl(file, F_SETLK, &lock) != 0 || ftruncate(file, 0) != 0 ||
       !write_all(file, first_line(setup_) + as_lines(told_))) {
@@ -105,7 +105,7 @@ void shared_readings::tell(std::span<shared_reading const> fresh) {
   auto const was_open = file_ >= 0;
   told_.insert(told_.end(), fresh.begin(), fresh.end());
   if (open() && was_open)
-    (void)write_all(file_, as_lines(fresh));  // else others read for themselves
+    (void)write_all(file_, as_lines(fresh));  // if not, other ranks read for themselves
 }
 
 void shared_readings::list_files() {
@@ -117,7 +117,7 @@ void shared_readings::list_files() {
       others_.emplace_back().path = std::move(path);
 }
 
-/// As an open file tells it, or nothing.
+/// Returns what the file holds, or nothing if its process has ended.
 std::vector<shared_reading> shared_readings::told_in(file& other) const {
   std::vector<shared_reading> told;
   auto const opened = ::open(other.path.c_str(), O_RDONLY | how);
@@ -133,7 +133,7 @@ std::vector<shared_reading> shared_readings::told_in(file& other) const {
   return told;
 }
 
-/// True when it tells something else than before.
+/// Returns true if the content has changed.
 bool shared_readings::look_at(file& other, std::uint64_t now_ns) {
   ++looks_;
   struct stat status {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ranks of a job have read around launches, told to each other while they run, so that none
-// reads what another has.
+// Shares what each rank of a job has read around launches, while they run, so that no rank reads
+// what another has.
 #pragma once
 
 #include <array>
@@ -14,25 +14,27 @@
 namespace gpuprof::guest {
 
 struct shared_reading {
-  std::uint64_t signature = 0;  // the same in every process, see launch_signature::identity()
-  std::uint32_t groups = 0;     // of metrics that were read; bits
+  std::uint64_t signature = 0;  // equal in all processes, see launch_signature::identity()
+  std::uint32_t groups = 0;     // bits of the metric groups that were read
   std::uint64_t mean_ns = 0;
   friend bool operator==(shared_reading const&, shared_reading const&) = default;
 };
 
 /// Each rank writes a file beside its capture, "run.rank3.readings", and reads those of the others.
-/// It keeps a lock on its own, which goes with the process: what a process that is gone has left is
-/// not believed. Where files cannot be made or locked nothing is shared. The worker's thread.
+/// It holds a lock on its own file, which ends with the process; files of ended processes are
+/// ignored. If files cannot be created or locked, nothing is shared. Used by the worker's thread
+/// only.
 ///
-/// The files may lie on a file system that all ranks share: a rank asks for the size and time of a
-/// few of them at once, opens those that have changed, and asks less often while none has.
+/// The files may be on a file system that all ranks share. So a rank checks size and time of only a
+/// few of them at once, opens those that have changed, and checks less often while none change.
 class shared_readings {
  public:
-  /// Of a job with more ranks every rank reads for itself: looking at so many files costs more.
+  /// In a job with more ranks every rank reads for itself, because checking so many files costs
+  /// more.
   static constexpr std::uint32_t max_ranks = 64;
 
   static constexpr std::uint64_t min_pause_ns = 500'000'000, max_pause_ns = 4'000'000'000;
-  /// A file that has not changed is opened again after so long: its process may have gone.
+  /// An unchanged file is opened again after this time, because its process may have ended.
   static constexpr std::uint64_t believed_for_ns = 32'000'000'000;
   static constexpr std::size_t max_files_at_once = 16;
 
@@ -43,21 +45,22 @@ class shared_readings {
   shared_readings(shared_readings const&) = delete;
   shared_readings& operator=(shared_readings const&) = delete;
 
-  /// What the counters are set up for: groups mean the same only where it is the same.
+  /// Sets the id of the counter setup: group numbers are comparable only if it is equal.
   void set_up_for(std::uint64_t setup) { setup_ = setup; }
   void tell(std::span<shared_reading const> fresh);
-  /// All that ranks which run now have told, as far as is known; looks for more when that is due.
+  /// Returns all readings that running ranks are known to have shared. Checks for new ones when
+  /// that is due.
   std::vector<shared_reading> hear(std::uint64_t now_ns);
-  /// How many files of others it has asked for.
+  /// How often it has checked files of other ranks.
   std::uint64_t looks() const noexcept { return looks_; }
-  /// Removes the file. What comes to be told later makes it anew, with what was told before.
+  /// Removes the file. A later tell() creates it again, with all earlier readings.
   void end() noexcept;
 
  private:
-  /// Of another rank.
+  /// File of another rank.
   struct file {
     std::string path;
-    std::array<std::uint64_t, 4> seen{};  // which file, how large, written when; zeros: none
+    std::array<std::uint64_t, 4> seen{};  // inode, size and time of writing; zeros: no file
     std::uint64_t opened_ns = 0;
     std::vector<shared_reading> told;
   };

@@ -9,7 +9,7 @@
 namespace gpuprof::guest {
 namespace {
 
-// Readings tell of shorter ones.
+// Shorter holds are known from the readings.
 constexpr std::uint64_t min_hold_ns = 1'000'000;
 
 void raise_to(std::atomic<std::uint64_t>& longest, std::uint64_t ns) noexcept {
@@ -20,8 +20,8 @@ void raise_to(std::atomic<std::uint64_t>& longest, std::uint64_t ns) noexcept {
 
 }  // namespace
 
-// Whoever comes in counts itself before it looks at the mode, and the keeper looks at the count
-// after it has changed the mode: one of them sees the other.
+// A call counts itself before it checks the mode, and the keeper checks the count after it has
+// changed the mode: so one of them sees the other.
 bool work_gate::enter(gate_call const& what) noexcept {
   inside_.fetch_add(1);
   if (passes(mode_.load(), what)) return false;
@@ -35,7 +35,7 @@ void work_gate::note_wait(std::uint64_t since_ns, bool was_switched) noexcept {
   raise_to(was_switched ? longest_switch_ns_ : longest_hold_ns_, waited);
 }
 
-/// With the mutex, as the next two.
+/// Call these two and let_in() with the mutex held.
 void work_gate::one_waits() noexcept {
   if (waiting_++ == 0) held_since_ = monotonic_ns();
 }
@@ -58,7 +58,7 @@ std::vector<hold_record> work_gate::take_holds() {
     std::lock_guard const lock(mutex_);
     if (hold_count_ == 0) return taken;
   }
-  taken.reserve(max_holds);  // without the lock, which calls of the program wait for
+  taken.reserve(max_holds);  // without the lock, because calls of the program may wait for it
   std::lock_guard const lock(mutex_);
   taken.assign(holds_.begin(), holds_.begin() + static_cast<std::ptrdiff_t>(hold_count_));
   hold_count_ = 0;
@@ -87,7 +87,7 @@ bool work_gate::wait_outside(gate_call const& what) noexcept {
     me.ticket = ++last_ticket_;
     try {
       outside_.push_back(&me);
-    } catch (...) {  // no memory: it waits for nobody
+    } catch (...) {  // no memory: the call does not wait
       impatient_.fetch_add(1);
       return inside_.fetch_add(1), false;
     }
@@ -99,7 +99,7 @@ bool work_gate::wait_outside(gate_call const& what) noexcept {
     auto const moment = monotonic_ns();
     auto const is_switching = is_switching_.load();
     was_switched = was_switched || is_switching;
-    // While CUPTI is at work does not count: it would hold the call as well.
+    // Time while CUPTI is switching does not count, because CUPTI would block the call too.
     auto const until =
         is_switching ? began + max_switch_ns : std::max(began, switched_ns_.load()) + max_hold_ns;
     if (moment < until) futex_wait(me.admitted, 0, std::min(until - moment, max_hold_ns));

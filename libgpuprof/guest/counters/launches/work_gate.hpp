@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gate through which all calls go that put work on the GPU: open, or kept by one thread of
-// ours.
+// The gate for all calls that put work on the GPU. It is open, or controlled by one thread of ours,
+// the keeper.
 #pragma once
 
 #include "base/time.hpp"
@@ -22,51 +22,53 @@ namespace gpuprof::guest {
 class context_readings;
 class launch_signature;
 
-/// What a call is about to do.
+/// Describes what a call is about to do.
 struct gate_call {
-  context_readings* context = nullptr;    // null: no matter of ours
-  launch_signature* signature = nullptr;  // null: nothing that can be read
+  context_readings* context = nullptr;    // null: not of interest
+  launch_signature* signature = nullptr;  // null: cannot be read
   CUstream stream = nullptr;
-  bool is_wanted = false;  // the keeper waits for such a launch
+  bool is_wanted = false;  // the keeper waits for this signature
 };
 
-/// CUPTI's calls that switch counters wait for what runs on the GPU and hold every launch
-/// meanwhile. So they are made by one thread, the keeper, that has shut the gate, while no call is
-/// inside and nothing runs. No call of the program waits here for longer than max_hold_ns, unless
-/// the keeper has found the GPU idle and is inside CUPTI, which would hold it as well.
+/// CUPTI's calls that switch counters wait for all work on the GPU and block all launches
+/// meanwhile. So one thread, the keeper, makes them: it shuts the gate, and calls CUPTI when no
+/// call is inside and the GPU is idle. No call of the program waits here for longer than
+/// max_hold_ns, unless the keeper has found the GPU idle and is inside CUPTI, which would block the
+/// call too.
 class work_gate {
  public:
   static constexpr std::uint64_t max_hold_ns = 2'000'000;
-  /// Should CUPTI never come back.
+  /// The limit in case CUPTI never returns.
   static constexpr std::uint64_t max_switch_ns = 5'000'000'000;
 
-  // The program's threads ----------------------------------------------------
+  // Called by the program's threads -------------------------------------------
 
-  /// Before the call. True: counters run around it, and leave_read() must follow instead of
-  /// leave().
+  /// Call it before the call. Returns true if counters run around it: leave_read() must follow
+  /// instead of leave().
   bool enter(gate_call const& what) noexcept;
   void leave() noexcept;
-  /// After a call that is read: waits until its kernel has been counted, max_hold_ns at most.
+  /// Call it after a call that is read: waits until its kernel has been counted, for max_hold_ns at
+  /// most.
   void leave_read(correlation_id correlation, bool failed) noexcept;
 
-  // The keeper ---------------------------------------------------------------
+  // Called by the keeper -----------------------------------------------------
 
-  /// Everybody waits.
+  /// All calls wait.
   void shut() noexcept { mode_.store(shut_mode); }
-  /// Whoever is wanted waits, others pass.
+  /// Wanted calls wait, others pass.
   void choose() noexcept;
-  /// Everybody passes.
+  /// All calls pass.
   void open() noexcept;
-  /// True: no call is inside, and none gets in before relax(), admit() or open(), unless its
-  /// patience ends: never while `switching`, else impatient() tells.
+  /// Returns true if no call is inside. Then none gets in before relax(), admit() or open(), unless
+  /// one has waited for too long: that never happens during `switching`, and impatient() counts it.
   bool hold() noexcept;
   void relax() noexcept;
 
-  /// While it lives the keeper is inside CUPTI for long, with the gate held.
+  /// While it lives, the keeper is in a long call of CUPTI, with the gate held.
   class switching {
    public:
-    /// With the mutex, as those who go on by themselves count themselves: whoever is not counted
-    /// by now does not go on.
+    /// Locks the mutex, which calls also hold when they go on by themselves and count that: a call
+    /// that is not counted by now keeps waiting.
     explicit switching(work_gate& gate) noexcept : gate_(gate) {
       std::lock_guard const lock(gate_.mutex_);
       gate_.is_switching_.store(true);
@@ -86,31 +88,32 @@ class work_gate {
     std::uint64_t ticket = 0;
     gate_call call;
   };
-  /// Whoever has waited longest; waits for one, `max_ns` at most. It may pass by itself any time.
+  /// Returns the call that has waited longest; waits for one, `max_ns` at most. The call may go on
+  /// by itself at any time.
   std::optional<visitor> next(std::uint64_t max_ns) noexcept;
-  /// Lets it pass, alone. False: it is not there any more.
+  /// Lets only this call pass. Returns false if it has already gone on.
   bool admit(std::uint64_t ticket, bool is_read) noexcept;
 
   struct departure {
     correlation_id correlation{};
     bool failed = false;
   };
-  /// The end of the call that is read; nullopt after `max_ns`.
+  /// Returns the end of the call that is read, or nullopt after `max_ns`.
   std::optional<departure> wait_for_departure(std::uint64_t max_ns) noexcept;
-  /// It has been counted. True: its thread was still waiting.
+  /// The call has been counted. Returns true if its thread was still waiting.
   bool release_read() noexcept;
-  /// Calls that went on without being admitted, or before they were counted.
+  /// Number of calls that went on before they were admitted or counted.
   std::uint64_t impatient() const noexcept { return impatient_.load(); }
 
   /// Callbacks were off until now: calls that were inside may have ended.
   void forget_calls() noexcept;
-  /// How long calls have waited since the last time this was asked, all together.
+  /// Sum of the time that all calls have waited since the last query.
   std::uint64_t take_waited_ns() noexcept { return waited_ns_.exchange(0); }
-  /// For how long any call has waited, several at a time counted once.
+  /// Time in which at least one call has waited.
   std::uint64_t held_ns() noexcept;
-  /// The stretches of that since the last time this was asked, the longer ones.
+  /// The longer intervals of held time since the last query.
   std::vector<hold_record> take_holds();
-  /// The longest wait of one call; those while CUPTI switched apart.
+  /// The longest wait of one call. Waits while CUPTI was switching are in longest_switch_ns().
   std::uint64_t longest_hold_ns() const noexcept { return longest_hold_ns_.load(); }
   std::uint64_t longest_switch_ns() const noexcept { return longest_switch_ns_.load(); }
 
@@ -133,23 +136,23 @@ class work_gate {
 
   std::atomic<std::uint32_t> mode_{open_mode};
   std::atomic<bool> is_switching_{false};
-  std::atomic<std::uint64_t> switched_ns_{0};  // when the keeper last came out of CUPTI; monotonic
+  std::atomic<std::uint64_t> switched_ns_{0};  // the keeper's last return from CUPTI; monotonic
   std::atomic<std::uint32_t> inside_{0};       // calls
   std::atomic<std::uint32_t> arrivals_{0};     // changes with each call that begins to wait
   std::atomic<std::uint64_t> impatient_{0}, waited_ns_{0}, longest_hold_ns_{0},
       longest_switch_ns_{0};
 
-  std::mutex mutex_;  // protects the rest; held for moments, never while CUPTI is called
-  std::deque<waiting*> outside_;  // on the stacks of those who wait
+  std::mutex mutex_;              // protects the rest; held briefly, never during CUPTI calls
+  std::deque<waiting*> outside_;  // objects on the stacks of waiting threads
   std::uint64_t last_ticket_ = 0;
-  // Between two turns of the worker, which take up to two seconds; each lasts 1 ms or longer. What
-  // were more lengthens the last one.
+  // Holds of 1 ms or longer since the last turn of the worker, which may take two seconds. If there
+  // are more, the last one is made longer.
   static constexpr std::size_t max_holds = 2048;
   std::array<hold_record, max_holds> holds_{};
   std::size_t hold_count_ = 0;
   std::optional<departure> departure_;
-  std::atomic<std::uint32_t> departures_{0};  // changes with each
-  std::atomic<std::uint32_t> counted_{0};     // changes when the keeper releases the call
+  std::atomic<std::uint32_t> departures_{0};  // counts departures
+  std::atomic<std::uint32_t> counted_{0};     // counts calls that the keeper has released
   bool read_is_waiting_ = false;
   std::uint32_t waiting_ = 0;  // outside_ and the call that is read
   std::uint64_t held_since_ = 0, held_ns_ = 0;

@@ -13,9 +13,9 @@
 namespace gpuprof::guest {
 namespace {
 
-// Another tool has the counters: it may be done some time.
+// Another tool holds the counters; it may finish at some time.
 constexpr std::uint64_t refusal_holds_ns = 10'000'000'000;
-// Decoding takes some 30 us a sample, a window has 2500.
+// Decoding takes about 30 us per sample; a window has 2500 samples.
 constexpr std::uint64_t patience_ns = 1'000'000'000;  // for all GPUs together
 constexpr std::uint64_t patience_at_exit_ns = 200'000'000;
 
@@ -120,7 +120,7 @@ void pm_sampler::end_window(sampling_results& to) {
   }
 }
 
-/// CUPTI has failed in the midst of a window: its object is released, and no other is made.
+/// CUPTI has failed during a window: releases its object; the GPU is not sampled again.
 pm_sampler::device_list::iterator pm_sampler::lose(device_list::iterator at,
                                                    std::string const& why) {
   refuse(at->first, false, is_off(counter_engine::sampling) + why);

@@ -17,40 +17,40 @@ namespace gpuprof::guest {
 /// Any thread reads them.
 struct sampling_counts {
   std::atomic<std::uint64_t> windows{0};
-  std::atomic<std::uint64_t> samples{0};    // one for each interval, whatever the number of metrics
-  std::atomic<std::uint64_t> overflows{0};  // samples are missing
-  std::atomic<std::uint64_t> busy{0};       // windows that did not begin: another tool was counting
+  std::atomic<std::uint64_t> samples{0};    // one per interval, for any number of metrics
+  std::atomic<std::uint64_t> overflows{0};  // how often samples were lost
+  std::atomic<std::uint64_t> busy{0};       // windows refused because another tool was counting
 };
 
-/// The worker's thread, but for counts().
+/// Used by the worker's thread only, except counts().
 class pm_sampler {
  public:
   /// Once `halted` is set CUPTI is not called any more.
   pm_sampler(cupti_api const& api, sampling_options options, std::atomic<bool> const& halted)
       : api_(api), options_(std::move(options)), halted_(halted) {}
 
-  /// Some GPU may be sampled now: it was not refused for good, and no other tool had its counters
-  /// a moment ago.
+  /// True if some GPU may be sampled now: it was not refused permanently, or recently because
+  /// another tool held its counters.
   bool can_sample(std::span<device_id const> devices, std::uint64_t now_ns) const;
-  /// Starts on all of them that can. False when none did. Each is prepared the first time, which
-  /// takes half a second and adds to `metrics`.
+  /// Starts on all GPUs that can be sampled. Returns false if none started. The first time for a
+  /// GPU takes half a second and adds to `metrics`.
   bool begin_window(std::span<device_id const> devices, std::uint32_t& next_metric,
                     std::vector<metric_record>& metrics, device_counters::intern const& names);
-  /// Takes what has come so far.
+  /// Takes the samples so far.
   void collect(sampling_results& to);
   void end_window(sampling_results& to);
-  /// The counters are anybody's again, as before cuptiFinalize. No window may be open.
+  /// Releases the counters for others, for example before cuptiFinalize. No window may be open.
   void release_all() noexcept {
     if (!halted_.load()) devices_.clear();
   }
-  /// The same, but what was planned stays: having the counters again takes less.
+  /// The same, but keeps the plan, so that getting the counters again takes less time.
   void release() noexcept {
     if (halted_.load()) return;
     for (auto const& [id, sampled] : devices_) sampled->release();
   }
-  /// Of the GPU that was busiest in its latest window: the share of the time with work.
+  /// Share of the time with work in the latest window, of the busiest GPU.
   double busy_share() const noexcept;
-  /// When the first of those was set up that are held now, monotonic; 0: none is.
+  /// When the first GPU that is held now was set up, monotonic; 0: none is held.
   std::uint64_t held_since() const noexcept;
   std::vector<std::string> take_warnings() { return std::exchange(warnings_, {}); }
 

@@ -49,8 +49,9 @@ pm_sampling::~pm_sampling() {
   guard_.try_call<&cupti_api::cuptiPmSamplingDisable>(&params);
 }
 
-// By time where the chip can, not by cycles: clocks change under load. The newest samples stay when
-// the hardware's buffer is full, which is told, and nothing has to be started anew.
+// Samples by time if the chip can, not by cycles, because clocks change under load. When the
+// hardware buffer is full, the newest samples are kept and an overflow is reported, so sampling
+// need not be restarted.
 result<void> pm_sampling::configure(bool& busy) {
   CUpti_PmSampling_SetConfig_Params params{
       .structSize = CUpti_PmSampling_SetConfig_Params_STRUCT_SIZE,

@@ -18,48 +18,48 @@
 namespace gpuprof::guest {
 
 struct sampling_setup {
-  counter_configuration configuration;  // of one pass
+  counter_configuration configuration;  // for one pass
   std::vector<std::string> metrics;
   std::uint64_t interval_ns = 0;
   std::size_t hardware_buffer_bytes = 0;
-  std::size_t max_samples = 0;  // decoded at once; 15 to 75 KB of memory each, twice
+  std::size_t max_samples = 0;  // maximum decoded at once; each takes twice 15 to 75 KB
   /// An interval is that many system clock cycles instead, about a nanosecond each.
   bool by_cycles = false;
   /// When the hardware's buffer is full the newest samples are lost, and decoding fails.
   bool keeps_oldest = false;
   device_id device{};            // for pauses
-  gpu_pauses* pauses = nullptr;  // null: nobody asks when the GPU stood still
+  gpu_pauses* pauses = nullptr;  // null: times of GPU pauses are not needed
 };
 
-/// Samples as they were decoded: a row of values for each of them, in the order of the metrics.
+/// Decoded samples: for each sample a row of values, in the order of the metrics.
 struct decoded_samples {
   struct interval {
     timestamp_ns start, end;
   };
   std::vector<interval> intervals;
   std::vector<double> values;
-  bool overflowed = false;  // the hardware's buffer ran over: samples before these are missing
+  bool overflowed = false;  // the hardware buffer overflowed before these samples
   bool more = false;        // there was no room for all
 };
 
 /// One thread at a time.
 class pm_sampling {
  public:
-  /// Takes 0.2 s. `busy`: it failed because somebody else counts on this GPU.
+  /// Takes 0.2 s. Sets `busy` if it failed because another tool counts on this GPU.
   static result<std::unique_ptr<pm_sampling>> open(cupti_api const& api, device_id device,
                                                    sampling_setup setup, bool& busy);
-  /// Stops, and gives the counters back; nothing once the process is going down.
+  /// Stops and releases the counters; does nothing while the process exits.
   ~pm_sampling();
   pm_sampling(pm_sampling const&) = delete;
   pm_sampling& operator=(pm_sampling const&) = delete;
 
-  /// Fails with `busy` while anybody else counts on this GPU: another tool, or a range profiler.
+  /// Fails with `busy` while another tool or a range profiler counts on this GPU.
   result<void> start(bool& busy);
   bool started() const noexcept { return started_; }
-  /// What was sampled up to here can still be decoded.
+  /// Samples up to the stop can still be decoded.
   result<void> stop();
-  /// What has been sampled since the last call. `evaluator` is of the engine sampling. Takes 10 to
-  /// 35 us a sample.
+  /// Returns the samples since the last call. `evaluator` must be for the engine sampling. Takes 10
+  /// to 35 us per sample.
   result<decoded_samples> decode(host_profiler const& evaluator);
 
   sampling_setup const& setup() const noexcept { return setup_; }

@@ -13,19 +13,19 @@
 namespace gpuprof::guest {
 namespace {
 
-// A window has some 2500 samples, of which the decoder takes these at once.
+// Number of samples that are decoded at once. A window has about 2500.
 constexpr std::size_t max_at_once = 256;
 constexpr std::size_t hardware_buffer_bytes = std::size_t{128} << 20;
 
-// Shares of what an SM can have while it is active, as occupancy, add up over time only together
-// with the time that it was active.
+// Metrics that are shares of the active time of an SM, such as occupancy, can be averaged over time
+// only together with the active time.
 constexpr std::string_view share_of_active = ".pct_of_peak_sustained_active";
 constexpr char const* active_cycles = "sm__cycles_active.avg";
 
 bool is_turing(std::string_view chip) {
   return chip.starts_with("TU");
 }
-/// Turing and GA100 know no interval of time.
+/// True for Turing and GA100, which cannot sample by time.
 bool lacks_time_trigger(std::string_view chip) {
   return is_turing(chip) || chip == "GA100";
 }
@@ -35,9 +35,9 @@ struct sampled_metrics {
   counter_configuration configuration;
 };
 
-/// First come, first served, as long as one pass has room.
+/// Takes the metrics in order, as long as they fit in one pass.
 result<sampled_metrics> choose(host_profiler const& chip, std::vector<std::string> wanted) {
-  // Of a sample it is the length of the sample.
+  // These metrics are the length of the sample itself.
   std::erase_if(wanted, [](std::string const& m) { return m.starts_with("gpu__time_"); });
   auto const is_share = [](std::string const& m) {
     return m.starts_with("sm__") && m.ends_with(share_of_active);
@@ -62,7 +62,7 @@ result<sampled_metrics> choose(host_profiler const& chip, std::vector<std::strin
 
 }  // namespace
 
-/// Before CUPTI is asked for anything that it refuses while somebody counts.
+/// Must be called before CUPTI calls that are refused while another tool counts.
 result<device_turn> sampled_device::turn_at(device_turns* turns, std::string const& gpu,
                                             bool& busy) {
   if (turns == nullptr || gpu.empty()) return device_turn();
@@ -169,8 +169,8 @@ result<void> sampled_device::begin_window(bool& busy) {
   return {};
 }
 
-/// Now and then one of an H200 lasts 0.2 s and has counted for a part of that: others are missing
-/// where it is. With a trigger by cycles its length is not known.
+/// On an H200 a sample sometimes lasts 0.2 s and has counted for only a part of that: other samples
+/// are missing in its time. With a trigger by cycles the expected length is not known.
 bool sampled_device::is_too_long(decoded_samples::interval const& sample) const noexcept {
   return !setup_.by_cycles && sample.end.value - sample.start.value > 2 * setup_.interval_ns;
 }
@@ -211,7 +211,7 @@ void sampled_device::note_activity(decoded_samples const& decoded,
   busy_share_ = static_cast<double>(busy_samples_) / static_cast<double>(window_.samples);
 }
 
-/// True when there was no room for all.
+/// Returns true if there was no room for all samples.
 result<bool> sampled_device::decode_once(sampling_results& to) {
   auto const decoded = sampling_->decode(evaluator_);
   if (!decoded) return error{decoded.message()};
@@ -229,7 +229,7 @@ result<void> sampled_device::end_window(sampling_results& to, std::uint64_t dead
                                         std::atomic<bool> const& halted) {
   auto stopped = sampling_->stop();
   window_.end = now();
-  // Bounded: CUPTI in a bad state never says that it is done.
+  // The loop is limited in time, because CUPTI in a bad state never finishes.
   for (bool more = true; stopped && more;) {
     if (monotonic_ns() > deadline_ns || halted.load()) {
       ++window_.overflows;

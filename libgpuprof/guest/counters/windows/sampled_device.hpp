@@ -21,18 +21,18 @@ namespace gpuprof::guest {
 struct sampling_options {
   std::vector<std::string> words;  // sets and metrics by name; empty: the set roofline
   std::uint64_t interval_ns = 20'000;
-  availability_store const* stored = nullptr;       // null: CUPTI is asked each time
-  device_turns* turns = nullptr;                    // null: no other process is looked at
+  availability_store const* stored = nullptr;       // null: ask CUPTI each time
+  device_turns* turns = nullptr;                    // null: take no turns with other processes
   std::function<std::string(device_id)> uuid = {};  // of a GPU, for the turns
-  gpu_pauses* pauses = nullptr;                     // null: nobody asks when the GPU stood still
+  gpu_pauses* pauses = nullptr;                     // null: times of GPU pauses are not needed
 };
 
 /// One thread.
 class sampled_device {
  public:
-  /// Chooses what fits into the one pass that sampling has, and takes the counters of the GPU for
-  /// sampling; half a second in all. `busy`: as below. What cannot be sampled is left out without a
-  /// word: launches are read for the rest.
+  /// Chooses metrics that fit into the one pass of sampling, and takes the counters of the GPU for
+  /// sampling; half a second in total. `busy`: as below. Metrics that cannot be sampled are left
+  /// out without a warning, because launches are read for them.
   static result<std::unique_ptr<sampled_device>> open(cupti_api const& api, device_id device,
                                                       sampling_options const& options,
                                                       std::uint32_t& next_metric, bool& busy);
@@ -40,26 +40,26 @@ class sampled_device {
   device_id device() const noexcept { return device_; }
   std::vector<metric_record> records(device_counters::intern const& names) const;
 
-  /// `busy`: it failed because somebody else counts on this GPU.
+  /// Sets `busy` if it failed because another tool counts on this GPU.
   result<void> begin_window(bool& busy);
   bool in_window() const noexcept { return sampling_ != nullptr && sampling_->started(); }
-  /// The counters of the GPU are anybody's until the next window begins.
+  /// Releases the counters of the GPU for others until the next window begins.
   void release() noexcept {
     sampling_.reset();
     auto const over = std::move(turn_);
   }
-  /// In the latest window of which something was decoded, for what share of the time any SM was at
-  /// work; 1 where that is not known.
+  /// Share of the time in which any SM was active, in the latest window with decoded samples; 1 if
+  /// unknown.
   double busy_share() const noexcept { return busy_share_; }
-  /// Since its set-up began, monotonic; 0: it was released.
+  /// When its setup began, monotonic; 0: released.
   std::uint64_t held_since() const noexcept { return sampling_ != nullptr ? held_since_ : 0; }
-  /// Decodes what has come so far.
+  /// Decodes the samples so far.
   result<void> collect(sampling_results& to);
-  /// Stops, and decodes the rest, until `deadline_ns` (monotonic) or `halted` at most: what has not
-  /// come by then is counted as an overflow.
+  /// Stops, and decodes the rest until `deadline_ns` (monotonic) or `halted`. Samples that are not
+  /// decoded by then count as an overflow.
   result<void> end_window(sampling_results& to, std::uint64_t deadline_ns,
                           std::atomic<bool> const& halted);
-  /// It has ended by a failure: what came is kept.
+  /// Ends a window that has failed; keeps the samples so far.
   void cut_window(sampling_results& to);
 
  private:
@@ -87,14 +87,14 @@ class sampled_device {
   host_profiler evaluator_;
   sampling_setup const setup_;
   device_turns* turns_ = nullptr;
-  std::string gpu_;                        // its UUID, where turns are taken
-  device_turn turn_;                       // for as long as sampling is held
+  std::string gpu_;                        // its UUID, if turns are taken
+  device_turn turn_;                       // held as long as sampling is set up
   std::unique_ptr<pm_sampling> sampling_;  // null: released
   std::uint64_t held_since_ = 0;           // monotonic
   std::vector<metric_id> ids_;
   sampling_window_record window_;
   bool first_is_due_ = false;       // the sample that begins long before its window
-  std::uint64_t busy_samples_ = 0;  // of the window
+  std::uint64_t busy_samples_ = 0;  // in this window
   double busy_share_ = 1;
 };
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUPTI's functions by name, CUDA 12.0 to 13.5, in groups by what a call of the program is to us.
+// Names of CUPTI's functions, CUDA 12.0 to 13.5, grouped by what a call of the program means for
+// us.
 #pragma once
 
 // clang-format off
-// CUPTI has one state for all clients of these: program_calls.cpp has one of its own for each.
+// CUPTI has one state of these for all clients; program_calls.cpp has a separate one for each
+// client.
 #define GPUPROF_SHARED_FUNCTIONS(X)         \
   X(cuptiSubscribe)                         \
   X(cuptiSubscribe_v2)                      \
@@ -24,7 +26,7 @@
   X(cuptiActivityRegisterTimestampCallback) \
   X(cuptiFinalize)
 
-// These change nothing: a program that only asks is no client.
+// These change nothing: a program that calls only these is not a client.
 #define GPUPROF_CUPTI_QUERIES(X)                 \
   X(cuptiGetVersion)                             \
   X(cuptiGetResultString)                        \
@@ -58,7 +60,7 @@
   X(cuptiActivityGetNvtxExtPayloadAttr)          \
   X(cuptiActivityGetNvtxExtPayloadEntryTypeInfo)
 
-// These set something up, or work on it: a program that calls one is a client.
+// These change or use state: a program that calls one of them is a client.
 #define GPUPROF_CUPTI_STATEFUL(X)                            \
   X(cuptiActivityConfigurePCSampling)                        \
   X(cuptiActivityConfigureUnifiedMemoryCounter)              \
@@ -206,8 +208,8 @@
   X(cuptiSetEventCollectionMode)                             \
   X(cuptiSetThreadIdType)
 
-// The same two groups of CUPTI 13.1 and newer. A program may ask whether CUPTI has them, so they are
-// not exported: they are given only to programs that find them in a libcupti.
+// The same two groups for CUPTI 13.1 and newer. They are not exported, because a program may test
+// if CUPTI has them: only programs that find them in a libcupti get them.
 #define GPUPROF_NEWER_QUERIES(X)          \
   X(cuptiGetTimestamp_v2)                 \
   X(cuptiGetCudaEventId)                  \

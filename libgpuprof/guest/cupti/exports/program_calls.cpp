@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program's calls of CUPTI: those of which CUPTI has one state for all clients go to the
-// program's seat in shared_cupti, all others to the libcupti that is shared. They come through
-// libgpuprof_preload.so, if that stands in front of libcupti.
+// Handles the program's calls of CUPTI. Functions for which CUPTI has one state for all clients go
+// to the program's seat in shared_cupti, all others to the shared libcupti. Calls come through
+// libgpuprof_preload.so, if that is loaded before libcupti.
 #include "base/no_cancellation.hpp"
 #include "base/process.hpp"
 #include "base/real_dlsym.hpp"
@@ -19,8 +19,8 @@
 namespace gpuprof::guest {
 namespace {
 
-// GPUPROF_SHARE_CUPTI, read when the library is loaded: later, on whichever thread, it would be a
-// race with setenv(). Other libraries may be loaded before, and have threads.
+// GPUPROF_SHARE_CUPTI is read when the library is loaded, because reading it later could be a race
+// with setenv(). Other libraries may be loaded earlier and have threads.
 constinit std::atomic<bool> is_sharing_on{true};
 
 __attribute__((constructor)) void read_option() noexcept {
@@ -33,8 +33,8 @@ bool shares() noexcept {
   return is_sharing_on && !is_forked_child() && !has_rights_of_others();
 }
 
-/// CUPTI begins here, and with it what children cannot share: only a call asks for it. Tried once:
-/// a libcupti of the program that is too old to be shared stays the only one.
+/// Called only for a call of CUPTI, because this loads CUPTI and starts what forked children cannot
+/// share. Tried once: if the program's libcupti is too old to be shared, it stays the only one.
 shared_cupti* shared_of_process() noexcept {
   static constinit std::atomic<bool> has_failed{false};
   if (has_failed) return shared_cupti::existing();
@@ -47,8 +47,9 @@ shared_cupti* shared_of_process() noexcept {
   return nullptr;
 }
 
-/// `act` for a client that shares. What the client's own functions throw goes through, as it goes
-/// through CUPTI. In an inert child, which has these functions from its parent, CUPTI's own.
+/// Runs `act` for a client that shares CUPTI. Exceptions from the client's own functions pass
+/// through, as with CUPTI. An inert child, which has these functions from its parent, calls CUPTI's
+/// own.
 template <auto Member, class Act, class... Args>
 CUptiResult through(Act act, Args... args) {
   no_cancellation const here;
@@ -59,7 +60,7 @@ CUptiResult through(Act act, Args... args) {
   return act(*shared);
 }
 
-/// "libtorch_cpu.so", of an address in it.
+/// Returns the name of the file that holds an address, such as "libtorch_cpu.so".
 std::string file_of(void const* address) noexcept {
   try {
     auto const path = path_of_object_holding(address);
@@ -227,7 +228,8 @@ bool is_query(char const* name) noexcept {
   return false;
 }
 
-/// The program's seat; null where CUPTI has no such function, or one for each client anyway.
+/// Returns the function of the program's seat, or null if CUPTI lacks the function or has separate
+/// state for each client anyway.
 void* at_its_seat(char const* name, cupti_api const& real) noexcept {
 #define GPUPROF_COMPARE(function)                                    \
   if (real.function != nullptr && std::strcmp(name, #function) == 0) \
@@ -237,7 +239,7 @@ void* at_its_seat(char const* name, cupti_api const& real) noexcept {
   return nullptr;
 }
 
-/// In a libcupti that is loaded where only its client sees it.
+/// Looks in a libcupti that is loaded in a way that only its client sees it.
 void* in_mapped_library(char const* name) noexcept {
   try {
     for (auto const& candidate : cupti_candidates(0))
@@ -257,8 +259,8 @@ void* where_it_goes(char const* name, void* found, bool& stays) noexcept {
     stays = true;
     if (auto* const ours = at_its_seat(name, shared->real().api)) return ours;
     if (begins) shared->program_comes();
-    // A client may have brought a libcupti of its own. Of two in a process only one gets records,
-    // and their records differ.
+    // A client may have brought its own libcupti. It must use the shared one, because of two in a
+    // process only one gets records, and their records differ.
     if (auto* const there = real_dlsym()(shared->real().library, name)) return there;
     stays = false;
   }
@@ -269,7 +271,7 @@ void* where_call_goes(char const* name, void* found, bool& stays) noexcept {
   auto const saved_errno = errno;
   no_cancellation const here;
   auto* const target = where_it_goes(name, found, stays);
-  dlerror();  // the program asks for errors of its own questions
+  dlerror();  // the program must see errors of its own calls only
   errno = saved_errno;
   return target;
 }

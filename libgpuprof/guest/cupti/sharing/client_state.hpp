@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each client of a shared CUPTI has its own callbacks, calls and records that are enabled, buffers
-// and subscribers.
+// State of each client of a shared CUPTI: its enabled callbacks, calls and records, its buffers and
+// subscribers.
 #pragma once
 
 #include "guest/cupti/api.hpp"
@@ -20,7 +20,7 @@ namespace gpuprof::guest {
 /// Any thread, without lock.
 class enabled_callbacks {
  public:
-  static constexpr std::uint32_t ids = 1024;  // of a domain; those beyond share the last place
+  static constexpr std::uint32_t ids = 1024;  // in a domain; higher ids share the last place
 
   void set(CUpti_CallbackDomain domain, CUpti_CallbackId id, bool on) noexcept {
     auto& word = words_[place_of(domain)][clamped(id) / 64];
@@ -41,7 +41,7 @@ class enabled_callbacks {
       if (word.load(std::memory_order_acquire) != 0) return true;
     return false;
   }
-  /// Each of a domain, in order.
+  /// Calls `use` for each enabled callback of a domain, in order.
   template <class Use>
   void for_each(CUpti_CallbackDomain domain, Use use) const {
     auto const& words = words_[place_of(domain)];
@@ -85,7 +85,7 @@ class enabled_calls {
     if (on) all.had[id].store(true);
     if (on) all.had_any.store(true);
   }
-  /// The whole kind is switched: CUPTI forgets what was said of its calls.
+  /// The whole kind is switched: CUPTI forgets the settings of its single calls.
   void kind_switched(CUpti_ActivityKind kind, bool on) noexcept {
     if (!is_of_calls(kind)) return;
     auto& all = of(kind);
@@ -108,8 +108,8 @@ class enabled_calls {
     return is_of_calls(kind) && of(kind).had_any.load();
   }
   bool has_whole(CUpti_ActivityKind kind) const noexcept { return of(kind).is_on.load(); }
-  /// Whether CUPTI may write records of this call for a client that is alone. Of calls that were on
-  /// some may still come.
+  /// True if CUPTI could write records of this call for this client if there were no other client.
+  /// Records of calls that were on may still arrive.
   bool allow(CUpti_ActivityKind kind, CUpti_CallbackId id) const noexcept {
     if (!knows(kind, id)) return true;
     auto const& all = of(kind);
@@ -135,7 +135,7 @@ class enabled_calls {
   std::array<of_kind, 2> kinds_{};
 };
 
-/// Any thread, without lock. Times are those of the machine's clock, ns.
+/// Any thread, without lock. Times are from the system clock, in ns.
 class enabled_records {
  public:
   static constexpr std::uint32_t kinds = 128;
@@ -143,7 +143,7 @@ class enabled_records {
     return static_cast<std::uint32_t>(kind) < kinds;
   }
 
-  /// True when no other kind was on.
+  /// Returns true if no other kind was on.
   bool begin(CUpti_ActivityKind kind, std::uint64_t now) noexcept {
     auto& of = kinds_[kind];
     if (of.on.exchange(true)) return false;
@@ -153,8 +153,8 @@ class enabled_records {
     of.begun.fetch_add(1);
     return on_.fetch_add(1) == 0;
   }
-  /// True when no kind is on any more. What was launched until now may run later: it belongs to the
-  /// time as well, until settle().
+  /// Returns true if no kind is on any more. Work launched until now may run later: it counts as
+  /// covered until settle().
   bool end(CUpti_ActivityKind kind, std::uint64_t now) noexcept {
     auto& of = kinds_[kind];
     if (!of.on.exchange(false)) return false;
@@ -162,7 +162,7 @@ class enabled_records {
     last_end_.store(now);
     return on_.fetch_sub(1) == 1;
   }
-  /// The client fetches what there is: nothing that begins later is of a time that has ended.
+  /// The client flushes: work that begins later is not covered by the spans that have ended.
   void settle(std::uint64_t now) noexcept {
     for (auto& of : kinds_) {
       if (of.on.load() || of.begun.load() == 0) continue;
@@ -172,12 +172,13 @@ class enabled_records {
   }
   bool has(CUpti_ActivityKind kind) const noexcept { return kinds_[kind].on.load(); }
   bool has_any() const noexcept { return on_.load() != 0; }
-  /// There may be records that are not delivered yet.
+  /// True if some records may not be delivered yet.
   bool is_recent(std::uint64_t now) const noexcept {
     return has_any() || now < last_end_.load() + kept_in_cupti_ns;
   }
   bool had(CUpti_ActivityKind kind) const noexcept { return kinds_[kind].begun.load() != 0; }
-  /// Whether what began at `start` (0: nobody knows) is of a time for which it was asked.
+  /// True if work that began at `start` (0: unknown) was in a time for which the client had enabled
+  /// the kind.
   bool covers(CUpti_ActivityKind kind, std::uint64_t start) const noexcept {
     auto const& of = kinds_[kind];
     auto const begun = of.begun.load();
@@ -226,7 +227,7 @@ class lent_buffers {
  public:
   static constexpr std::size_t max_buffers = 1024;
 
-  /// False when there is no place to note it.
+  /// Returns false if there is no room.
   bool add(std::uint8_t* buffer) noexcept {
     for (auto& place : places_) {
       std::uint8_t* none = nullptr;
@@ -237,7 +238,7 @@ class lent_buffers {
     }
     return false;
   }
-  /// Whether it was one; from now on it is none.
+  /// Removes a buffer; returns true if it was in the list.
   bool remove(std::uint8_t* buffer) noexcept {
     if (count_.load() == 0) return false;
     for (auto& place : places_) {
@@ -255,7 +256,8 @@ class lent_buffers {
   std::atomic<std::size_t> count_{0};
 };
 
-/// CUPTI 13.2 has one field more than the first version of this struct: allowMultipleSubscribers.
+/// True if the client sets allowMultipleSubscribers, a field that CUPTI 13.2 has added to the first
+/// version of this struct.
 inline bool asks_to_be_one_of_several(CUpti_SubscriberParams const* named) noexcept {
   constexpr std::size_t place =
       offsetof(CUpti_SubscriberParams, oldSubscriberSize) + sizeof(std::size_t);
@@ -265,10 +267,11 @@ inline bool asks_to_be_one_of_several(CUpti_SubscriberParams const* named) noexc
   return wanted == 1;
 }
 
-/// Their handles. Any thread, without lock.
+/// Handles of subscribers that CUPTI keeps apart from ours. Any thread, without lock.
 class own_subscribers {
  public:
-  /// Full: the handle is not known, and its calls are answered as those of a stranger.
+  /// If the list is full, the handle stays unknown, and its calls are answered as for an unknown
+  /// subscriber.
   void add(CUpti_SubscriberHandle handle) noexcept { replace(nullptr, handle); }
   void remove(CUpti_SubscriberHandle handle) noexcept { replace(handle, nullptr); }
   bool has(CUpti_SubscriberHandle handle) const noexcept {
@@ -290,9 +293,10 @@ class own_subscribers {
   std::array<std::atomic<CUpti_SubscriberHandle>, 16> all_{};
 };
 
-// Waits between the two clients of a CUPTI, without a lock.
+// Lets the two clients of a CUPTI wait for each other, without a lock.
 
-// For the other client, which is inside CUPTI on another thread and waits there for nobody of ours.
+// How long to wait for the other client, which is inside CUPTI on another thread and does not wait
+// for us there.
 inline constexpr int patience_ms = 30'000;
 
 template <class Condition>
@@ -304,7 +308,7 @@ bool wait_for(Condition condition, int max_ms = patience_ms) noexcept {
   return true;
 }
 
-/// Takes a flag, and clears it however the block is left: a client may throw.
+/// Takes a flag, and clears it when the block is left, even by an exception of a client.
 class taken_flag {
  public:
   enum class wait { no, yes };

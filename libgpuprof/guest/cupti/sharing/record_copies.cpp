@@ -22,10 +22,10 @@ std::unique_ptr<started_buffer> start(buffer_functions const& client) {
   return fresh->bytes != nullptr ? std::move(fresh) : nullptr;
 }
 
-// A client may flush while it is handed something.
+// A client may flush while records are delivered to it.
 constinit thread_local int deliveries_here __attribute__((tls_model("initial-exec"))) = 0;
 
-/// Counts a delivery until it is over, however that ends: a client may throw.
+/// Counts a delivery until it ends, even by an exception of the client.
 class counted_delivery {
  public:
   explicit counted_delivery(std::atomic<int>& all) noexcept : all_(all) {
@@ -52,7 +52,7 @@ bool record_copies::writer::add(std::span<std::uint8_t const> record) noexcept {
       all_.full_.push_back(std::move(buffer_));
     }
     if (buffer_ == nullptr) buffer_ = start(client_);
-  } catch (...) {  // no memory, or the client has none
+  } catch (...) {  // no memory, here or in the client
     return false;
   }
   if (buffer_ == nullptr || !buffer_->has_room(record.size())) return false;
@@ -68,7 +68,7 @@ void record_copies::put_off(started_buffer const& buffer) noexcept {
     auto waiting = std::make_unique<started_buffer>(buffer);
     std::lock_guard const lock(mutex_);
     full_.push_back(std::move(waiting));
-  } catch (...) {  // no memory: its records are what is lost
+  } catch (...) {  // no memory: its records are lost
   }
 }
 
@@ -85,7 +85,7 @@ void record_copies::keep(std::unique_ptr<started_buffer> buffer) noexcept {
   try {
     std::lock_guard const lock(mutex_);
     started_.push_back(std::move(buffer));
-  } catch (...) {  // no memory: its records are what is lost
+  } catch (...) {  // no memory: its records are lost
   }
 }
 
@@ -122,7 +122,7 @@ std::uint64_t clock_map::theirs(std::uint64_t real) const noexcept {
     return static_cast<double>(static_cast<std::int64_t>(a - b));
   };
   auto from = pairs_.front();
-  double rate = 1;  // as if it counted nanoseconds
+  double rate = 1;  // one tick per nanosecond
   if (pairs_.size() > 1) {
     auto const after =
         std::lower_bound(pairs_.begin() + 1, pairs_.end() - 1, real,
@@ -158,7 +158,8 @@ code_holder holder_of(void const* address) noexcept {
   return asked.answer;
 }
 
-// Between two looks at ours: its middle, half of what reading theirs takes off at most.
+// Takes the middle between two reads of our clock: the error is at most half the time of reading
+// the client's clock.
 clock_pair record_clock::read(CUpti_TimestampCallbackFunc clock) noexcept {
   clock_pair best;
   auto shortest = ~std::uint64_t{0};
@@ -181,7 +182,7 @@ void record_clock::is_now(CUpti_TimestampCallbackFunc clock) noexcept {
   holder_ = holder;
   try {
     if (clock != nullptr && pairs_.empty()) pairs_.push_back(moment);
-  } catch (...) {  // no memory: looked at again when records are handed on
+  } catch (...) {  // no memory: read again when records are delivered
   }
 }
 

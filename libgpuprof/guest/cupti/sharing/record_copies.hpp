@@ -15,14 +15,14 @@
 
 namespace gpuprof::guest {
 
-/// What a client has registered for its records.
+/// The functions that a client has registered for its records.
 struct buffer_functions {
   CUpti_BuffersCallbackRequestFunc request = nullptr;
   CUpti_BuffersCallbackCompleteFunc complete = nullptr;
   friend bool operator==(buffer_functions const&, buffer_functions const&) = default;
 };
 
-/// A buffer of a client that is being filled.
+/// A client's buffer that is being filled.
 struct started_buffer {
   buffer_functions owner;
   std::uint8_t* bytes = nullptr;
@@ -37,7 +37,7 @@ struct started_buffer {
 /// held while the client's functions are called.
 class record_copies {
  public:
-  /// Copies for as long as it lives, alone with its buffer.
+  /// Copies records while it lives; no other thread uses its buffer.
   class writer {
    public:
     writer(record_copies& all, buffer_functions client, CUcontext context)
@@ -45,7 +45,7 @@ class record_copies {
     ~writer() { all_.keep(std::move(buffer_)); }
     writer(writer const&) = delete;
     writer& operator=(writer const&) = delete;
-    /// One whole record. False: the client gives no buffer that has room for it.
+    /// Adds one whole record. Returns false if the client gives no buffer with room for it.
     bool add(std::span<std::uint8_t const> record) noexcept;
 
    private:
@@ -55,23 +55,22 @@ class record_copies {
     std::unique_ptr<started_buffer> buffer_;
   };
 
-  /// Has a buffer of the client at hand for what may come.
+  /// Takes a buffer of the client in advance.
   void prepare(buffer_functions const& client);
-  /// A buffer that CUPTI has filled, where the client's functions must not be called.
+  /// Keeps a buffer that CUPTI has filled, for when the client's functions may be called.
   void put_off(started_buffer const& buffer) noexcept;
-  /// Hands over what is full; `partly`: also what is not; `empty`: also buffers with nothing in
-  /// them.
+  /// Hands over full buffers; `partly`: partly filled ones too; `empty`: empty ones too.
   void deliver(bool partly, bool empty = false);
-  /// Another thread is handing over what it has taken from here.
+  /// True if another thread is delivering buffers that it took from here.
   bool is_delivered_elsewhere() const noexcept;
 
  private:
   std::unique_ptr<started_buffer> take_started(buffer_functions const& client);
   void keep(std::unique_ptr<started_buffer> buffer) noexcept;
 
-  std::mutex mutex_;  // protects both below
+  std::mutex mutex_;  // protects both members below
   std::vector<std::unique_ptr<started_buffer>> started_, full_;
-  std::atomic<int> deliveries_{0};  // under way; one begins while the lock is held
+  std::atomic<int> deliveries_{0};  // running deliveries; begun with the lock held
 };
 
 // A clock that another client has registered for its records.
@@ -82,38 +81,38 @@ struct clock_pair {
   std::uint64_t theirs = 0;
 };
 
-/// Times of CUPTI's usual clock as times of theirs: straight lines between moments that are known
-/// on both. Pure.
+/// Maps times of CUPTI's usual clock to times of the client's clock, by linear interpolation
+/// between moments that are known on both. Pure.
 class clock_map {
  public:
-  /// `pairs` in the order of time; none: their clock is CUPTI's.
+  /// `pairs`: sorted by time; empty: the client uses CUPTI's clock.
   explicit clock_map(std::vector<clock_pair> pairs = {}) : pairs_(std::move(pairs)) {}
   bool is_identity() const noexcept { return pairs_.empty(); }
-  /// 0, which stands for "not known", stays 0.
+  /// 0 means "unknown" and stays 0.
   std::uint64_t theirs(std::uint64_t real) const noexcept;
 
  private:
   std::vector<clock_pair> pairs_;
 };
 
-/// The library that an address lies in. It is compared, not held: libraries of the program are the
-/// program's to close.
+/// The library that contains an address. It is only compared, not kept open, because the program
+/// may close its libraries.
 struct code_holder {
   std::uintptr_t base = 0;
   std::size_t name = 0;  // a hash
   friend bool operator==(code_holder const&, code_holder const&) = default;
 };
-/// Base 0: none. Waits for no library that is being opened or closed.
+/// Base 0: no library. Does not wait for libraries that are being opened or closed.
 code_holder holder_of(void const* address) noexcept;
 
-/// CUPTI takes one clock, and one that comes while records are on does not hold for those of
-/// kernels (seen on an H200, CUPTI 13.0). So it keeps its own, and the client's records are
-/// rewritten. Any thread.
+/// CUPTI accepts one clock, and a clock that is set while records are on does not apply to kernel
+/// records (seen on an H200, CUPTI 13.0). So CUPTI keeps its own clock, and the client's records
+/// are rewritten. Any thread.
 class record_clock {
  public:
   void is_now(CUpti_TimestampCallbackFunc clock) noexcept;
   bool is_theirs() const noexcept { return theirs_.load(std::memory_order_acquire) != nullptr; }
-  /// As of this moment. A clock whose library has been closed is forgotten.
+  /// Returns the map as of now. If the clock's library has been closed, the clock is forgotten.
   clock_map map();
 
  private:
@@ -123,7 +122,7 @@ class record_clock {
   static clock_pair read(CUpti_TimestampCallbackFunc clock) noexcept;
 
   std::atomic<CUpti_TimestampCallbackFunc> theirs_{nullptr};
-  std::mutex mutex_;  // protects all below; nobody else's code is called while it is held
+  std::mutex mutex_;  // protects all below; not held while other code is called
   std::vector<clock_pair> pairs_;
   code_holder holder_;
 };

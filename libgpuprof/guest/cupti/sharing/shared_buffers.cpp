@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of shared_cupti that sees to buffers: who lends them, and who gets which of their
-// records.
+// The part of shared_cupti for buffers: which client lends them, and which client gets which of
+// their records.
 #include "base/no_cancellation.hpp"
 #include "base/own_arithmetic.hpp"
 #include "base/time.hpp"
@@ -14,9 +14,9 @@
 namespace gpuprof::guest {
 namespace {
 
-/// Replaces each time by what `replace` makes of it, the start first. By value: records are packed.
-/// Kinds whose times have no place here (those of OpenACC, OpenMP and Confidential Computing) are
-/// left as they are.
+/// Replaces each time by the result of `replace`, the start first. Times are passed by value,
+/// because records are packed. Kinds whose times are not handled here (OpenACC, OpenMP and
+/// Confidential Computing) stay as they are.
 template <class Replace>
 void replace_times(CUpti_Activity& record, Replace replace) {
   auto const span_of = [&](auto& r) {
@@ -67,7 +67,7 @@ void replace_times(CUpti_Activity& record, Replace replace) {
   }
 }
 
-/// 0: none, or not known.
+/// Returns the start time of a record; 0: none, or unknown.
 inline std::uint64_t start_of(CUpti_Activity& record) noexcept {
   std::uint64_t start = 0;
   bool is_first = true;
@@ -79,7 +79,8 @@ inline std::uint64_t start_of(CUpti_Activity& record) noexcept {
   return start;
 }
 
-/// Where each record begins, and where the last one ends. Empty: it cannot be walked.
+/// Returns where each record begins and where the last one ends. Empty if the records cannot be
+/// read.
 std::vector<std::size_t> edges_of(cupti_api const& api, std::span<std::uint8_t> buffer) {
   std::vector<std::size_t> edges;
   CUpti_Activity* record = nullptr;
@@ -104,7 +105,7 @@ CUptiResult shared_cupti::register_buffers(cupti_client who, buffer_functions fu
     return real_.api.cuptiActivityRegisterCallbacks(functions.request, functions.complete);
   auto& mine = of(who);
   if (buffers_of(mine) != functions)
-    mine.copies.deliver(true, true);  // another client of the program
+    mine.copies.deliver(true, true);  // another client of the program registers
   mine.request.store(functions.request, std::memory_order_release);
   mine.complete.store(functions.complete, std::memory_order_release);
   if (who == cupti_client::program) ask_for_buffer();
@@ -118,7 +119,7 @@ bool shared_cupti::lend(cupti_client lender, std::uint8_t** buffer, std::size_t*
   functions.request(buffer, size, most);
   if (*buffer == nullptr) return false;
   if (lender == cupti_client::gpuprof) return true;
-  // CUPTI was told by us that buffers come cleared; theirs do not.
+  // We have told CUPTI that buffers are zeroed, but the client's are not.
   if (of(cupti_client::gpuprof).request.load() != nullptr)
     std::fill_n(*buffer, *size, std::uint8_t{0});
   if (lent_.add(*buffer)) return true;
@@ -127,8 +128,8 @@ bool shared_cupti::lend(cupti_client lender, std::uint8_t** buffer, std::size_t*
   return false;
 }
 
-// Ours first: CUPTI hands over half-empty ones whenever one of both flushes, and theirs may be few
-// and large.
+// Our buffers are lent first: CUPTI hands over half-empty buffers when either client flushes, and
+// the client's may be few and large.
 void CUPTIAPI shared_cupti::request_buffer(std::uint8_t** buffer, std::size_t* size,
                                            std::size_t* most) {
   auto& shared = the_one();
@@ -154,7 +155,7 @@ void CUPTIAPI shared_cupti::complete_buffer(CUcontext context, std::uint32_t str
     own_arithmetic const exact;
     used = shared.hand_out(context, {bytes, used}, lender);
     if (lender == cupti_client::program) shared.of(cupti_client::gpuprof).copies.deliver(true);
-  } catch (...) {  // no memory: the copies are what is lost; the buffer is whole either way
+  } catch (...) {  // no memory: only the copies are lost; the buffer stays complete
   }
   shared.copying_.fetch_sub(1, std::memory_order_acq_rel);
   if (lender == cupti_client::program && is_inside_our_flush())
@@ -164,9 +165,9 @@ void CUPTIAPI shared_cupti::complete_buffer(CUcontext context, std::uint32_t str
     shared.of(cupti_client::program).copies.deliver(shared.deliver_at_once_.load());
 }
 
-// CUPTI asks for a buffer when the first record is written, and a client that was never asked may
-// take it that there are none (torch.profiler does, and does not flush then). Ours are looked
-// through when they come back, which may be after that.
+// CUPTI asks for a buffer when the first record is written. A client that was never asked may
+// assume that there are no records (torch.profiler does, and does not flush then). Records in our
+// buffers are copied only when those come back, which may be after that.
 void shared_cupti::ask_for_buffer() {
   auto& theirs = of(cupti_client::program);
   auto const functions = buffers_of(theirs);
@@ -177,8 +178,9 @@ bool shared_cupti::looks_for_records(cupti_client who) const noexcept {
   return buffers_of(of(who)).complete != nullptr && records_of(who).is_recent(now().value);
 }
 
-/// Of ours all, whenever it began: what belongs to a capture is worked out later. Records of whole
-/// graphs, for which only the program's client has asked, stand for kernels of ours.
+/// We want all records of our kinds, whenever their work began; the filter by capture comes later.
+/// Records of whole graphs, which only the program's client has asked for, replace records of our
+/// kernels.
 bool shared_cupti::wants(cupti_client who, CUpti_Activity& record) const noexcept {
   auto const kind = record.kind;
   auto const& enabled = records_of(who);
@@ -190,8 +192,9 @@ bool shared_cupti::wants(cupti_client who, CUpti_Activity& record) const noexcep
   return enabled.had(kind) || kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
 }
 
-/// Copies for the other client what it wants, and leaves in the buffer what the lender wants.
-/// Returns how much of the buffer is used then. Throws before it has changed anything.
+/// Copies the records that the other client wants, and leaves in the buffer those that the lender
+/// wants. Returns how much of the buffer is then used. Any exception is thrown before the buffer is
+/// changed.
 std::size_t shared_cupti::hand_out(CUcontext context, std::span<std::uint8_t> buffer,
                                    cupti_client lender) {
   auto const other = other_than(lender);
@@ -200,7 +203,7 @@ std::size_t shared_cupti::hand_out(CUcontext context, std::span<std::uint8_t> bu
   if (!is_shared && map.is_identity()) return buffer.size();
   auto const edges = edges_of(real_.api, buffer);
   if (edges.empty()) return buffer.size();
-  std::vector<std::uint8_t> copy(is_shared ? buffer.size() : 0);  // room for any record
+  std::vector<std::uint8_t> copy(is_shared ? buffer.size() : 0);  // large enough for any record
   auto const on_clock_of = [&](cupti_client who, std::uint8_t* record) {
     if (who == cupti_client::program && !map.is_identity())
       replace_times(record_at(record), [&](std::uint64_t time) { return map.theirs(time); });
@@ -222,7 +225,7 @@ std::size_t shared_cupti::hand_out(CUcontext context, std::span<std::uint8_t> bu
       kept += length;
     }
   }
-  // What we lend is lent again, and must be clear then where CUPTI has not written.
+  // Our buffers are lent again, and must then be zero beyond what CUPTI writes.
   std::fill(buffer.begin() + static_cast<std::ptrdiff_t>(kept), buffer.end(), std::uint8_t{0});
   return kept;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of shared_cupti that sees to subscribers and callbacks: who hears what.
+// The part of shared_cupti for subscribers and callbacks: which client gets which callbacks.
 #include "base/log.hpp"
 #include "guest/cupti/sharing/client_state.hpp"
 #include "guest/cupti/sharing/shared_cupti.hpp"
@@ -11,7 +11,8 @@
 namespace gpuprof::guest {
 namespace {
 
-// Of calls that this thread is in, one inside the other. Initial-exec: no call to find it.
+// Correlation data of the nested calls that this thread is in. Initial-exec: the access needs no
+// function call.
 struct kept_number {
   std::uint32_t call = 0;  // its correlation id
   std::uint64_t value = 0;
@@ -28,7 +29,7 @@ void say_that_it_is_refused(char const* name) noexcept {
     log_warning((name != nullptr ? '"' + std::string(name) + '"' : "a client in this process") +
                 " wants to be one of several subscribers of CUPTI, which CUPTI refuses because "
                 "this capture has subscribed alone. Run without gpuprof if you need that client");
-  } catch (...) {  // no memory: CUPTI's answer says it
+  } catch (...) {  // no memory: CUPTI's error tells it
   }
 }
 
@@ -43,7 +44,7 @@ CUptiResult shared_cupti::subscribe(cupti_client who, CUpti_SubscriberHandle* ha
       return subscribe_beside_us(handle, function, data, *named);
   }
   auto& mine = of(who);
-  // CUPTI's own answer to a second one, with the first one's name.
+  // CUPTI itself answers a second subscriber, with the name of the first.
   if (function == nullptr || handle == nullptr || mine.taken.exchange(true))
     return named != nullptr ? real_.api.cuptiSubscribe_v2(handle, function, data, named)
                             : real_.api.cuptiSubscribe(handle, function, data);
@@ -57,8 +58,8 @@ CUptiResult shared_cupti::subscribe(cupti_client who, CUpti_SubscriberHandle* ha
   return code;
 }
 
-// Such a client has callbacks and buffers of its own, which CUPTI tells from ours by its handle. As
-// long as we are subscribed CUPTI may refuse it, and says who is there.
+// Such a client has its own callbacks and buffers, which CUPTI distinguishes from ours by its
+// handle. While we are subscribed, CUPTI may refuse it and return our name.
 CUptiResult shared_cupti::subscribe_beside_us(CUpti_SubscriberHandle* handle,
                                               CUpti_CallbackFunc function, void* data,
                                               CUpti_SubscriberParams& named) {
@@ -110,7 +111,7 @@ void shared_cupti::leave_seat(cupti_client who) noexcept {
   mine.taken.store(false, std::memory_order_release);
 }
 
-// Whoever switches off looks again afterwards: the other one may have asked for it meanwhile.
+// Checks again after switching off, because the other client may have enabled it meanwhile.
 void shared_cupti::switch_off(cupti_client who, CUpti_CallbackDomain domain,
                               CUpti_CallbackId id) noexcept {
   auto const& others = of(other_than(who)).callbacks;
@@ -125,12 +126,12 @@ bool shared_cupti::is_beside_us(cupti_client who, CUpti_SubscriberHandle handle)
   return who == cupti_client::program && own_subscribers_.has(handle);
 }
 
-// Nobody switches the other one off who has left, with the handle that both have.
+// A client that has left must not switch the other one off, although both have the same handle.
 bool shared_cupti::is_subscriber(cupti_client who, CUpti_SubscriberHandle handle) const noexcept {
   return handle != nullptr && handle == handle_.load() && of(who).listens.load();
 }
 
-// Whoever switches on says so first, that the other one sees it when he looks again.
+// A client that enables notes that first, so that the other one sees it when it checks again.
 CUptiResult shared_cupti::enable_callback(cupti_client who, std::uint32_t on,
                                           CUpti_SubscriberHandle handle,
                                           CUpti_CallbackDomain domain, CUpti_CallbackId id) {
@@ -214,11 +215,12 @@ void CUPTIAPI shared_cupti::callback(void* self, CUpti_CallbackDomain domain, CU
   if (!alone && theirs.listens.load(std::memory_order_acquire) && theirs.callbacks.has(domain, id))
     call(theirs, domain, id, data);
   if (domain == CUPTI_CB_DOMAIN_STATE && id == CUPTI_CBID_STATE_FATAL_ERROR)
-    shared.forget_everything();  // CUPTI has torn itself down
+    shared.forget_everything();  // CUPTI has shut itself down
 }
 
-// CUPTI keeps one number from the beginning of a call to its end, and both clients may write to it:
-// it is theirs, and ours is kept here. Also while they are not there yet: they may come meanwhile.
+// CUPTI keeps one number from the begin of a call to its end, and both clients may write it. The
+// program's client gets CUPTI's number, and ours is kept here, even before that client has come,
+// because it may come during the call.
 void shared_cupti::call_ours(CUpti_CallbackDomain domain, CUpti_CallbackId id,
                              CUpti_CallbackData data) noexcept {
   auto const& ours = of(cupti_client::gpuprof);

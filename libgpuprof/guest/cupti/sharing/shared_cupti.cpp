@@ -71,7 +71,7 @@ shared_cupti* shared_cupti::existing() noexcept {
   return the_shared.load(std::memory_order_acquire);
 }
 
-// Several threads at once may load it; the first one's is that of all.
+// Several threads may load it at once; all use the one that was first.
 result<shared_cupti*> shared_cupti::of_process(unsigned driver_major) {
   if (auto* const there = the_shared.load(std::memory_order_acquire)) return there;
   watch_process_life();
@@ -93,7 +93,7 @@ shared_cupti& shared_cupti::the_one() noexcept {
 }
 
 void shared_cupti::other_client_begins(std::string const& by) noexcept {
-  // One record for a whole graph instead of those of its kernels is not what they asked for.
+  // The client asked for the records of kernels, not for one record of the whole graph.
   if (records_of(cupti_client::gpuprof).has(CUPTI_ACTIVITY_KIND_GRAPH_TRACE) &&
       !graphs_suspended_.exchange(true))
     real_.api.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
@@ -117,7 +117,8 @@ void shared_cupti::note_kind_off(cupti_client who, CUpti_ActivityKind kind) noex
   if (records_of(who).end(kind, now().value) && who == cupti_client::program) other_client_ends();
 }
 
-/// Ours of whole graphs wait while the program's client has records on and has not asked for them.
+/// Our records of whole graphs are suspended while the program's client has records on but not this
+/// kind.
 bool shared_cupti::would_hide_kernels(cupti_client who, CUpti_ActivityKind kind) const noexcept {
   auto const& theirs = records_of(cupti_client::program);
   return who == cupti_client::gpuprof && kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE &&
@@ -147,7 +148,7 @@ CUptiResult shared_cupti::disable_kind(cupti_client who, CUpti_ActivityKind kind
   return switch_kind_off(who, kind);
 }
 
-// Whoever switches off looks again afterwards, as above.
+// Checks again after switching off, because the other client may have enabled the kind meanwhile.
 CUptiResult shared_cupti::switch_kind_off(cupti_client who, CUpti_ActivityKind kind) noexcept {
   auto const& others = records_of(other_than(who));
   if (others.has(kind)) return CUPTI_SUCCESS;
@@ -157,7 +158,8 @@ CUptiResult shared_cupti::switch_kind_off(cupti_client who, CUpti_ActivityKind k
   return code;
 }
 
-/// Its own affair; noted so that it gets their records, and only those.
+/// Only the program's client uses this; noted so that it gets records of these calls, and of no
+/// others.
 CUptiResult shared_cupti::enable_call(CUpti_ActivityKind kind, CUpti_CallbackId id, std::uint8_t on,
                                       std::string const& by) {
   auto const switch_one = kind == CUPTI_ACTIVITY_KIND_RUNTIME
@@ -200,9 +202,9 @@ CUptiResult shared_cupti::register_clock(CUpti_TimestampCallbackFunc clock) {
   return CUPTI_SUCCESS;
 }
 
-// Two threads inside cuptiActivityFlushAll have been seen to block each other for good: never both.
-// We do without when the program's client is there. It waits for us, who wait for nobody inside:
-// its buffers are handed over when the flush is over.
+// Two threads inside cuptiActivityFlushAll have been seen to block each other forever, so only one
+// may be inside. We skip our flush if the program's client is flushing. That client waits for ours,
+// which waits for no thread: the client's buffers are handed over only after our flush.
 CUptiResult shared_cupti::flush(cupti_client who, std::uint32_t flag) {
   auto& theirs = of(cupti_client::program);
   auto code = CUPTI_SUCCESS;
@@ -223,10 +225,11 @@ CUptiResult shared_cupti::flush(cupti_client who, std::uint32_t flag) {
     taken_flag const alone(flushing_, taken_flag::wait::yes);
     if (alone) code = real_.api.cuptiActivityFlushAll(flag);
   }
-  // Whoever copies just now may ask the client for a buffer, which may wait for this very thread.
+  // A thread that is copying may ask the client for a buffer, and the client may wait there for
+  // this thread. So the wait is limited.
   (void)wait_for([this] { return copying_.load(std::memory_order_acquire) == 0; }, 1000);
   theirs.copies.deliver(true, !theirs.records.has_any());
-  // As CUPTI, this returns when all is handed over, by whichever thread.
+  // As with CUPTI, this returns when all is handed over, even by another thread.
   (void)wait_for([&theirs] { return !theirs.copies.is_delivered_elsewhere(); });
   ask_for_buffer();
   return code;
@@ -237,9 +240,9 @@ CUptiResult shared_cupti::flush_every(std::uint32_t ms) {
   return real_.api.cuptiActivityFlushPeriod(ms);
 }
 
-// What one ends goes on for the other. Where the program has a client, CUPTI is its to end: it may
-// have set up what we do not see, and come back at any moment. Where its clients are not seen, a
-// libcupti that was there before us is taken for a sign of one.
+// If one client ends, the other continues. If the program has a client, we never end CUPTI: the
+// client may have set up things that we do not see, and may come back at any time. If clients are
+// not seen, a libcupti that was loaded before us counts as a sign of one.
 CUptiResult shared_cupti::finalize(cupti_client who) {
   auto const& other = of(other_than(who));
   finalizing_.store(true);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One CUPTI for two clients: this library, and one that the program brings along (torch.profiler,
-// Proton, JAX's profiler). CUPTI has one subscriber and one set of buffers in a process; here each
-// of both has its own.
+// Shares one CUPTI between two clients: this library, and a profiler that the program brings along
+// (torch.profiler, Proton, JAX's profiler). CUPTI has one subscriber and one set of buffers per
+// process; here each client has its own.
 #pragma once
 
 #include "guest/cupti/loader.hpp"
@@ -20,34 +20,35 @@ namespace gpuprof::guest {
 
 enum class cupti_client : std::uint8_t { gpuprof, program };
 
-/// The functions of CUPTI that know of subscribers and buffers, each for a client. They answer as
-/// CUPTI does to a client that is alone. Any thread; no lock is held while CUPTI or a client is
-/// called. One per process, never destroyed: CUPTI may call late.
+/// CUPTI's functions for subscribers and buffers, for each client. They answer as CUPTI does to its
+/// only client. Any thread; no lock is held while CUPTI or a client is called. One per process,
+/// never destroyed, because CUPTI may call late.
 class shared_cupti {
  public:
   explicit shared_cupti(loaded_cupti real);
-  /// CUPTI's buffers come to this one; of_process() does it.
+  /// Makes this object receive CUPTI's buffers; called by of_process().
   void become_the_one() noexcept;
 
-  /// The one of this process, with the libcupti that load_cupti() finds; the error is its.
+  /// Returns the object of this process, with the libcupti that load_cupti() finds, or the error of
+  /// load_cupti().
   static result<shared_cupti*> of_process(unsigned driver_major);
 
-  /// Each client of the program comes through program_comes() from now on. Where none does, one
-  /// that is not seen may have set up what only its CUPTI knows of. Any time.
+  /// Tells that from now on every client of the program calls program_comes(). Otherwise an unseen
+  /// client may have set up things that only CUPTI knows. May be called at any time.
   static void note_all_clients_are_seen() noexcept;
 
-  /// The one of this process, if there is one.
+  /// Returns the object of this process, or null.
   static shared_cupti* existing() noexcept;
 
-  /// What the library itself has.
+  /// CUPTI's own functions.
   loaded_cupti const& real() const noexcept { return real_; }
-  /// For this library: the same with the functions below in place of CUPTI's.
+  /// The same for this library, with the functions below instead of CUPTI's.
   loaded_cupti const& ours() const noexcept { return ours_; }
 
   void observe(other_client_observer& observer) noexcept { observer_.store(&observer); }
-  /// Before each call of the program's client.
+  /// Called before each call of the program's client.
   void program_comes() noexcept;
-  /// The program's client has records on.
+  /// True if the program's client has records on.
   bool other_client_records() const noexcept { return records_of(cupti_client::program).has_any(); }
 
   CUptiResult subscribe(cupti_client who, CUpti_SubscriberHandle* handle,
@@ -65,10 +66,11 @@ class shared_cupti {
   CUptiResult disable_kind(cupti_client who, CUpti_ActivityKind kind);
   CUptiResult flush(cupti_client who, std::uint32_t flag);
   CUptiResult finalize(cupti_client who);
-  // Of the program alone.
+  // Used by the program's client only.
   CUptiResult enable_kind_in(CUcontext context, CUpti_ActivityKind kind, std::string const& by);
   CUptiResult disable_kind_in(CUcontext context, CUpti_ActivityKind kind);
-  /// A single call of the runtime or the driver, which CUPTI switches beside the kinds.
+  /// Switches a single call of the runtime or the driver, which CUPTI does independently of the
+  /// kinds.
   CUptiResult enable_call(CUpti_ActivityKind kind, CUpti_CallbackId id, std::uint8_t on,
                           std::string const& by = {});
   CUptiResult flush_every(std::uint32_t ms);
@@ -133,16 +135,16 @@ class shared_cupti {
   loaded_cupti const real_;
   loaded_cupti ours_;
   std::array<seat, 2> seats_;
-  std::atomic<CUpti_SubscriberHandle> handle_{nullptr};  // CUPTI's, the same for both
-  own_subscribers own_subscribers_;                      // of the program, which CUPTI keeps apart
+  std::atomic<CUpti_SubscriberHandle> handle_{nullptr};  // CUPTI's handle, used by both
+  own_subscribers own_subscribers_;                      // the program's, which CUPTI keeps apart
   std::atomic_flag subscribing_ = ATOMIC_FLAG_INIT;
   std::atomic_flag flushing_ = ATOMIC_FLAG_INIT;
-  std::atomic<bool> program_came_{false};  // and may have gone
+  std::atomic<bool> program_came_{false};  // a client has come; it may have left
   std::atomic<bool> finalizing_{false};
   std::atomic<bool> deliver_at_once_{false};
   std::atomic<bool> graphs_suspended_{false};
-  std::atomic<int> copying_{0};  // threads that make copies for the program just now
-  enabled_calls single_calls_;   // of the program
+  std::atomic<int> copying_{0};  // threads now copying records for the program
+  enabled_calls single_calls_;   // switched by the program
   lent_buffers lent_;
   record_clock clock_;
   std::atomic<other_client_observer*> observer_{nullptr};

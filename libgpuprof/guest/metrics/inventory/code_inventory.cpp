@@ -20,7 +20,7 @@ std::uint64_t key_of(std::string_view name) noexcept {
 
 void code_inventory::add_module(std::span<std::uint8_t const> image, origin from) noexcept {
   auto const before = monotonic_ns();
-  own_arithmetic const exact;  // the table of functions may grow
+  own_arithmetic const exact;  // the table of functions may grow, which uses floating point
   try {
     auto const facts = look_at_cubin(image);
     if (!facts) return count(counts_.damaged);
@@ -28,7 +28,7 @@ void code_inventory::add_module(std::span<std::uint8_t const> image, origin from
     auto const read = read_cubin(
         image, [&](std::string_view name, kernel_code const& code) { add(name, code, from); });
     count(read ? counts_.modules : counts_.damaged);
-  } catch (...) {  // no memory: nothing is known of its kernels
+  } catch (...) {  // out of memory: the module's kernels stay unknown
     count(counts_.left_out);
   }
   version_.fetch_add(1, std::memory_order_release);
@@ -46,10 +46,10 @@ void code_inventory::add(std::string_view name, kernel_code const& code, origin 
   }
   auto& known = found->second;
   if (known == code) return;
-  // CUPTI adds calls to what counts, and no tensor instruction.
+  // CUPTI's rewriting adds calls to the counting code, but no tensor instructions.
   auto const is_rewritten =
       from == origin::maybe_rewritten && known.holds.tensor() == code.holds.tensor();
-  // Whichever of them runs holds no more than all of them together.
+  // Any of these kernels contains at most the union of all of them.
   known.holds.insert(code.holds);
   if (!is_rewritten && code.fma.count > known.fma.count) known.fma = code.fma;
   known.is_complete = known.is_complete && (code.is_complete || is_rewritten);

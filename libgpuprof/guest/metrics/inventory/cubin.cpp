@@ -15,10 +15,10 @@ namespace {
 constexpr std::string_view text_prefix = ".text.";
 constexpr std::string_view call_graph_name = ".nv.callgraph";
 
-// What the driver links to programs.
+// Functions that the driver links into programs.
 constexpr std::string_view drivers_own[] = {"vprintf", "malloc", "free", "__assertfail"};
 
-// Since CUDA 13 the flags are laid out anew.
+// Since CUDA 13 the flags have a new layout.
 constexpr std::uint8_t abi_of_new_flags = 8;
 
 std::uint32_t chip_of(elf_image const& elf) noexcept {
@@ -35,12 +35,12 @@ error not_a_cubin() {
   return {"the image of a module is no cubin, or damaged: nothing is known of its kernels"};
 }
 
-/// The kernels and functions of one cubin, and who calls whom.
+/// The kernels and functions of one cubin, and their call graph.
 class functions {
  public:
   explicit functions(elf_image const& elf) : elf_(elf) {}
 
-  /// False: the file is damaged.
+  /// Returns false if the file is damaged.
   bool read();
   kernel_code code_of(std::size_t index) const;
   std::size_t size() const noexcept { return functions_.size(); }
@@ -54,7 +54,7 @@ class functions {
     bool is_complete = true, has_calls = false;
     std::vector<std::uint32_t> calls;
   };
-  // What stands in the place of a callee, and says what the pairs that follow are.
+  // Markers in place of a callee. They define the meaning of the pairs that follow.
   enum class pairs : std::uint32_t {
     calls = 0xffffffff,
     addresses_taken = 0xfffffffe,
@@ -67,7 +67,7 @@ class functions {
 
   elf_image const& elf_;
   std::vector<function> functions_;
-  std::vector<std::uint32_t> by_section_;  // one more than its index; 0: no function
+  std::vector<std::uint32_t> by_section_;  // index + 1 of the section's function; 0: no function
 };
 
 bool functions::read() {
@@ -91,14 +91,14 @@ bool functions::read() {
     }
     by_section_[i] = static_cast<std::uint32_t>(functions_.size());
   }
-  // Libraries that keep kernels in archives of their own, as cuBLAS does, leave it out: then nobody
-  // says what is called.
+  // Some libraries with their own kernel archives, such as cuBLAS, have no call graph. Then the
+  // callees are unknown.
   if (!graph)
     for (auto& of : functions_) of.is_complete = of.is_complete && !of.has_calls;
   return !graph || read_calls(*graph);
 }
 
-/// nullptr: it is no function of this file.
+/// Returns nullptr if the symbol is not a function of this file.
 functions::function* functions::behind(elf_image::section const& symbols, std::uint32_t symbol,
                                        bool& is_drivers) {
   auto const found = elf_.symbol_at(symbols, symbol);

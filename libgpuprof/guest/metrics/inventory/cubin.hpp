@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the functions of a cubin, an ELF file of GPU code, with what each can compute with. Pure.
+// Reads the functions of a cubin (an ELF file with GPU code) and which arithmetic each contains.
+// Pure.
 #pragma once
 
 #include "base/result.hpp"
@@ -18,14 +19,15 @@ struct cubin_facts {
   std::size_t code_bytes = 0;  // of all functions
 };
 
-/// An error where the image is none, or damaged. Reads no byte of the functions.
+/// Returns an error if the image is not a cubin or is damaged. Does not read the code of the
+/// functions.
 result<cubin_facts> look_at_cubin(std::span<std::uint8_t const> image);
 
-/// Calls take(mangled name, code) for each function. What a function calls is part of it, whether
-/// it is in its section or in one of its own; what the driver provides (printf, malloc, assert) has
-/// no arithmetic worth the name. A function that calls through a pointer is not complete, nor one
-/// that calls in a file without a call graph, nor one of a chip whose instructions are not known.
-/// The name lasts as long as the image.
+/// Calls take(mangled name, code) for each function. The code includes all functions that it calls,
+/// in its own section or in others. Functions of the driver (printf, malloc, assert) are ignored:
+/// they have no significant arithmetic. A function is not complete if it calls through a pointer,
+/// if it makes calls and the file has no call graph, or if the instructions of its chip are not
+/// known. The name stays valid as long as the image.
 result<void> read_cubin(std::span<std::uint8_t const> image,
                         std::function<void(std::string_view, kernel_code const&)> const& take);
 

@@ -24,7 +24,7 @@ std::optional<elf_image> elf_image::open(bytes image) noexcept {
   elf.names_ = number_at<std::uint16_t>(image, 62);
   if (elf.table_ > image.size()) return std::nullopt;
   auto const room = (image.size() - elf.table_) / section_bytes;
-  // Where there are too many for the header, these are in the first section.
+  // If there are too many sections for the header, the first section holds these values.
   if (elf.sections_ == 0 && room > 0)
     elf.sections_ = number_at<std::uint64_t>(image, elf.table_ + 32);
   if (elf.names_ == 0xffff && room > 0)

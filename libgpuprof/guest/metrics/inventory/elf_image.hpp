@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A view of an ELF file of 64 bits that may be damaged: nothing outside of it is ever read. Pure.
+// A view of a 64-bit ELF file that may be damaged: it never reads outside of the file. Pure.
 #pragma once
 
 #include <cstddef>
@@ -18,17 +18,17 @@ class elf_image {
   static constexpr std::size_t symbol_bytes = 24;
 
   struct section {
-    std::string_view name;  // empty: it has none inside the file
+    std::string_view name;  // empty if the file holds no name
     std::uint32_t type = 0;
     std::uint64_t offset = 0, size = 0;
     std::uint32_t link = 0;
   };
   struct symbol {
     std::string_view name;
-    std::uint16_t section = 0;  // 0: of no section here
+    std::uint16_t section = 0;  // 0: in no section of this file
   };
 
-  /// Nothing where it is no little-endian ELF file of 64 bits, or its table of sections is not
+  /// Returns nothing if this is not a little-endian 64-bit ELF file, or if its section table is not
   /// whole.
   static std::optional<elf_image> open(bytes image) noexcept;
 
@@ -38,9 +38,9 @@ class elf_image {
 
   std::size_t sections() const noexcept { return sections_; }
   section at(std::size_t index) const noexcept;
-  /// Nothing where it is not whole.
+  /// Returns nothing if the content is not fully inside the file.
   std::optional<bytes> content(section const& of) const noexcept;
-  /// Of a symbol table.
+  /// Reads an entry of a symbol table.
   std::optional<symbol> symbol_at(section const& table, std::size_t index) const noexcept;
 
  private:
@@ -54,7 +54,7 @@ class elf_image {
   std::uint32_t flags_ = 0;
 };
 
-/// A little-endian number; the caller has looked that it is there.
+/// Reads a little-endian number. The caller has checked that it is inside `bytes`.
 template <class T>
 T number_at(std::span<std::uint8_t const> bytes, std::size_t offset) noexcept {
   T value;

@@ -18,7 +18,7 @@ constexpr instruction_set any_of(std::initializer_list<instruction_class> classe
 }
 
 struct counted_classes {
-  std::string_view name;  // begins with it
+  std::string_view name;  // prefix of the counter's name
   instruction_set by;
 };
 constexpr auto fp64_classes = any_of({mma_fp64_m8n8k4, mma_fp64});
@@ -28,13 +28,13 @@ constexpr auto bf16_classes =
     any_of({mma_bf16, mma_bf16_short, wgmma_bf16, tcgen05_fp16_bf16_tf32});
 constexpr auto tf32_classes =
     any_of({mma_tf32, mma_tf32_short, wgmma_tf32, tcgen05_fp16_bf16_tf32});
-// Which of these a chip counts together differs.
+// Chips differ in which of these they count together.
 constexpr auto narrow_classes =
     any_of({mma_fp8, mma_fp6, mma_fp4, wgmma_fp8, tcgen05_fp8_fp6_fp4, tcgen05_fp4});
 constexpr auto integer_classes =
     any_of({mma_int8, mma_int8_short, mma_int4, mma_bit, wgmma_int8, wgmma_bit, tcgen05_int8});
 
-// Longer names first.
+// Longer names must come first: the first match counts.
 constexpr counted_classes tensor_counters[] = {
     {"fp16_bf16_tf32", fp16_classes | bf16_classes | tf32_classes},
     {"fp16", fp16_classes},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which counters of operations a kernel cannot move, by its machine code: they need not be read.
+// Finds counters of operations that a kernel cannot change, by its machine code. They need not be
+// read.
 #pragma once
 
 #include "model/kernel_code.hpp"
@@ -8,9 +9,9 @@
 
 namespace gpuprof::guest {
 
-/// `metric`: with or without suffix. True only where it counts arithmetic or operations of the
-/// tensor cores, and a kernel with this code has none of these. Constants that half-precision
-/// instructions move are none, though hardware counts them.
+/// `metric` may have a suffix. Returns true only if it counts arithmetic or tensor core operations
+/// and a kernel with this code has none of these. Half-precision instructions that only move
+/// constants do not count as arithmetic, though the hardware counts them.
 bool leaves_idle(kernel_code const& code, std::string_view metric) noexcept;
 
 }  // namespace gpuprof::guest

@@ -13,14 +13,15 @@ namespace {
 using enum instruction_class;
 
 constexpr std::size_t instruction_bytes = 16;
-// The operation is in the low 9 bits of the first word; the next three say what its operands are.
+// The low 9 bits of the first word hold the operation, the next three bits the kinds of its
+// operands.
 constexpr std::uint64_t operation_mask = 0x1ff;
 
 enum operation : std::uint16_t {
   fmul = 0x020,
   fadd = 0x021,
   ffma = 0x023,
-  imad = 0x024,  // moves, too: IMAD.MOV
+  imad = 0x024,  // also used for moves: IMAD.MOV
   imad_wide = 0x025,
   idp = 0x026,
   imad_high = 0x027,
@@ -45,7 +46,7 @@ enum operation : std::uint16_t {
   call_relative = 0x144,
   jump = 0x14a,
   jump_indexed = 0x14c,
-  utcmma = 0x1ea,  // all of tcgen05.mma
+  utcmma = 0x1ea,  // all variants of tcgen05.mma
   hgmma = 0x1f0,
   igmma = 0x1f1,
   bgmma = 0x1f2,
@@ -63,7 +64,8 @@ constexpr instruction_set if_set(bool set, instruction_class one) noexcept {
   return set ? instruction_set(one) : nothing;
 }
 
-/// Their first operand is the zero register: what is left is a constant, or a conversion.
+/// True if the first operand is the zero register: the instruction only loads a constant or
+/// converts.
 constexpr bool is_move(instruction i) noexcept {
   return (i.low >> 24 & 0xff) == 0xff;
 }
@@ -86,7 +88,7 @@ constexpr instruction_set of_dmma(instruction i) noexcept {
   return (i.high >> 12 & 3) == 0 ? mma_fp64_m8n8k4 : mma_fp64;
 }
 
-/// Each operand is one of FP8, FP6 and FP4; the wider one counts.
+/// Each operand is FP8, FP6 or FP4. The wider one counts.
 constexpr instruction_set of_qmma(instruction i) noexcept {
   auto const first_is_fp8 = !i.high_bit(18) && !i.high_bit(19);
   auto const second_is_fp8 = !i.high_bit(20) && !i.high_bit(21);
@@ -94,7 +96,8 @@ constexpr instruction_set of_qmma(instruction i) noexcept {
          if_set(i.high_bit(16), sparse_tensor);
 }
 
-/// Columns are counted in eights from bit 53 on, up to 256; for integers not all of them.
+/// Bits 53 and up hold the number of columns in units of eight, up to 256. Integer instructions do
+/// not allow all of them.
 constexpr instruction_set beside_wgmma(instruction i, unsigned at_64_columns) noexcept {
   return if_set((i.low >> 53 & 0x1f) < at_64_columns && (i.low >> 53 & 0x20) == 0, narrow_wgmma) |
          if_set(i.high_bit(9), sparse_tensor);
@@ -102,7 +105,7 @@ constexpr instruction_set beside_wgmma(instruction i, unsigned at_64_columns) no
 
 constexpr instruction_set of_hgmma(instruction i) noexcept {
   auto const type = i.high_bit(13) ? wgmma_tf32 : i.high_bit(12) ? wgmma_bf16 : wgmma_fp16;
-  // Bit 58 is not of the columns here.
+  // Bit 58 is not part of the column count here.
   auto const columns = instruction{i.low & ~(std::uint64_t{1} << 58), i.high};
   return type | beside_wgmma(columns, 7);
 }
@@ -118,7 +121,7 @@ constexpr instruction_set of_tcgen05(instruction i) noexcept {
   }
 }
 
-/// Of those whose class is more than their operation.
+/// Handles instructions whose class depends on more than their operation.
 constexpr instruction_set look_closer(instruction i) noexcept {
   switch (i.low & operation_mask) {
     case hadd2:
@@ -151,7 +154,7 @@ constexpr std::uint64_t needs_closer_look = std::uint64_t{1} << 63;
 constexpr std::uint64_t calls = std::uint64_t{1} << 62;
 using operation_table = std::array<std::uint64_t, operation_mask + 1>;
 
-/// The same number is another operation on another chip: 0x036 adds integers on sm_90.
+/// The same number can be a different operation on another chip: 0x036 adds integers on sm_90.
 constexpr operation_table operations_of(std::uint32_t sm) {
   operation_table table{};
   auto const put = [&table](std::initializer_list<operation> ops, std::uint64_t bits) {
@@ -174,13 +177,13 @@ constexpr operation_table operations_of(std::uint32_t sm) {
   return table;
 }
 
-/// An entry has in the low half how often the FMA pipes count the instruction, in the high half
-/// what it computes in FP32 for a thread. Sums of these do not meet: code has 2 million
-/// instructions at most, so many bytes are read.
+/// The low half of an entry says how often the FMA pipes count the instruction, the high half how
+/// many FP32 operations it makes per thread. The sums do not overflow into each other: the limit on
+/// code bytes allows at most 2 million instructions.
 ///
-/// On sm_90 a pair of FP16 takes both halves of the FMA pipe, and is counted in each: a chain of
-/// 2,048 HFMA2 counted 2.01 times as many. HFMA2.MMA runs on the tensor cores' pipe, which is why
-/// compilers use the two alternately; such a chain counts as many as it has instructions.
+/// On sm_90 a pair of FP16 occupies both halves of the FMA pipe and is counted in each: a chain of
+/// 2,048 HFMA2 counted 2.01 times as many. HFMA2.MMA runs on the pipe of the tensor cores, so
+/// compilers alternate between both. Such a chain counts once per instruction.
 constexpr std::uint64_t on_fma_pipe = 1;
 constexpr std::uint64_t fp32_operations(std::uint64_t n) noexcept {
   return n << 32;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells the classes of the instructions in a stretch of machine code. Pure.
+// Finds the classes of the instructions in machine code. Pure.
 #pragma once
 
 #include "model/kernel_code.hpp"
@@ -9,17 +9,19 @@
 
 namespace gpuprof::guest {
 
-/// Chips whose instructions are known, as 90 for sm_90 and sm_90a: checked against nvdisasm.
+/// True for chips whose instructions are known and were checked against nvdisasm. `sm` is 90 for
+/// sm_90 and sm_90a.
 bool knows_instructions_of(std::uint32_t sm) noexcept;
 
 struct stretch_of_code {
   instruction_set holds;
-  bool has_calls = false;  // or jumps that may leave it
+  bool has_calls = false;  // calls, or jumps that may leave the code
   fma_instructions fma{};
 };
 
-/// `code`: of such a chip; what is left over after whole instructions of 16 bytes is not looked at.
-/// Constants moved by a half-precision multiply-add, as compilers do, are no arithmetic.
+/// `code` must be for such a chip. An incomplete instruction at the end (less than 16 bytes) is
+/// ignored. Half-precision multiply-adds that only move constants, as compilers use them, do not
+/// count as arithmetic.
 stretch_of_code instructions_in(std::uint32_t sm, std::span<std::uint8_t const> code) noexcept;
 
 }  // namespace gpuprof::guest

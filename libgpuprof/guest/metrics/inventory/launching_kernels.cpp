@@ -13,21 +13,21 @@ namespace {
 
 constexpr std::uint32_t symbol_table = 2;  // SHT_SYMTAB
 
-// Attributes of a kernel, in its section .nv.info.NAME: a byte says how the value is stored, the
-// next which attribute it is. nvcc 13.0.
+// Attributes of a kernel, in its section .nv.info.NAME. The first byte says how the value is
+// stored, the next one which attribute it is. As of nvcc 13.0.
 constexpr std::string_view attributes_prefix = ".nv.info.";
 constexpr std::uint8_t is_sized = 4, externals = 0x0f;
 
-/// The driver provides these: for dynamic parallelism __cuda_syscall_cnpv2LaunchDeviceV2, or one of
-/// the older names.
+/// The driver provides these functions. Dynamic parallelism uses __cuda_syscall_cnpv2LaunchDeviceV2
+/// or one of the older names.
 constexpr std::string_view graph_launch = "cudaGraphLaunch", device_calls = "__cuda_syscall_cnp";
 bool launches(std::string_view symbol) noexcept {
   return symbol == graph_launch || (symbol.starts_with(device_calls) &&
                                     symbol.find("LaunchDevice") != std::string_view::npos);
 }
 
-/// Large modules have 100,000 symbols, hardly any of which has one of these: their texts are
-/// searched at some GB/s first.
+/// Large modules have 100,000 symbols, and these names are rare. So the string table is searched
+/// first, at some GB/s.
 bool may_hold_launches(elf_image::bytes texts) noexcept {
   auto const holds = [&](std::string_view name) {
     return memmem(texts.data(), texts.size(), name.data(), name.size()) != nullptr;
@@ -92,7 +92,7 @@ void launching_kernels::add_module(std::span<std::uint8_t const> image) noexcept
       if (names_.size() < max_names) names_.emplace(name);
       any_.store(true, std::memory_order_release);
     });
-  } catch (...) {  // no memory: it is not told of this module
+  } catch (...) {  // out of memory: kernels of this module stay unknown
   }
 }
 

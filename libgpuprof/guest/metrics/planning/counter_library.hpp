@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUPTI opened for its counters, for code outside the layers that know CUPTI; and chips by what the
-// user or the driver calls them.
+// Opens CUPTI's counter functions for code outside the layers that know CUPTI. Finds chips by the
+// name that the user or the driver gives.
 #pragma once
 
 #include "base/result.hpp"
@@ -13,17 +13,18 @@
 
 namespace gpuprof::guest {
 
-// Finds a chip by what the user or the driver calls it.
+// Finds a chip by the name that the user or the driver gives.
 
-/// The chip of that name among `chips`, in whatever case it was written; else one line with the
+/// Returns the chip of that name among `chips`, ignoring case. The error is one line with the
 /// nearest name and all names.
 result<std::string> chip_named(std::string_view name, std::span<std::string const> chips);
 
-/// The chip that GPUs of a compute capability have, for where CUPTI does not say. Several chips may
-/// share one: then this is the largest of them. Empty: not known.
+/// Returns the chip of GPUs with this compute capability, for use if CUPTI does not name it. If
+/// several chips share one, returns the largest. Empty if not known.
 std::string_view chip_of_compute_capability(int major, int minor) noexcept;
 
-/// libcupti, and libnvperf_host beside it. Needs no GPU. Must outlive all that was made from api().
+/// Holds libcupti and the libnvperf_host beside it. Needs no GPU. Must outlive everything made from
+/// api().
 class counter_library {
  public:
   static result<counter_library> open();
@@ -37,8 +38,9 @@ class counter_library {
   loaded_cupti cupti_;
 };
 
-/// The chip of a GPU by CUPTI's own word, else by its compute capability; empty: not known. cuInit
-/// must have run. `driver_major`: CUDA major version of the driver, as for load_cupti().
+/// Returns the chip that CUPTI names for a GPU, else the one of its compute capability, or empty if
+/// not known. cuInit must have been called. `driver_major`: CUDA major version of the driver, as
+/// for load_cupti().
 std::string chip_of_gpu(int ordinal, unsigned driver_major, int compute_major, int compute_minor);
 
 }  // namespace gpuprof::guest

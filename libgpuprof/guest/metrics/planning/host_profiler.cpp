@@ -38,7 +38,7 @@ std::vector<std::string> copied(char const** names, std::size_t count) {
                           : std::vector<std::string>();
 }
 
-/// Why no call of the group can work here, when that is so.
+/// Returns the reason if this libcupti lacks the counter functions.
 std::optional<error> reason_for_none(cupti_api const& api) {
   auto const* const missing = api.first_missing_for_counters();
   if (missing == nullptr) return std::nullopt;
@@ -54,9 +54,9 @@ error off(CUptiResult code, std::string const& message) {
   return {"counters are off: " + message};
 }
 
-/// To metrics added to a fresh object CUPTI says INVALID_PARAMETER when it does not know one (and
-/// not which), NOT_SUPPORTED to counters of the context beside those of the device, UNKNOWN when
-/// the availability image leaves one out.
+/// If metrics are added to a new object, CUPTI returns INVALID_PARAMETER if it does not know one
+/// (it does not say which), NOT_SUPPORTED for counters of the context together with those of the
+/// device, and UNKNOWN if the availability image excludes one.
 bool is_refusal(CUptiResult code) noexcept {
   return code == CUPTI_ERROR_INVALID_PARAMETER || code == CUPTI_ERROR_INVALID_METRIC_NAME ||
          code == CUPTI_ERROR_NOT_SUPPORTED || code == CUPTI_ERROR_UNKNOWN;
@@ -184,8 +184,8 @@ result<metric_properties> host_profiler::properties(std::string const& metric) c
                            .type = type_of(params.metricType)};
 }
 
-// An object of its own for each: a name CUPTI refuses spoils its object (every later call answers
-// 999), and metrics added after an image was made are not packed together with those before it.
+// Makes a new object for each call. A name that CUPTI rejects breaks its object (every later call
+// returns 999), and metrics added after an image was made are not packed with earlier ones.
 result<counter_configuration> host_profiler::configure(std::span<std::string const> metrics) const {
   auto const object = make_object();
   if (!object) return error{object.message()};

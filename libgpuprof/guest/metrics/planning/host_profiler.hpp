@@ -13,7 +13,7 @@
 
 namespace gpuprof::guest {
 
-/// Who reads the counters: the range profiler around a launch, or the PM sampler every few
+/// What reads the counters: the range profiler around a launch, or the PM sampler every few
 /// microseconds. They know different metrics.
 enum class counter_engine { ranges, sampling };
 
@@ -26,22 +26,22 @@ struct metric_properties {
   metric_type type = metric_type::counter;
 };
 
-/// What the engine is set up with to read some metrics together.
+/// The configuration of an engine that reads some metrics together.
 struct counter_configuration {
   std::vector<std::uint8_t> image;
-  std::size_t passes = 0;  // 0: the engine cannot read one of them, or not together
+  std::size_t passes = 0;  // 0: the engine cannot read one of them, or not all together
 };
 
-/// Chips whose counters this libcupti knows: "TU102", "GH100", ... in its order.
+/// Returns the chips whose counters this libcupti knows, in its order: "TU102", "GH100", ...
 result<std::vector<std::string>> known_chips(cupti_api const& api);
 
-/// The counters of one chip for one engine. CUPTI says nothing about threads here: use it on one
-/// at a time.
+/// The counters of one chip for one engine. CUPTI does not document thread safety here: use it on
+/// one thread at a time.
 class host_profiler {
  public:
-  /// `chip` as CUPTI writes it ("GH100"). `availability`: the counter availability image of the GPU
-  /// at hand, which leaves out what it cannot count as it is set up (MIG, virtual GPU); empty:
-  /// everything that chips of this kind have. `api` must outlive the object.
+  /// `chip` is CUPTI's name ("GH100"). `availability`: counter availability image of the GPU; it
+  /// excludes counters that the GPU cannot count in its configuration (MIG, virtual GPU). If empty,
+  /// all counters of such chips are allowed. `api` must outlive the object.
   static result<host_profiler> open(cupti_api const& api, counter_engine engine, std::string chip,
                                     std::vector<std::uint8_t> availability = {});
   host_profiler(host_profiler&& other) noexcept;
@@ -51,17 +51,17 @@ class host_profiler {
   std::string const& chip() const noexcept { return chip_; }
   counter_engine engine() const noexcept { return engine_; }
 
-  /// Names without suffix: "sm__cycles_active".
+  /// Returns names without suffix: "sm__cycles_active".
   result<std::vector<std::string>> base_metrics(metric_type type) const;
-  /// ".sum", ".avg.per_second", ...: what makes a base metric one that can be read.
+  /// Returns ".sum", ".avg.per_second", ...: with one of these, a base metric can be read.
   result<std::vector<std::string>> suffixes(std::string const& base_metric, metric_type type) const;
-  /// Of a name with or without suffix.
+  /// Accepts a name with or without suffix.
   result<metric_properties> properties(std::string const& metric) const;
-  /// Fails only when CUPTI does; what it refuses has no passes, and does not affect what is asked
-  /// next. Takes 1 to 5 ms.
+  /// Fails only if CUPTI fails. Metrics that CUPTI rejects have 0 passes and do not affect later
+  /// calls. Takes 1 to 5 ms.
   result<counter_configuration> configure(std::span<std::string const> metrics) const;
-  /// The values of these metrics in range or sample `index` of a counter data image, in their
-  /// order.
+  /// Returns the values of these metrics, in their order, in range or sample `index` of a counter
+  /// data image.
   result<std::vector<double>> evaluate(std::span<std::uint8_t const> image, std::size_t index,
                                        std::span<std::string const> metrics) const;
 
@@ -77,7 +77,7 @@ class host_profiler {
   counter_engine engine_;
   std::string chip_;
   std::vector<std::uint8_t> availability_;
-  CUpti_Profiler_Host_Object* object_ = nullptr;  // for questions; configure() makes its own
+  CUpti_Profiler_Host_Object* object_ = nullptr;  // used for queries; configure() makes its own
 };
 
 }  // namespace gpuprof::guest

@@ -19,8 +19,8 @@ bool before(base_metric const& metric, std::string_view name) noexcept {
   return metric.name < name;
 }
 
-/// Where the suffix of an unknown metric begins: base metrics of CUPTI may hold points themselves
-/// ("TPC.TriageCompute.sm__cycles_active"), but only in front of the "__".
+/// Returns where the suffix of an unknown metric begins. Names of base metrics may contain dots
+/// ("TPC.TriageCompute.sm__cycles_active"), but only before the "__".
 std::size_t suffix_at(std::string_view name) noexcept {
   auto const unit_end = name.find("__");
   return std::min(name.find('.', unit_end == std::string_view::npos ? 0 : unit_end), name.size());
@@ -52,7 +52,7 @@ result<metric_catalog> metric_catalog::read(host_profiler const& ranges,
       auto names = host->base_metrics(type);
       if (!names) return error{names.message()};
       auto& suffixes = catalog.suffixes_[index_of(type)];
-      if (suffixes.empty() && !names->empty()) {  // all metrics of a type have the same
+      if (suffixes.empty() && !names->empty()) {  // all metrics of a type have the same suffixes
         auto read = host->suffixes(names->front(), type);
         if (!read) return error{read.message()};
         suffixes = *std::move(read);

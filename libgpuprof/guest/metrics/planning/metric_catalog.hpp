@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All metrics of a chip by name, and what a name that is none of them may have meant.
+// All metrics of a chip by name, and suggestions for names that are not among them.
 #pragma once
 
 #include "guest/metrics/planning/host_profiler.hpp"
@@ -15,28 +15,29 @@ namespace gpuprof::guest {
 struct base_metric {
   std::string name;  // without suffix
   metric_type type = metric_type::counter;
-  bool by_ranges = false, by_sampling = false;  // which engines know it
+  bool by_ranges = false, by_sampling = false;  // the engines that know it
 };
 
 struct unusable_metric {
   std::string name;
   std::string reason;   // "GH100 has no metric of this name"
-  std::string nearest;  // a metric that exists; empty: none is near
+  std::string nearest;  // a metric that exists; empty if none is similar
 };
 
 class metric_catalog {
  public:
-  /// `sampling`: null on a chip that cannot be sampled. Both are of one chip. Takes 10 ms.
+  /// `sampling` is null on a chip that cannot be sampled. Both must be for the same chip. Takes 10
+  /// ms.
   static result<metric_catalog> read(host_profiler const& ranges, host_profiler const* sampling);
 
   std::string const& chip() const noexcept { return chip_; }
-  /// By name.
+  /// Sorted by name.
   std::span<base_metric const> metrics() const noexcept { return metrics_; }
   std::vector<std::string> const& suffixes(metric_type type) const noexcept;
 
-  /// The base metric that `name` is, or is a suffix to; null when there is none.
+  /// Returns the base metric of `name`, which may have a suffix, or null.
   base_metric const* base_of(std::string_view name) const noexcept;
-  /// Why a metric cannot be read that no engine accepts.
+  /// Explains why no engine accepts a metric.
   unusable_metric explain(std::string const& name) const;
 
  private:
@@ -48,7 +49,7 @@ class metric_catalog {
   std::array<std::vector<std::string>, 3> suffixes_;
 };
 
-/// What most often makes a base metric of this type one that can be read: ".sum".
+/// Returns the usual suffix for base metrics of this type, such as ".sum".
 std::string_view usual_suffix(metric_type type) noexcept;
 
 }  // namespace gpuprof::guest

@@ -9,7 +9,7 @@
 namespace gpuprof::guest {
 namespace {
 
-/// Chips with the same metrics are one family, a bit each.
+/// Chips with the same metrics form a family. Each family is one bit.
 using families = std::uint32_t;
 constexpr families gv100 = 1u << 0;
 constexpr families tu10x = 1u << 1;
@@ -26,7 +26,7 @@ constexpr families gb20x = 1u << 11;
 constexpr families gb20b = 1u << 12;
 constexpr families every = (1u << 13) - 1;
 
-constexpr families on_soc = ga10b | gb10b | gb20b;  // their memory is the processor's
+constexpr families on_soc = ga10b | gb10b | gb20b;  // chips that use the processor's memory
 constexpr families gb10x = gb100 | gb110;
 constexpr families blackwell = gb10x | gb10b | gb20x | gb20b;
 constexpr families before_ampere = gv100 | tu10x | tu11x;
@@ -36,7 +36,7 @@ struct counted_chip {
   families family;
 };
 constexpr counted_chip chips[] = {
-    {"GV100", gv100}, {"GV11B", 0},  // CUPTI knows its name and no counters
+    {"GV100", gv100}, {"GV11B", 0},  // CUPTI knows the name but has no counters for it
     {"TU102", tu10x}, {"TU104", tu10x}, {"TU106", tu10x}, {"TU116", tu11x}, {"TU117", tu11x},
     {"GA100", ga100}, {"GA102", ga10x}, {"GA103", ga10x}, {"GA104", ga10x}, {"GA106", ga10x},
     {"GA107", ga10x}, {"GA10B", ga10b}, {"GH100", gh100}, {"AD102", ad10x}, {"AD103", ad10x},
@@ -53,7 +53,7 @@ struct set_metric {
   families present = every;
 };
 
-// What weighs most stands first: passes are filled in this order.
+// The most important metrics come first: passes are filled in this order.
 constexpr set_metric table[] = {
     {"sm__cycles_active.avg", all_sets},
     {"sm__cycles_elapsed.avg.per_second", all_sets},  // the SM clock
@@ -64,10 +64,10 @@ constexpr set_metric table[] = {
     {"dram__bytes_op_write.sum", all_sets, gb20x},
     {"lts__t_bytes.sum", roofline | memory | full | explain},
     {"sm__pipe_tensor_cycles_active.avg", roofline | full | explain},
-    // For sampling, which can count no operations: fits beside all of the above.
+    // For sampling, which cannot count operations. Fits into one pass with all of the above.
     {"TPC.TriageCompute.sm__inst_executed_pipe_fma_realtime.sum", roofline | full | explain, gh100},
 
-    // CUDA cores, by instruction: CUPTI patches the kernel to count these.
+    // CUDA core instructions. CUPTI patches the kernel to count these.
     {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", roofline | full | explain},
     {"smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", roofline | full | explain},
     {"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", roofline | full | explain},
@@ -83,12 +83,12 @@ constexpr set_metric table[] = {
     {"smsp__sass_thread_inst_executed_op_qfma4_pred_on.sum", roofline | full | explain, gb10x},
     {"smsp__sass_thread_inst_executed_op_qmul4_pred_on.sum", roofline | full | explain, gb10x},
     {"smsp__sass_thread_inst_executed_op_qadd4_pred_on.sum", roofline | full | explain, gb10x},
-    // Every kernel has an EXIT: where even this is 0, nothing was rewritten.
+    // Every kernel has an EXIT. If this is 0, the kernel was not rewritten.
     {"smsp__sass_thread_inst_executed_op_control_pred_on.sum", roofline | full | explain},
-    // No FLOP, and most instructions: counting these makes rewritten kernels far slower.
+    // These count most instructions but no FLOP. They make rewritten kernels far slower.
     {"smsp__sass_thread_inst_executed_op_integer_pred_on.sum", full},
 
-    // Tensor cores, by what they multiply.
+    // Tensor core operations, by operand type.
     {"sm__ops_path_tensor_src_bf16_dst_fp32.sum", roofline | full, every & ~before_ampere},
     {"sm__ops_path_tensor_src_fp16.sum", roofline | full, gh100},
     {"sm__ops_path_tensor_src_fp16_dst_fp32.sum", roofline | full,
@@ -160,7 +160,7 @@ constexpr set_metric table[] = {
     {"smsp__average_warps_issue_stalled_tex_throttle_per_issue_active.ratio", full},
     {"smsp__average_warps_issue_stalled_misc_per_issue_active.ratio", full},
 
-    // What holds a kernel back: raw counters, from which ratios are made after reading.
+    // Raw counters that show what slows a kernel. Ratios are computed after reading.
     {"sm__cycles_active.max", explain},
     {"sm__cycles_active.min", explain},
     {"smsp__issue_active.sum", explain},
@@ -191,7 +191,7 @@ constexpr set_metric table[] = {
     {"smsp__warps_launched.sum", explain},
     {"smsp__thread_inst_executed.sum", explain},
     {"smsp__thread_inst_executed_pred_on.sum", explain},
-    // what warps wait for, in the groups that share a pass
+    // stall reasons of warps, in the groups that share a pass
     {"smsp__warps_issue_stalled_gmma.sum", explain, gh100},
     {"smsp__warps_issue_stalled_mio_throttle.sum", explain},
     {"smsp__warps_issue_stalled_math_pipe_throttle.sum", explain},
@@ -201,7 +201,7 @@ constexpr set_metric table[] = {
     {"smsp__warps_issue_stalled_not_selected.sum", explain},
     {"smsp__warps_issue_stalled_short_scoreboard.sum", explain},
     {"smsp__warps_issue_stalled_long_scoreboard.sum", explain},
-    // counted in rewritten kernels, with the operations above
+    // counted in rewritten kernels, together with the operations above
     {"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio", explain},
     {"smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio", explain},
     {"smsp__sass_average_data_bytes_per_sector_mem_local_op_ld.ratio", explain},
@@ -250,7 +250,7 @@ families family_of(std::string_view chip) noexcept {
   return found != std::end(chips) ? found->family : every;
 }
 
-/// All metrics have it, no set does.
+/// All metric names contain this, set names never do.
 bool looks_like_a_metric(std::string_view word) noexcept {
   return word.find("__") != std::string_view::npos;
 }

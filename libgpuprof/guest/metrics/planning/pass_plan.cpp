@@ -26,7 +26,8 @@ class planner {
  private:
   using names = std::vector<std::string>;
 
-  /// 0: not together, or not at all. Once CUPTI has failed nothing more is asked.
+  /// Returns 0 if they cannot be read together, or not at all. After CUPTI has failed, it is not
+  /// asked again.
   std::size_t passes(host_profiler const& host, names const& metrics) {
     if (failure_) return 0;
     if (inputs_.on_progress) inputs_.on_progress(++tried_);
@@ -63,9 +64,9 @@ class planner {
     for (auto& metric : plan_.unusable) metric = catalog->explain(metric.name);
   }
 
-  /// First fit. Metrics of one pass are packed as long as one pass holds them, so that each launch
-  /// yields whole results. Those of several join a group where sharing saves a pass, from the back:
-  /// what matters most stays whole.
+  /// First fit. Metrics of one pass share a group as long as the group takes one pass, so that each
+  /// launch yields complete results. Metrics of several passes join a group if this saves a pass,
+  /// starting from the last group, so that the most important groups stay unchanged.
   void group_launches() {
     for (auto const& metric : plan_.metrics)
       if (metric.launch_passes == 1) place_whole(metric);
@@ -92,7 +93,7 @@ class planner {
     plan_.launches.push_back({{metric.name}, metric.launch_passes, patches_kernel(metric.name)});
   }
 
-  /// When the group then takes at most so many passes.
+  /// Joins if the group then takes at most `most` passes.
   bool joins(planned_metric const& metric, launch_group& group, std::size_t most) {
     if (group.patches_kernel != patches_kernel(metric.name)) return false;
     auto together = group.metrics;
@@ -104,7 +105,7 @@ class planner {
     return true;
   }
 
-  /// Sampling has one pass: what matters most goes in first.
+  /// Sampling has one pass. The most important metrics are added first.
   void choose_sampled() {
     if (sampling_ == nullptr) return;
     names all;

@@ -8,7 +8,7 @@
 namespace gpuprof::guest::peaks {
 namespace {
 
-/// To the nearest number of `digits` binary digits, ties to even; none finer than `quantum`.
+/// Rounds to `digits` binary digits, but not finer than `quantum`; ties to even.
 double rounded(double value, int digits, double quantum) {
   if (value == 0) return 0;
   int exponent = 0;
@@ -38,7 +38,8 @@ double bfloat(std::uint32_t bits) {
   return as_bits<float>(bits << 16);
 }
 
-// Products of two 11-bit numbers and sums with a third fit a double: one rounding, as in hardware.
+// A product of two 11-bit numbers plus a third fits a double, so there is only one rounding, as in
+// hardware.
 double half_fma(double x, double m, double b) {
   return rounded(x * m + b, 11, 0x1p-24);
 }
@@ -87,12 +88,12 @@ namespace {
 
 constexpr unsigned lanes_and_chains = 256;
 
-/// Part 0 or 1 of a word of two numbers.
+/// Returns part 0 or 1 of a word that holds two numbers.
 std::uint32_t half_word(std::uint32_t word, unsigned part) {
   return word >> (16 * part) & 0xFFFF;
 }
 
-/// Runs the chain of `place` on the host; `one_step(x, addend)` is the operation.
+/// Computes the chain of `place` on the host. `one_step(x, addend)` is the operation.
 template <class T, class Start, class Step>
 T end_of_chain(Start const& start, Step const& one_step, unsigned place, std::uint64_t steps) {
   T x = start(place);
@@ -101,7 +102,7 @@ T end_of_chain(Start const& start, Step const& one_step, unsigned place, std::ui
   return x;
 }
 
-/// Compares every chain; `tolerance` is relative, 0 for bit for bit.
+/// Compares every chain. `tolerance` is relative; 0 requires equal values.
 template <class T, class Start, class Step, class Found>
 std::string compare_chains(Start const& start, Step const& one_step, Found const& found,
                            std::uint64_t steps, double tolerance) {
@@ -114,7 +115,7 @@ std::string compare_chains(Start const& start, Step const& one_step, Found const
   return {};
 }
 
-/// Of kernels that compute two numbers at a time: `compare(part)` looks at the first or the second.
+/// For kernels that compute two numbers at a time: `compare(part)` checks the first or the second.
 template <class Compare>
 std::string compare_parts(unsigned parts, Compare const& compare) {
   std::string wrong;
@@ -181,7 +182,7 @@ namespace {
 constexpr std::uint32_t place_of_b = 0x100000;
 constexpr std::uint32_t place_of_scales_a = 0x200000, place_of_scales_b = 0x300000;
 
-/// One row of A or one column of B over all stages and steps.
+/// One row of A or one column of B, over all stages and steps.
 struct operand_rows {
   tensor_geometry const& g;
   std::uint32_t seed;
@@ -206,7 +207,7 @@ struct operand_rows {
     return values;
   }
 
-  /// All stages and steps have the same four scales, ue4m3 numbers without a sign.
+  /// All stages and steps have the same four scales, which are unsigned ue4m3 numbers.
   std::vector<double> scaled(std::vector<double> values, std::uint32_t place) const {
     if (!g.block_scaled) return values;
     auto const scales = operand_word(operand_format::e4m3, seed, place) & 0x7F7F7F7Fu;
@@ -262,7 +263,7 @@ struct stored_accumulators {
         return read<double>(bytes, i);
       case accumulator_type::s32:
         return read<std::int32_t>(bytes, i);
-      case accumulator_type::f16:  // only row-major ones come widened
+      case accumulator_type::f16:  // only row-major results come here; they are stored as floats
       case accumulator_type::f32:
         break;
     }
@@ -273,8 +274,8 @@ struct stored_accumulators {
   }
 };
 
-/// What rounding in the accumulators may cost, relative to the greatest result. Hopper adds FP8
-/// products with some 14 bits of mantissa.
+/// Returns the tolerance for rounding in the accumulators, relative to the largest result. Hopper
+/// adds FP8 products with about 14 bits of mantissa.
 double tolerance_of(tensor_geometry const& g) {
   switch (g.accumulator) {
     case accumulator_type::f64:
@@ -291,7 +292,7 @@ double tolerance_of(tensor_geometry const& g) {
   return few_bits ? 1e-2 : 1e-3;
 }
 
-/// Of many rows some: one of every group of eight, each time another of the eight.
+/// If there are many rows, checks one of each group of eight, each time at another position.
 unsigned next_row(tensor_geometry const& g, unsigned r) {
   return g.rows <= 16 || r % 8 == 7 ? r + 1 : r + 9;
 }

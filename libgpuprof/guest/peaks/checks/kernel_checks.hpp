@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels that compute must have come to, computed on the host from the same operands.
-// Pure.
+// Computes on the host, from the same operands, the expected results of the compute kernels. Pure.
 #pragma once
 
 #include "guest/peaks/kernels/operands.cuh"
@@ -13,24 +12,24 @@
 
 namespace gpuprof::guest::peaks {
 
-/// Sign, exponent and mantissa of a binary format without infinities, as a double.
+/// Decodes sign, exponent and mantissa of a binary format without infinities.
 double decoded(std::uint32_t bits, int exponent_bits, int mantissa_bits);
 
-/// FP16 and BF16, in the lowest 16 bits.
+/// Decode FP16 and BF16 in the lowest 16 bits.
 double half(std::uint32_t bits);
 double bfloat(std::uint32_t bits);
 
-/// x * m + b with one rounding, as hardware does it.
+/// Computes x * m + b with one rounding, as the hardware does.
 double half_fma(double x, double m, double b);
 double bfloat_fma(double x, double m, double b);
 
-/// How many numbers a packed word holds, and the i-th of them.
+/// Return how many numbers a packed word holds, and the i-th of them.
 int elements_per_word(operand_format format);
 double element(operand_format format, std::uint32_t word, int i);
 
-// Reads what a kernel left in memory, and says where it is wrong.
+// Reads what a kernel left in memory and describes mismatches.
 
-/// Zero beyond the end.
+/// Returns zero beyond the end.
 template <class T>
 T read(std::span<std::byte const> bytes, std::size_t index) {
   T value{};
@@ -52,17 +51,17 @@ inline std::string mismatch(std::string const& where, double wanted, double foun
          std::to_string(found);
 }
 
-// What the chains of cuda_cores.cu must have come to, computed on the host. Pure.
+// Computes on the host the expected results of the chains in cuda_cores.cu. Pure.
 
-/// Of the chains of cuda_cores.cu.
+/// The chains of cuda_cores.cu.
 enum class chain_kind { fp32, fp32_pairs, fp64, fp16, bf16, int32, special };
 
-/// `bytes` is what lane and chain 0 to 255 left, after `steps` multiply-adds each. Empty when all
-/// is right, else one line that says what is not.
+/// `bytes` holds the results of the 256 pairs of lane and chain after `steps` multiply-adds each.
+/// Returns an empty string if all are right, else one line that says what is wrong.
 std::string check_chains(chain_kind kind, std::span<std::byte const> bytes, std::uint32_t seed,
                          std::uint64_t steps);
 
-/// How accumulators lie in what a kernel stores.
+/// The order in which a kernel stores its accumulators.
 enum class accumulator_layout {
   mma,        // mma.sync fragments of one warp: word (chain * words + register) * 32 + lane
   warpgroup,  // wgmma fragments of 128 threads: word register * 128 + thread
@@ -74,20 +73,20 @@ enum class accumulator_type { f32, f16, s32, f64 };
 struct tensor_geometry {
   accumulator_layout layout = accumulator_layout::mma;
   accumulator_type accumulator = accumulator_type::f32;
-  operand_format format = operand_format::f16;  // not looked at for f64
+  operand_format format = operand_format::f16;  // ignored for f64
   unsigned rows = 16, columns = 8;
-  unsigned chains = 1;  // of accumulators, each with a B of its own
+  unsigned chains = 1;  // chains of accumulators, each with its own B
   unsigned stages = 1, steps = 1;
-  unsigned words_per_step = 8;  // 32-bit words of a row in one step; doubles for f64
+  unsigned words_per_step = 8;  // 32-bit words of a row in one step; for f64 doubles
   bool subtracts_odd_steps = false;
   bool block_scaled = false;  // FP4: every 16 elements of a step share a scale
 };
 
-/// Empty when all is right, else one line that says what is not.
+/// Returns an empty string if the results are right, else one line that says what is wrong.
 std::string check_tensor(tensor_geometry const& g, std::span<std::byte const> bytes,
                          std::uint32_t seed, std::uint64_t repeats);
 
-/// Bytes that the kernel stores for check_tensor.
+/// Returns how many bytes the kernel stores for check_tensor.
 std::uint64_t stored_bytes(tensor_geometry const& g) noexcept;
 
 }  // namespace gpuprof::guest::peaks

@@ -6,7 +6,7 @@
 namespace gpuprof::guest::peaks {
 namespace {
 
-/// `of(t)` is what thread t adds up.
+/// `of(t)` is the sum of thread t.
 template <class Of>
 std::uint32_t folded(std::uint32_t threads, Of const& of) {
   std::uint32_t fold = 0;
@@ -40,7 +40,7 @@ std::uint32_t filled_sum(std::uint32_t seed, std::uint64_t words) noexcept {
 
 std::vector<std::uint32_t> l2_read_folds(std::uint32_t seed, std::uint64_t bytes, unsigned blocks) {
   constexpr std::uint32_t threads = 512;
-  constexpr std::uint64_t chunk = 2048;  // quads
+  constexpr std::uint64_t chunk = 2048;  // 16-byte units
   std::vector<std::uint32_t> folds(blocks);
   for (unsigned b = 0; b < blocks; ++b) {
     folds[b] = folded(threads, [&](std::uint32_t t) {

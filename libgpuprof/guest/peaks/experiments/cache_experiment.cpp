@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tests of the memories on the chip: L2, L1, shared memory.
+// The tests of the memories on the chip: L2, L1 and shared memory.
 #include "guest/peaks/checks/memory_check.hpp"
 #include "guest/peaks/experiments/experiment.hpp"
 #include "guest/peaks/experiments/throughput.hpp"
@@ -10,8 +10,8 @@
 namespace gpuprof::guest::peaks {
 namespace {
 
-constexpr std::uint64_t fill_bytes = 32u << 10;      // of one block of memory_fill
-constexpr std::uint64_t l2_chunk_bytes = 32u << 10;  // what a block takes at a time
+constexpr std::uint64_t fill_bytes = 32u << 10;      // filled by one block of memory_fill
+constexpr std::uint64_t l2_chunk_bytes = 32u << 10;  // read or written by a block at a time
 constexpr unsigned l2_threads = 512, local_threads = 256;
 constexpr std::uint64_t local_bytes = 28u << 10;
 
@@ -27,7 +27,7 @@ throughput_job job_of(lab& in, std::string_view kernel, unsigned threads) {
   return job;
 }
 
-/// A buffer of random floats, as the host can make them again.
+/// Returns a buffer of random floats that the host can compute too.
 buffer filled_buffer(lab& in, std::uint64_t bytes) {
   auto made = in.bench.allocate((bytes + fill_bytes - 1) / fill_bytes * fill_bytes);
   kernel_launch fill;
@@ -42,7 +42,7 @@ buffer filled_buffer(lab& in, std::uint64_t bytes) {
   return made;
 }
 
-/// Runs and compares the fold of one block: those of the others are compared with it anyway.
+/// Runs the kernel and checks the fold of one block. run_once() compares the other blocks with it.
 void expect_fold(lab& in, throughput_job const& job, std::uint64_t iterations, std::uint32_t fold) {
   run_once(in, job, iterations);
   auto const found = in.bench.copied<block_span>(in.spans, 1).front().fold;
@@ -56,10 +56,10 @@ class l2_experiment final : public experiment {
       : in_(in), job_(std::move(job)), writes_(writes) {
     auto const l2 =
         static_cast<std::uint64_t>(in.bench.attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE));
-    // Two blocks keep an SM busy; more only crowd the crossbar. Each has one or two chunks of its
-    // own, in half of the L2: the other half may hold copies of it.
+    // Two blocks keep an SM busy; more only congest the crossbar. Each block has one or two chunks
+    // of its own, in half of the L2: the other half may hold copies.
     auto const sms = in.bench.sm_count();
-    auto const fitting = l2 / 2 / l2_chunk_bytes / sms;  // chunks of an SM
+    auto const fitting = l2 / 2 / l2_chunk_bytes / sms;  // chunks for each SM
     auto& blocks = job_.launch.blocks;
     blocks =
         std::min(blocks, sms * static_cast<unsigned>(std::clamp<std::uint64_t>(fitting, 1, 2)));
@@ -73,7 +73,7 @@ class l2_experiment final : public experiment {
     auto const figures = measure_throughput(in_, job_);
     if (writes_) check_written();
     into.burst = into.per_clock = figures.burst;
-    // SMs are near to the L2 or far from it: what one of them gets is not what all get together.
+    // SMs differ in their distance to the L2, so the rate of one SM is not that of all together.
     into.per_clock.value =
         figures.burst.value / (figures.burst.chip.sm_clock_mhz * 1e6 * in_.bench.sm_count());
     into.buffer_bytes = memory_.bytes();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tests of CUDA cores and tensor cores: a kernel that computes in registers, shared memory and
-// tensor memory alone.
+// The tests of CUDA cores and tensor cores. Their kernels use only registers, shared memory and
+// tensor memory.
 #include "guest/peaks/experiments/experiment.hpp"
 #include "guest/peaks/experiments/kernel_list.hpp"
 #include "guest/peaks/experiments/throughput.hpp"
@@ -11,11 +11,11 @@
 namespace gpuprof::guest::peaks {
 namespace {
 
-/// A kernel this chip has code for.
+/// A kernel that has code for this chip.
 struct candidate {
   compute_kernel const* kernel;
   throughput_job job;
-  std::uint64_t iterations = 0;  // of a run of a millisecond; 0: not measured
+  std::uint64_t iterations = 0;  // for a run of a millisecond; 0: not measured
 };
 
 std::uint64_t result_bytes(compute_kernel const& kernel) {
@@ -56,7 +56,8 @@ class compute_experiment final : public experiment {
   }
 
  private:
-  /// A few iterations, compared number by number: later runs must agree among their blocks.
+  /// Compares the results of a few iterations number by number. In later runs, all blocks must have
+  /// the same result.
   void check(candidate const& c) const {
     constexpr std::uint64_t iterations = 2;
     auto const result = in_.bench.allocate(result_bytes(*c.kernel));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tests of DRAM: read, write, copy, triad over gigabytes.
+// The tests of DRAM: read, write, copy and triad over gigabytes.
 #include "guest/peaks/checks/memory_check.hpp"
 #include "guest/peaks/experiments/experiment.hpp"
 #include "guest/peaks/experiments/throughput.hpp"
@@ -16,13 +16,13 @@
 namespace gpuprof::guest::peaks {
 namespace {
 
-/// The driver's own copy within the device, from the first half of the arena to the second.
-/// The arena must be there. Throws cuda_failure.
+/// The driver's own copy within the device, from the first half of the arena to the second. The
+/// arena must exist. Throws cuda_failure.
 class driver_copy {
  public:
   explicit driver_copy(lab& in) : in_(in) {}
 
-  /// Bytes read and written, per second.
+  /// Returns bytes read plus bytes written, per second.
   peak_figure best() const;
   peak_figure sustain(double seconds) const;
 
@@ -32,7 +32,7 @@ class driver_copy {
     return static_cast<double>(half * 2);
   }
   void enqueue(unsigned copies) const;
-  /// After what is in the stream already.
+  /// Waits for the earlier work in the stream first.
   double seconds_of(unsigned copies) const;
 
   lab& in_;
@@ -83,14 +83,14 @@ double driver_copy::seconds_of(unsigned copies) const {
 }
 
 constexpr std::uint64_t wanted_bytes = 4096 * mib;
-constexpr std::uint64_t chunk_bytes = 32u << 10;  // of one block
-constexpr std::uint64_t timed = 1024;  // blocks at each edge of the grid that write down times
-constexpr std::uint64_t stretch = 3 * chunk_bytes * 32;  // arenas can be cut in two and three parts
+constexpr std::uint64_t chunk_bytes = 32u << 10;  // for one block
+constexpr std::uint64_t timed = 1024;  // number of first and of last blocks that record their times
+constexpr std::uint64_t stretch = 3 * chunk_bytes * 32;  // so that arenas divide by 2 and 3
 
-/// What of the arena a test reads and writes, in parts of equal size, and how.
+/// The parts of equal size in which a test reads and writes the arena.
 struct traffic {
-  unsigned parts;  // all are touched once
-  bool writes;     // the last of them
+  unsigned parts;  // all parts are read or written once
+  bool writes;     // writes the last part
   unsigned threads;
   char const* method;
 };
@@ -108,7 +108,7 @@ traffic traffic_of(test_id test) {
   }
 }
 
-/// As much as is wanted, or 40 % of what is free: the program may want memory too.
+/// Returns the wanted size, or 40 % of the free memory: the program may need memory too.
 std::uint64_t arena_bytes(lab& in) {
   auto const free = in.bench.free_bytes();
   auto const l2 = static_cast<std::uint64_t>(in.bench.attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE));
@@ -139,7 +139,7 @@ class dram_experiment final : public experiment {
       into.remark = "L2-biased: " + std::to_string(in_.arena.bytes() / mib) +
                     " MiB instead of 4096 were free enough to take";
     }
-    run_seconds();  // leaves the L2 as every later run finds it
+    run_seconds();  // brings the L2 into the state that later runs find
     check();
     std::vector<double> rates;
     for (unsigned i = 0; i < in_.samples(); ++i) {
@@ -176,7 +176,7 @@ class dram_experiment final : public experiment {
     return figure;
   }
 
-  /// For who copies after this: what was copied already must not pass for his.
+  /// Overwrites the copied part, so that a later copy is not checked against old data.
   void forget_what_was_written() const {
     auto const part = in_.arena.bytes() / traffic_.parts;
     in_.bench.expect(
@@ -192,7 +192,7 @@ class dram_experiment final : public experiment {
   }
   std::uint64_t edge_blocks() const { return std::min<std::uint64_t>(timed, launch_.blocks); }
 
-  /// The arena, with random floats in it: the test before may have written over them.
+  /// Makes the arena and fills it with random floats: the previous test may have overwritten them.
   void prepare() {
     if (in_.arena.bytes() == 0) in_.arena = in_.bench.allocate(arena_bytes(in_));
     auto* const base = static_cast<std::byte*>(in_.arena.on_gpu());
@@ -221,7 +221,7 @@ class dram_experiment final : public experiment {
     in_.bench.launch(what);
   }
 
-  /// Spans of the first blocks (side 0) or of the last (side 1).
+  /// Returns the spans of the first blocks (side 0) or of the last (side 1).
   std::vector<block_span> edge(unsigned slot, unsigned side) const {
     return in_.bench.copied<block_span>(
         in_.spans, edge_blocks(),
@@ -243,7 +243,7 @@ class dram_experiment final : public experiment {
     traffic_.writes ? check_written() : check_read();
   }
 
-  /// Of eight MiB: the host has to add up the same words.
+  /// Checks only eight MiB, because the host must add up the same words.
   void check_read() const {
     auto const sum = in_.bench.allocate(sizeof(std::uint32_t));
     in_.bench.expect(
@@ -263,7 +263,7 @@ class dram_experiment final : public experiment {
       throw no_figure(peak_outcome::failed, "its result is wrong: it did not read what is there");
   }
 
-  /// A page here and there, the first and the last among them.
+  /// Checks some pages, including the first and the last.
   void check_written() const {
     constexpr std::uint64_t page = 4096, pages = 64;
     auto const part = in_.arena.bytes() / traffic_.parts;
@@ -297,10 +297,10 @@ class dram_experiment final : public experiment {
   test_id test_;
   traffic traffic_;
   kernel_launch launch_;
-  double seconds_ = 0;  // of one run
+  double seconds_ = 0;  // duration of one run
 };
 
-/// Our kernel or the driver's copy: the peak is what the better of them reaches.
+/// The better of our kernel and the driver's copy.
 class better_copy final : public experiment {
  public:
   better_copy(std::unique_ptr<dram_experiment> kernel, lab& in)

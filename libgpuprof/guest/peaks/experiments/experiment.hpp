@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one peak test is made of: something that can be measured, in a lab that lends it a GPU.
+// Defines a peak test: an experiment that measures something, in a lab that provides the GPU.
 #pragma once
 
 #include "guest/peaks/experiments/measure_options.hpp"
@@ -16,7 +16,8 @@ namespace gpuprof::guest::peaks {
 
 inline constexpr std::uint64_t mib = 1u << 20;
 
-/// Nothing to measure here, or nothing that could be believed: the reason is one line.
+/// Thrown if there is nothing to measure, or if the figures are not credible. The reason is one
+/// line.
 class no_figure : public std::runtime_error {
  public:
   no_figure(peak_outcome outcome, std::string const& why)
@@ -27,21 +28,21 @@ class no_figure : public std::runtime_error {
   peak_outcome outcome_;
 };
 
-/// What all experiments on a GPU share. One thread.
+/// The resources that all experiments on a GPU share. For one thread.
 struct lab {
   workbench& bench;
   chip_facts const& chip;
   measure_options const& options;
-  /// Clocks, watts, temperature and limiters of this moment; zeros without NVML.
+  /// Returns the current clocks, watts, temperature and limiters; zeros without NVML.
   std::function<chip_state()> read_chip;
-  buffer spans;   // where blocks write down their times
-  buffer arena;   // of the DRAM tests, made by the first of them
-  buffer pinned;  // of the link tests, likewise
+  buffer spans;   // blocks write their times here
+  buffer arena;   // for the DRAM tests, allocated by the first of them
+  buffer pinned;  // for the link tests, allocated by the first of them
 
   unsigned samples() const noexcept { return options.quick ? 4 : 8; }
 };
 
-/// Throws cuda_failure or no_figure.
+/// All functions throw cuda_failure or no_figure.
 class experiment {
  public:
   experiment() = default;
@@ -52,11 +53,11 @@ class experiment {
   /// Checks the results and fills in method, operands and the short figures.
   virtual void measure(peak_result& into) = 0;
   virtual bool can_be_sustained() const noexcept { return false; }
-  /// Runs on for as long; the figure is of its last third.
+  /// Runs for this time. The figure is that of the last third.
   virtual peak_figure sustain(double /*seconds*/) { return {}; }
 };
 
-// Null: this chip has no code for the test.
+// Return null if this chip has no code for the test.
 std::unique_ptr<experiment> make_compute_experiment(test_id test, lab& in);
 std::unique_ptr<experiment> make_cache_experiment(test_id test, lab& in);
 std::unique_ptr<experiment> make_dram_experiment(test_id test, lab& in);
@@ -67,8 +68,8 @@ constexpr std::uint32_t operand_seed = 20260;
 
 // Measures copies between this GPU and each of the others.
 
-/// The best of all as "p2p", then for each other GPU N "p2p_to_N" and "p2p_both_N". Only remarks
-/// when there is no other GPU.
+/// Returns the best of all as "p2p", then "p2p_to_N" and "p2p_both_N" for each other GPU N. If
+/// there is no other GPU, the result only has a remark.
 std::vector<peak_result> measure_peers(lab& in);
 
 }  // namespace gpuprof::guest::peaks

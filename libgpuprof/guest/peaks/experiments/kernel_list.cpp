@@ -6,7 +6,7 @@
 namespace gpuprof::guest::peaks {
 namespace {
 
-constexpr unsigned chains = 8;  // of a thread, in cuda_cores.cu
+constexpr unsigned chains = 8;  // chains of a thread in cuda_cores.cu
 
 compute_kernel cores(test_id test, std::string_view name, std::string_view method, chain_kind kind,
                      unsigned rounds, double work_per_step, bool or_next = false) {
@@ -21,7 +21,7 @@ compute_kernel cores(test_id test, std::string_view name, std::string_view metho
           or_next};
 }
 
-/// Four chains of accumulators in each of eight warps, eight rounds of them in an iteration.
+/// Each of eight warps has four chains of accumulators, with eight rounds in an iteration.
 compute_kernel mma(test_id test, std::string_view image, std::string_view name,
                    std::string_view method, tensor_geometry g, unsigned k, bool or_next = false) {
   g.chains = 4;
@@ -46,7 +46,7 @@ tensor_geometry fragments(accumulator_type accumulator, operand_format format, u
   return g;
 }
 
-/// Two warpgroups, 16 multiplications each in an iteration.
+/// Two warpgroups with 16 multiplications each per iteration.
 compute_kernel wgmma(test_id test, std::string_view name, std::string_view method,
                      accumulator_type accumulator, operand_format format, unsigned k) {
   tensor_geometry g{.layout = accumulator_layout::warpgroup,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels that compute: which test each is for, how to launch it, what its result must be.
+// Lists the compute kernels: the test of each, how to launch it, and how to check its result.
 #pragma once
 
 #include "guest/peaks/checks/kernel_checks.hpp"
@@ -13,28 +13,27 @@ namespace gpuprof::guest::peaks {
 
 struct chain_check {
   chain_kind kind;
-  unsigned steps;  // of each chain in one iteration
+  unsigned steps;  // steps of each chain in one iteration
 };
 
 struct tensor_check {
   tensor_geometry geometry;
-  unsigned repeats;  // of the whole sum in one iteration
+  unsigned repeats;  // repeats of the whole sum in one iteration
 };
 
 struct compute_kernel {
   test_id test;
   std::string_view image, name;
-  std::string_view method;  // the instruction
+  std::string_view method;  // name of the instruction
   unsigned threads = 256;
   unsigned shared_bytes = 0;
-  double work = 0;  // FLOP or op of one block in one iteration
+  double work = 0;  // FLOP or op of one block per iteration
   std::variant<chain_check, tensor_check> check;
-  /// Measure the next of the same test too and keep the better: which is faster depends on the
-  /// chip.
+  /// Also measure the next kernel of this test and use the faster one, which depends on the chip.
   bool or_next = false;
 };
 
-/// The best instructions first: a chip runs the first of a test that it has code for.
+/// Sorted by speed, best first. A chip runs the first kernel of a test that has code for it.
 std::span<compute_kernel const> compute_kernels();
 
 }  // namespace gpuprof::guest::peaks

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tests of what a launch costs, on the host and from kernel to kernel.
+// The tests of launch cost, on the host and from kernel to kernel.
 #include "guest/peaks/experiments/experiment.hpp"
 #include "guest/peaks/experiments/throughput.hpp"
 
@@ -16,7 +16,8 @@ double seconds_since(steady::time_point begin) {
   return std::chrono::duration<double>(steady::now() - begin).count();
 }
 
-/// Five groups, the median of their medians: single outliers are the system's, not the GPU's.
+/// Returns the median of the medians of five groups, because single outliers come from the system,
+/// not from the GPU.
 template <class Once>
 peak_figure median_figure(lab& in, unsigned in_group, Once const& once) {
   std::vector<double> medians;
@@ -40,7 +41,7 @@ kernel_launch one_thread(lab& in, std::string_view kernel) {
   return launch;
 }
 
-/// The kernel writes a word of host memory, and the host is looking.
+/// Measures the time until the host sees a word that the kernel writes to host memory.
 class first_write_experiment final : public experiment {
  public:
   explicit first_write_experiment(lab& in) : in_(in) {}
@@ -74,7 +75,7 @@ class throughput_experiment final : public experiment {
   explicit throughput_experiment(lab& in) : in_(in) {}
 
   void measure(peak_result& into) override {
-    constexpr unsigned launches = 500;  // fewer than the queue holds
+    constexpr unsigned launches = 500;  // fewer than fit into the queue
     into.method = "cuLaunchKernel of an empty kernel, 500 in a row, on the host";
     auto const launch = one_thread(in_, "nothing");
     into.burst = median_figure(in_, 4, [&] {
@@ -109,7 +110,7 @@ class round_trip_experiment final : public experiment {
   lab& in_;
 };
 
-/// A graph of empty kernels, each after the one before.
+/// A graph of empty kernels in a chain.
 class chain_of_kernels {
  public:
   chain_of_kernels(workbench const& bench, kernel_launch launch, unsigned nodes) : bench_(bench) {
@@ -150,7 +151,7 @@ class chain_of_kernels {
   CUgraphExec executable_ = nullptr;
 };
 
-/// From two lengths: what a launch costs at all falls out.
+/// Subtracts the times of two lengths, so that the constant cost of a launch cancels out.
 class graph_experiment final : public experiment {
  public:
   explicit graph_experiment(lab& in) : in_(in) {}

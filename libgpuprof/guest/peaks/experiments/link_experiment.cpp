@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tests of the links: copies between host and device, pinned and pageable, and between peers.
+// The tests of the links: copies between host and device, with pinned and pageable memory.
 #include "guest/peaks/experiments/experiment.hpp"
 #include "guest/peaks/experiments/throughput.hpp"
 #include "guest/peaks/experiments/workbench.hpp"
@@ -13,16 +13,16 @@ namespace gpuprof::guest::peaks {
 namespace {
 
 constexpr std::uint64_t pinned_bytes =
-    64 * mib;  // of one direction; less than 16 MiB does not fill the link
+    64 * mib;  // in one direction; less than 16 MiB does not saturate the link
 constexpr std::uint64_t pageable_bytes = 32 * mib;
-constexpr unsigned pinned_copies = 2;  // in a row: the start of the first weighs half as much
+constexpr unsigned pinned_copies = 2;  // in a row, to halve the effect of the first start
 
-/// Best of the samples of `once`, which gives bytes per second.
+/// Returns the best of several calls of `once`, which returns bytes per second.
 template <class Once>
 peak_figure best_of(lab& in, unsigned samples, Once const& once) {
   peak_figure figure;
   std::vector<double> rates;
-  once();  // page tables and engines wake up
+  once();  // warms up page tables and copy engines
   for (unsigned i = 0; i < samples; ++i) {
     rates.push_back(once());
     if (rates.back() > figure.value) {
@@ -35,7 +35,7 @@ peak_figure best_of(lab& in, unsigned samples, Once const& once) {
   return figure;
 }
 
-/// Pages that differ, so that nothing can be told apart by chance: byte i of page p is p + i.
+/// Fills memory so that all pages differ and a wrong copy is always detected.
 void paint(std::byte* bytes, std::uint64_t count, unsigned salt) {
   for (std::uint64_t i = 0; i < count; i += 4096) {
     for (std::uint64_t j = 0; j < 4096; j += 8) {
@@ -118,7 +118,8 @@ class pinned_experiment final : public experiment {
   buffer device_;
 };
 
-/// Ordinary memory goes through buffers of the driver; the call returns when it is done.
+/// For pageable memory: copies go through buffers of the driver, and the call returns when the copy
+/// is done.
 class pageable_experiment final : public experiment {
  public:
   pageable_experiment(lab& in, bool to_device) : in_(in), to_device_(to_device) {}

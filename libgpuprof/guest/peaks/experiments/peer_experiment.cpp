@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t bytes = 256ull * 1024 * 1024;
 
-/// Lets two GPUs reach each other's memory for as long as it lives, where they can.
+/// Enables direct access between the memories of two GPUs, if possible, while the object exists.
 class direct_access {
  public:
   direct_access(workbench const& from, workbench const& to)
@@ -26,7 +26,8 @@ class direct_access {
   bool is_there() const noexcept { return there_ && back_; }
 
  private:
-  /// False also when somebody in this process has opened it: then it is not ours to close.
+  /// Returns false also if other code in this process has already enabled it. Then it must not be
+  /// disabled here.
   static bool open(workbench const& from, workbench const& to) {
     auto& cuda = from.cuda();
     int can = 0;
@@ -53,7 +54,7 @@ std::uint64_t pattern_word(std::uint64_t place) {
   return place * 0x9E3779B97F4A7C15u;
 }
 
-/// Two buffers in one, on a GPU: what goes out, and what comes in.
+/// Allocates two buffers in one: the first is copied out, the second receives copies.
 buffer buffer_with_pattern(workbench const& bench) {
   current_context const current(bench);
   std::vector<std::uint64_t> pattern(bytes / 8);
@@ -75,7 +76,7 @@ void expect_pattern(workbench const& bench, CUdeviceptr at) {
   }
 }
 
-/// Two GPUs with buffers. While it lives the peer's context is current.
+/// Two GPUs with buffers. The peer's context is current while the object exists.
 class pair_of_gpus {
  public:
   pair_of_gpus(lab& in, int peer)
@@ -87,7 +88,8 @@ class pair_of_gpus {
 
   bool is_direct() const noexcept { return access_.is_there(); }
 
-  /// Streams of the peer's context serve both directions: copies name their contexts themselves.
+  /// Streams of the peer's context are used for both directions, because the copies name their
+  /// contexts themselves.
   peak_figure best(bool both) const {
     further_stream const back(peer_);
     peak_figure figure;

@@ -11,7 +11,7 @@
 namespace gpuprof::guest::peaks {
 namespace {
 
-/// When an SM was busy, by its own counter, and with how many blocks.
+/// The time in which an SM was busy, in its own cycles, and the number of its blocks.
 struct sm_stretch {
   std::uint64_t first = std::numeric_limits<std::uint64_t>::max(), last = 0;
   unsigned blocks = 0;
@@ -83,7 +83,7 @@ std::uint64_t whole(double iterations, std::uint64_t granule) {
   return static_cast<std::uint64_t>(granules) * granule;
 }
 
-/// `slot`: launches that are in flight together write to places of their own.
+/// `slot`: launches that are in flight at the same time write to different slots.
 kernel_launch launch_of(lab& in, throughput_job const& job, std::uint64_t iterations,
                         unsigned slot) {
   auto launch = job.launch;
@@ -95,7 +95,7 @@ kernel_launch launch_of(lab& in, throughput_job const& job, std::uint64_t iterat
   return launch;
 }
 
-/// Whether each block came to what the job knows it must come to.
+/// True if each block has the result that the job expects.
 bool are_as_expected(throughput_job const& job, std::vector<block_span> const& blocks,
                      std::uint64_t iterations) {
   auto const granules = static_cast<std::uint32_t>(iterations / job.granule);
@@ -159,7 +159,7 @@ throughput_figures measure_throughput(lab& in, throughput_job const& job) {
     }
     per_clock.push_back(rates.per_clock);
     per_second.push_back(rates.per_second);
-    if (job.rests) pause_ms(1);  // power control looks back some milliseconds
+    if (job.rests) pause_ms(1);  // power control uses an average over some milliseconds
   }
   figures.burst.spread = spread_of(per_second);
   figures.per_clock.spread = spread_of(per_clock);

@@ -15,7 +15,7 @@ std::string line_of(cuda_compute const& cuda, CUresult code, char const* call) {
          (name != nullptr ? name : ("error " + std::to_string(code)).c_str());
 }
 
-/// The chip is not among those this image was compiled for.
+/// True if the image was not compiled for this chip.
 bool has_no_code(CUresult code) noexcept {
   return code == CUDA_ERROR_NO_BINARY_FOR_GPU || code == CUDA_ERROR_INVALID_IMAGE ||
          code == CUDA_ERROR_UNSUPPORTED_PTX_VERSION;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPU made ready for measuring: context, stream, kernels and memory, all released at the end.
+// A GPU prepared for measuring: context, stream, kernels and memory. All are released at the end.
 #pragma once
 
 #include "guest/driver/cuda_compute.hpp"
@@ -15,7 +15,7 @@
 
 namespace gpuprof::guest::peaks {
 
-/// A call of the driver that failed. Stays inside peaks/: measure() makes lines of it.
+/// A failed driver call. Used only inside peaks/: measure() converts it to text.
 class cuda_failure : public std::runtime_error {
  public:
   cuda_failure(CUresult code, std::string const& what) : std::runtime_error(what), code_(code) {}
@@ -27,7 +27,7 @@ class cuda_failure : public std::runtime_error {
 
 class workbench;
 
-/// Device memory, or host memory the GPU can reach.
+/// Device memory, or host memory that the GPU can access.
 class buffer {
  public:
   buffer() = default;
@@ -64,11 +64,11 @@ struct kernel_launch {
   kernel_arguments arguments{};
 };
 
-/// Makes the device's primary context current on this thread for as long as it lives. Everything
-/// throws cuda_failure. One thread.
+/// Makes the device's primary context current on this thread while the object exists. All functions
+/// throw cuda_failure. For one thread.
 class workbench {
  public:
-  /// cuInit must have run. `cuda` is borrowed.
+  /// cuInit must have been called. `cuda` must outlive the object.
   workbench(cuda_compute const& cuda, int ordinal);
   ~workbench();
   workbench(workbench const&) = delete;
@@ -82,10 +82,9 @@ class workbench {
   unsigned sm_count() const;
   std::uint64_t free_bytes() const;
 
-  /// Null when the image has no code for this chip, or not this kernel.
+  /// Returns null if the image has no code for this chip, or does not contain this kernel.
   CUfunction find_kernel(std::string_view image, std::string_view kernel);
-  /// Blocks of this kernel that one SM holds at a time. Allows the kernel its dynamic shared
-  /// memory.
+  /// Returns how many blocks of this kernel fit on one SM. Also enables its dynamic shared memory.
   unsigned resident_blocks(CUfunction function, unsigned threads, unsigned shared_bytes) const;
 
   buffer allocate(std::uint64_t bytes) const;
@@ -94,7 +93,7 @@ class workbench {
   void launch(kernel_launch const& what) const { launch(what, stream_); }
   void launch(kernel_launch const& what, CUstream stream) const;
   void wait() const;
-  /// False after an error that stays: the context is broken or the GPU gone.
+  /// Returns false after a permanent error: the context is broken or the GPU is gone.
   bool answers() const noexcept { return cuda_.cuStreamSynchronize(stream_) == CUDA_SUCCESS; }
   void copy_to_host(void* to, CUdeviceptr from, std::uint64_t bytes) const;
   template <class T>
@@ -104,7 +103,7 @@ class workbench {
     return values;
   }
 
-  /// Throws when `code` is not CUDA_SUCCESS.
+  /// Throws if `code` is not CUDA_SUCCESS.
   void expect(CUresult code, char const* call) const;
 
  private:
@@ -115,7 +114,7 @@ class workbench {
   std::map<std::string, CUmodule, std::less<>> modules_;  // null: no code for this chip
 };
 
-/// Makes the context of a workbench current for a while, when another one is.
+/// Temporarily makes the context of a workbench current.
 class current_context {
  public:
   explicit current_context(workbench const& bench) : bench_(bench) {
@@ -132,9 +131,9 @@ class current_context {
   workbench const& bench_;
 };
 
-// Events and streams of the driver that give themselves back.
+// Events and streams of the driver that are released automatically.
 
-/// An event that knows its driver.
+/// An event that keeps a reference to its driver.
 class event {
  public:
   explicit event(workbench const& bench) : bench_(bench) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Peaks of the CUDA cores: chains of dependent multiply-adds, eight a thread, all in registers.
+// Peaks of the CUDA cores: chains of dependent multiply-adds, eight per thread, all in registers.
 //
-// x = x * m + b with m just above -1 swings between two far values, so about as many bits flip as
-// random data would flip, and neither grows nor settles. Multiplier and addend come at run time:
-// what the compiler knows it folds. The asm is volatile: nothing is dropped or moved out.
+// x = x * m + b with m just above -1 alternates between two distant values, so about as many bits
+// flip as with random data, and x neither grows nor converges. Multiplier and addend are passed at
+// run time, so that the compiler cannot fold them. The asm is volatile: nothing is dropped or moved
+// out.
 #include "guest/peaks/kernels/operands.cuh"
 #include "guest/peaks/kernels/span.cuh"
 
@@ -16,7 +17,7 @@ constexpr int threads = 256;
 
 struct fp32_fma {
   using value = float;
-  static constexpr int rounds = 128;  // of all chains, in one iteration
+  static constexpr int rounds = 128;  // rounds of all chains in one iteration
   static __device__ value start(kernel_arguments const& a, std::uint32_t i) {
     return __uint_as_float(operand_word(operand_format::bf16, a.seed, i));
   }
@@ -47,7 +48,7 @@ struct fp64_fma {
   }
 };
 
-/// Two halves in one register.
+/// Two 16-bit numbers in one register.
 template <operand_format Format, std::uint32_t Factor>
 struct packed_fma {
   using value = std::uint32_t;
@@ -78,7 +79,8 @@ struct int32_mad {
   static __device__ std::uint32_t bits(value x) { return x; }
 };
 
-/// x = 2^-x runs into 0.6412: what a unit of tables computes does not change its pace.
+/// x = 2^-x converges to 0.6412. The speed of the special function unit does not depend on the
+/// value.
 struct special_ex2 {
   using value = float;
   static constexpr int rounds = 32;
@@ -92,7 +94,8 @@ struct special_ex2 {
   static __device__ std::uint32_t bits(value x) { return __float_as_uint(x); }
 };
 
-/// Start values depend on lane and chain alone: all warps compute the same. Index 256 is the addend.
+/// Start values depend only on lane and chain, so all warps compute the same. Index 256 is the
+/// addend.
 template <class Op>
 __device__ __forceinline__ void run_chains(kernel_arguments const& a) {
   using value = typename Op::value;
@@ -162,7 +165,7 @@ extern "C" __global__ void __launch_bounds__(threads) cores_bf16(kernel_argument
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 1000
 namespace {
-/// Two FP32 in one instruction: half the issue slots for the same work.
+/// Two FP32 operations in one instruction: half the issue slots for the same work.
 struct fp32_pair_fma {
   using value = std::uint64_t;
   static constexpr int rounds = 64;

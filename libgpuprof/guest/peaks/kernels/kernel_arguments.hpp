@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every peak kernel takes and returns: shared by the kernels and the code that launches
-// them.
+// The arguments and results of every peak kernel, shared by kernels and host code.
 #pragma once
 
 #include <cstdint>
@@ -8,25 +7,26 @@
 namespace gpuprof::guest::peaks {
 
 /// Written by one thread of a block around its measured loop. `clock` counts cycles of one SM and
-/// compares within that SM only; `time` is the GPU's nanosecond timer, the same for all SMs.
+/// can be compared only within that SM. `time` is the GPU's nanosecond timer, which is the same for
+/// all SMs.
 struct block_span {
   std::uint64_t start_time, end_time;
   std::uint64_t start_clock, end_clock;
   std::uint32_t sm;
-  std::uint32_t fold;  // of the block's results: equal operands must give equal folds
+  std::uint32_t fold;  // sum over the block's results: equal operands must give equal folds
 };
 
-/// The one argument of every kernel, by value.
+/// The single argument of every kernel, passed by value.
 struct kernel_arguments {
-  block_span* spans;         // one a block, or one for each of the blocks that are timed
-  std::uint64_t iterations;  // of the measured loop
-  void const* input;         // device memory, what is read
-  void* output;              // device memory, what is written
-  std::uint64_t bytes;       // that the kernel is to touch in all
-  std::uint32_t seed;        // of operands that are made in the kernel
+  block_span* spans;         // one per block, or one for each block that is timed
+  std::uint64_t iterations;  // iterations of the measured loop
+  void const* input;         // device memory to read
+  void* output;              // device memory to write
+  std::uint64_t bytes;       // total bytes that the kernel accesses
+  std::uint32_t seed;        // for operands that are made in the kernel
   std::uint32_t zeros;       // 1: operands are all zero
-  std::uint32_t check;       // 1: store what the host needs to check the results
-  std::uint32_t never;  // 0 always; only the host knows, so nothing that depends on it is dropped
+  std::uint32_t check;       // 1: store the results that the host needs for its check
+  std::uint32_t never;       // always 0, unknown to the compiler: what depends on it is not dropped
 };
 
 }  // namespace gpuprof::guest::peaks

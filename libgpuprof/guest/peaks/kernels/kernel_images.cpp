@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 
-// The assembler reads the file: no compiler has to chew on it as text.
+// The assembler includes the file, so the compiler need not parse it as text.
 #define GPUPROF_CARRY(name)                                                    \
   asm(".pushsection .rodata, \"a\", @progbits\n"                               \
       ".balign 64\n"                                                           \

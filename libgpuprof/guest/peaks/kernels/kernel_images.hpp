@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The compiled kernels, as they lie in the library: one image a file, each with the code for every
-// chip it is made for.
+// The compiled kernels in the library: one image per file, with the code for every chip.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +11,12 @@ namespace gpuprof::guest::peaks {
 
 struct kernel_image {
   std::string_view name;            // "cuda_cores"
-  std::span<std::byte const> code;  // for cuModuleLoadData; empty: this build has none
+  std::span<std::byte const> code;  // for cuModuleLoadData; empty if this build has none
 };
 
 std::span<kernel_image const> kernel_images() noexcept;
 
-/// Changes whenever a kernel does.
+/// Changes whenever a kernel changes.
 std::string kernels_hash();
 
 }  // namespace gpuprof::guest::peaks

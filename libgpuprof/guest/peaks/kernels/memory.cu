@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Peaks of the memories: DRAM, L2, L1 and shared memory.
 //
-// DRAM kernels are not persistent: blocks in address order, one chunk of 32 KiB each, in 16-byte
-// accesses. That is what keeps all channels busy; few long-lived blocks stay up to 2 % below. Where
-// reads and writes mix, stores are marked as streaming: that alone is worth 5 to 8 % on an H200. Only
-// the first and the last blocks write down when they ran.
+// DRAM kernels are not persistent: blocks run in address order, each with one chunk of 32 KiB, in
+// 16-byte accesses. This keeps all channels busy; a few long-lived blocks are up to 2 % slower. If
+// reads and writes are mixed, stores are marked as streaming, which gains 5 to 8 % on an H200. Only
+// the first and the last blocks record their times.
 #include "guest/peaks/kernels/span.cuh"
 
 #include "guest/peaks/kernels/operands.cuh"
@@ -14,7 +14,7 @@ namespace {
 using namespace gpuprof::guest::peaks;
 
 constexpr int threads = 512;
-constexpr int in_flight = 4;                          // accesses of a thread
+constexpr int in_flight = 4;                          // accesses per thread
 constexpr std::uint32_t chunk = threads * in_flight;  // of 16 bytes each
 constexpr int mixed_threads = 1024, mixed_in_flight = 2;
 static_assert(mixed_threads * mixed_in_flight == chunk);
@@ -42,7 +42,7 @@ __device__ __forceinline__ std::uint32_t sum(uint4 v) {
   return v.x + v.y + v.z + v.w;
 }
 
-/// A finite FP32 with a random mantissa. Place: which word of the buffer.
+/// Returns a finite FP32 with a random mantissa. `place`: index of the word in the buffer.
 __device__ __forceinline__ std::uint32_t random_float(kernel_arguments const& a,
                                                       std::uint64_t place) {
   if (a.zeros != 0) return 0;
@@ -50,15 +50,16 @@ __device__ __forceinline__ std::uint32_t random_float(kernel_arguments const& a,
   return (h & 0x80FFFFFFu) + 0x3E800000u;
 }
 
-/// What dram_write and l2_write store at 16-byte place `place`.
+/// Returns what dram_write and l2_write store at the 16-byte unit `place`.
 __device__ __forceinline__ uint4 written(kernel_arguments const& a, std::uint64_t place) {
   if (a.zeros != 0) return {};
   auto const h = static_cast<std::uint32_t>(place) * 0x9E3779B9u + a.seed;
   return {h, ~h, h ^ 0x5A5A5A5Au, h + 0x01234567u};
 }
 
-/// Blocks run in order: among the first `timed` is the first to start, among the last `timed` the
-/// last to end. spans[0, timed) hold starts, spans[timed, 2 * timed) ends. `a.iterations` is timed.
+/// Blocks start in order, so the first start is among the first `timed` blocks and the last end
+/// among the last `timed`. spans[0, timed) hold starts, spans[timed, 2 * timed) ends. `timed` is in
+/// `a.iterations`.
 struct edge_times {
   kernel_arguments const& a;
   __device__ void begin() const {
@@ -72,7 +73,7 @@ struct edge_times {
   __device__ void end(bool has_stored) const {
     auto const from_end = gridDim.x - 1 - blockIdx.x;
     if (from_end >= a.iterations) return;
-    if (has_stored) __threadfence();  // it has arrived
+    if (has_stored) __threadfence();  // the stores have completed
     __syncthreads();
     if (threadIdx.x == 0) {
       auto& span = a.spans[a.iterations + from_end];
@@ -89,7 +90,8 @@ __device__ __forceinline__ std::uint64_t place_of(int u) {
 
 }  // namespace
 
-/// Fills a.output with random floats; a grid of bytes / 32 KiB blocks, as all DRAM kernels.
+/// Fills a.output with random floats. Like all DRAM kernels, it needs a grid of bytes / 32 KiB
+/// blocks.
 extern "C" __global__ void __launch_bounds__(threads) memory_fill(kernel_arguments a) {
 #pragma unroll
   for (int u = 0; u < in_flight; ++u) {
@@ -99,7 +101,7 @@ extern "C" __global__ void __launch_bounds__(threads) memory_fill(kernel_argumen
   }
 }
 
-/// With a.check, adds all words it read into the word at a.output.
+/// If a.check is set, adds all words that it read to the word at a.output.
 extern "C" __global__ void __launch_bounds__(threads) dram_read(kernel_arguments a) {
   edge_times const times{a};
   times.begin();
@@ -136,7 +138,7 @@ extern "C" __global__ void __launch_bounds__(mixed_threads) dram_copy(kernel_arg
   times.end(true);
 }
 
-/// a = b + s * c: b at a.input, c after b's a.bytes / 3, s = 3.
+/// a = b + s * c: b is at a.input, c is a.bytes / 3 behind it, s = 3.
 extern "C" __global__ void __launch_bounds__(mixed_threads) dram_triad(kernel_arguments a) {
   edge_times const times{a};
   times.begin();
@@ -166,9 +168,9 @@ namespace {
 constexpr int l2_in_flight = 4;
 constexpr std::uint32_t l2_chunk = threads * l2_in_flight;  // of 16 bytes each
 
-/// The chunks that belong to a block: one of as many as there are blocks, and so on through the
-/// footprint. No two blocks read the same: where SMs ask for the same lines about the same time, an
-/// H200 merges them on the way, and its L2 would seem up to 2.8 times as fast as it is.
+/// The chunks of a block: every gridDim.x-th chunk of the footprint. No two blocks read the same
+/// chunk: if SMs request the same lines at about the same time, an H200 merges the requests, and
+/// its L2 would seem up to 2.8 times as fast as it is.
 struct own_chunks {
   std::uint32_t chunks, at = blockIdx.x;
   __device__ explicit own_chunks(kernel_arguments const& a)
@@ -181,8 +183,8 @@ struct own_chunks {
 
 }  // namespace
 
-/// Every block reads its chunks of 32 KiB of the a.bytes round and round, a.iterations chunks in all.
-/// There are whole numbers of chunks for each block.
+/// Every block reads its own 32 KiB chunks of the a.bytes repeatedly, a.iterations chunks in all.
+/// Each block has a whole number of chunks.
 extern "C" __global__ void __launch_bounds__(threads, 2) l2_read(kernel_arguments a) {
   auto const* const input = static_cast<uint4 const*>(a.input);
   own_chunks own(a);
@@ -225,8 +227,8 @@ extern "C" __global__ void __launch_bounds__(threads, 2) l2_write(kernel_argumen
 
 namespace {
 
-// Loads from L1 and shared memory walk four places with a stride that comes at run time: of equal
-// addresses the compiler would load once. 28 KiB in all.
+// Loads from L1 and shared memory use four places with a stride that is known only at run time: the
+// compiler would merge loads from equal addresses. 28 KiB in all.
 constexpr int local_threads = 256;
 constexpr int local_rounds = 4, local_loads = 4;  // per iteration: 16 accesses of 16 bytes a thread
 constexpr std::uint32_t local_step = local_threads * 16;
@@ -235,7 +237,7 @@ constexpr int local_words = 7 * local_threads * 4;
 
 }  // namespace
 
-/// Every block reads the same 28 KiB at a.input, which the L1 of each SM then holds.
+/// Every block reads the same 28 KiB at a.input, so that the L1 of each SM holds them.
 extern "C" __global__ void __launch_bounds__(local_threads) l1_read(kernel_arguments a) {
   auto const* const input = static_cast<char const*>(a.input) + threadIdx.x * 16;
   auto const step = local_step + a.never;
@@ -256,7 +258,7 @@ extern "C" __global__ void __launch_bounds__(local_threads) l1_read(kernel_argum
   span.end(a, total);
 }
 
-/// Reads what it put there: random floats by place.
+/// Reads random floats that it has written to shared memory.
 extern "C" __global__ void __launch_bounds__(local_threads) shared_read(kernel_arguments a) {
   __shared__ alignas(16) std::uint32_t memory[local_words];
   for (std::uint32_t i = threadIdx.x; i < local_words; i += local_threads)
@@ -285,7 +287,7 @@ extern "C" __global__ void __launch_bounds__(local_threads) shared_read(kernel_a
   span.end(a, total);
 }
 
-/// Writes a value that changes with every round, and returns what was there last.
+/// Writes a value that changes in every round, and returns the last values written.
 extern "C" __global__ void __launch_bounds__(local_threads) shared_write(kernel_arguments a) {
   __shared__ uint4 memory[local_words / 4];
   auto const first =

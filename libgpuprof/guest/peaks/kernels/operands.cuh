@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands of the peak kernels: random finite numbers of narrow exponents, made from their place, so
-// that the host can make them again and check what the GPU computed. Compiles for both.
+// Operands of the peak kernels: random finite numbers in a narrow range of exponents, computed from
+// their place, so that the host can compute them too and check the GPU's results. Compiles for host
+// and device.
 //
-// Random mantissas because data decides how much power is drawn: zeros and small integers let a
-// GPU run faster than any real work does. Narrow exponents because sums must stay finite.
+// Mantissas are random because power depends on the data: with zeros and small integers, a GPU runs
+// faster than with any real work. Exponents are narrow so that sums stay finite.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ namespace gpuprof::guest::peaks {
 
 enum class operand_format { f16, bf16, tf32, e4m3, e3m2, e2m1, s8 };
 
-/// Murmur3's finalizer over place and seed.
+/// Applies Murmur3's finalizer to place and seed.
 GPUPROF_BOTH std::uint32_t scrambled(std::uint32_t seed, std::uint32_t index) {
   std::uint32_t h = index * 0x9E3779B9u + seed;
   h ^= h >> 16;
@@ -28,7 +29,7 @@ GPUPROF_BOTH std::uint32_t scrambled(std::uint32_t seed, std::uint32_t index) {
   return h ^ (h >> 16);
 }
 
-/// One 32-bit word of packed operands, the first in the lowest bits.
+/// Returns a 32-bit word of packed operands, the first one in the lowest bits.
 GPUPROF_BOTH std::uint32_t operand_word(operand_format format, std::uint32_t seed,
                                         std::uint32_t index) {
   std::uint32_t const h = scrambled(seed, index);
@@ -43,14 +44,14 @@ GPUPROF_BOTH std::uint32_t operand_word(operand_format format, std::uint32_t see
       return (h & 0x8F8F8F8Fu) + 0x28282828u;
     case operand_format::e3m2:  // 1/4 to 1; one value in the low six bits of each byte
       return (h & 0x27272727u) + 0x04040404u;
-    case operand_format::e2m1:  // every code is finite
+    case operand_format::e2m1:  // every code is a finite number
     case operand_format::s8:
       break;
   }
   return h;
 }
 
-/// 1/4 to 1, with all 52 bits of the mantissa random.
+/// 1/4 to 1. All 52 bits of the mantissa are random.
 GPUPROF_BOTH std::uint64_t operand_f64(std::uint32_t seed, std::uint32_t index) {
   std::uint64_t const low = scrambled(seed, 2 * index), high = scrambled(seed, 2 * index + 1);
   return ((high & 0x801FFFFFu) + 0x3FD00000u) << 32 | low;

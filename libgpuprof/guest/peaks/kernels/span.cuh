@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times the measured loop of a block from inside the kernel.
 //
-// Launches, ramps and host jitter stay outside: the span lies between two barriers of the block. The
-// SM's cycle counter gives the rate per clock, the GPU's nanosecond timer the rate per second, and
-// both together the clock that the SM really ran at.
+// Launch time, ramps and host jitter are excluded: the span lies between two barriers of the block.
+// The SM's cycle counter gives the rate per clock, the GPU's nanosecond timer gives the rate per
+// second, and both together give the real clock of the SM.
 #pragma once
 
 #include "guest/peaks/kernels/kernel_arguments.hpp"
@@ -28,17 +28,17 @@ __device__ __forceinline__ std::uint32_t sm_number() {
   return n;
 }
 
-/// Begin before the loop and end after it, by all threads of the block.
+/// All threads of the block call begin() before the loop and end() after it.
 class span_of_block {
  public:
   __device__ __forceinline__ void begin() {
-    start_time_ = nanosecond_timer();  // takes a microsecond: nobody may start working in it
+    start_time_ = nanosecond_timer();  // takes a microsecond: no thread may start to work before
     __syncthreads();
     start_clock_ = cycle_counter();
   }
 
-  /// `fold`: what this thread computed, in 32 bits. Sums weighted by the thread's number: a xor of
-  /// equal values would vanish.
+  /// `fold`: 32 bits computed from this thread's results. The sum is weighted by thread number,
+  /// because a xor of equal values would be zero.
   __device__ __forceinline__ void end(kernel_arguments const& a, std::uint32_t fold) {
     __shared__ std::uint32_t folded;
     __syncthreads();

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tcgen05 instructions of sm_100a and sm_103a that the peak kernels use, by name.
+// The tcgen05 instructions of sm_100a and sm_103a that the peak kernels use, as named functions.
 //
-// Whoever calls them orders them: tcgen05 operations are asynchronous, and shared memory that was
-// written by threads is theirs only after fence_for_tensor_core and a barrier.
+// The caller must order them: tcgen05 operations are asynchronous. They may use shared memory
+// written by threads only after fence_for_tensor_core and a barrier.
 #pragma once
 
 #include "guest/peaks/kernels/span.cuh"
 
 namespace gpuprof::guest::peaks::tcgen05 {
 
-constexpr std::uint32_t all_columns = 512;  // of tensor memory: 128 lanes of 32 bits each
+constexpr std::uint32_t all_columns = 512;  // columns of tensor memory: 128 lanes of 32 bits each
 
 enum class mma_kind { f16, tf32, f8f6f4, i8, mxf4nvf4 };
 
@@ -19,9 +19,10 @@ __device__ __forceinline__ std::uint32_t shared_address(void const* p) {
 
 enum class swizzle : std::uint64_t { none = 0, bytes_128 = 2 };
 
-/// K-major. PTX ISA, "Shared memory descriptor": start >> 4 in bits 0-13, bytes from 8 rows to the
-/// next 8, >> 4, in 32-45, 0b001 in 46-48, swizzle in 61-63. The leading dimension's offset (16-29)
-/// plays no part in a swizzled row nor in rows of 16 bytes; the manual assumes 1.
+/// For K-major matrices. PTX ISA, "Shared memory descriptor": bits 0-13 are start >> 4, bits 32-45
+/// the distance between groups of 8 rows >> 4, bits 46-48 are 0b001, bits 61-63 the swizzle. The
+/// leading dimension's offset (16-29) is not used for swizzled rows or rows of 16 bytes; the manual
+/// assumes 1.
 __device__ __forceinline__ std::uint64_t matrix_descriptor(std::uint32_t address,
                                                            std::uint64_t bytes_of_8_rows,
                                                            swizzle mode) {
@@ -31,21 +32,21 @@ __device__ __forceinline__ std::uint64_t matrix_descriptor(std::uint32_t address
 
 // --- order ---------------------------------------------------------------------------------------
 
-/// "The shared memory accesses by tcgen05.mma and tcgen05.cp operations are performed in the
-/// asynchronous proxy": by each thread that wrote, before the barrier.
+/// PTX ISA: "The shared memory accesses by tcgen05.mma and tcgen05.cp operations are performed in
+/// the asynchronous proxy". Each thread that wrote must call this before the barrier.
 __device__ __forceinline__ void fence_for_tensor_core() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-/// A barrier of the block that also orders tcgen05 operations before and after it.
+/// A barrier for the block that also orders the tcgen05 operations before and after it.
 __device__ __forceinline__ void synchronize() {
   asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
   __syncthreads();
   asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
 }
 
-/// One lane of a whole warp. Of a lane chosen otherwise, ptxas does not see that it is alone, and
-/// puts a loop over lanes around each MMA.
+/// True for one lane of a warp. Called by the whole warp. If the lane is chosen in another way,
+/// ptxas does not know that only one is active and puts a loop over lanes around each MMA.
 __device__ __forceinline__ bool is_elected() {
   std::uint32_t elected;
   asm volatile(
@@ -56,13 +57,13 @@ __device__ __forceinline__ bool is_elected() {
   return elected != 0;
 }
 
-/// A phase ends with one arrival.
+/// Initializes a barrier with one arrival per phase.
 __device__ __forceinline__ void make_barrier(std::uint64_t* barrier) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(barrier)) : "memory");
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
-/// One arrival when all that this thread has issued so far is done.
+/// Arrives once at the barrier when all operations issued so far by this thread are done.
 __device__ __forceinline__ void commit_to(std::uint32_t barrier) {
   asm volatile(
       "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];" ::"r"(barrier)
@@ -81,8 +82,8 @@ __device__ __forceinline__ bool has_passed(std::uint32_t barrier, std::uint32_t 
   return passed != 0;
 }
 
-/// Until a phase of this parity has ended, which before the first holds for 1. False: `patience`
-/// cycles went by.
+/// Waits until a phase of this parity has ended. Before the first phase, parity 1 counts as ended.
+/// Returns false after `patience` cycles.
 __device__ __forceinline__ bool wait_for(std::uint32_t barrier, std::uint32_t parity,
                                          std::uint64_t patience) {
   if (has_passed(barrier, parity)) return true;
@@ -95,8 +96,8 @@ __device__ __forceinline__ bool wait_for(std::uint32_t barrier, std::uint32_t pa
 
 // --- tensor memory -------------------------------------------------------------------------------
 
-/// Puts the address of all columns into shared memory. By one whole warp, and freed by one before
-/// the kernel ends. Waits for as long as another block of the SM has columns.
+/// Allocates all columns and writes their address to shared memory. Called by one whole warp; one
+/// warp must free them before the kernel ends. Waits while another block of the SM holds columns.
 __device__ __forceinline__ void allocate_columns(std::uint32_t* address) {
   asm volatile("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%0], %1;" ::"r"(
                    shared_address(address)),
@@ -111,13 +112,13 @@ __device__ __forceinline__ void free_columns(std::uint32_t address) {
                : "memory");
 }
 
-/// A warp reaches 32 lanes, by its number in its group of four. Lanes are in the upper half of an
-/// address.
+/// A warp can access 32 lanes, selected by its number in its group of four. The lane is in the
+/// upper half of the address.
 __device__ __forceinline__ std::uint32_t lanes_of_warp(std::uint32_t address) {
   return address + (threadIdx.x / 32 % 4 * 32 << 16);
 }
 
-/// Zeros. By four whole warps.
+/// Sets all columns to zero. Called by four whole warps.
 __device__ __forceinline__ void clear_columns(std::uint32_t address) {
 #pragma unroll 1
   for (std::uint32_t column = 0; column < all_columns; column += 8) {
@@ -130,7 +131,7 @@ __device__ __forceinline__ void clear_columns(std::uint32_t address) {
   asm volatile("tcgen05.wait::st.sync.aligned;" ::: "memory");
 }
 
-/// Eight columns of this thread's lane. By four whole warps.
+/// Loads eight columns of this thread's lane. Called by four whole warps.
 __device__ __forceinline__ void load_columns(std::uint32_t address, std::uint32_t (&words)[8]) {
   asm volatile(
       "tcgen05.ld.sync.aligned.32x32b.x8.b32 {%0, %1, %2, %3, %4, %5, %6, %7}, [%8];\n\t"
@@ -141,8 +142,8 @@ __device__ __forceinline__ void load_columns(std::uint32_t address, std::uint32_
       : "memory");
 }
 
-/// 32 rows of 16 bytes of shared memory become 4 columns of 32 lanes, four times over as scales
-/// have to be. Later MMAs of the same thread wait for it by themselves.
+/// Copies 32 rows of 16 bytes from shared memory to 4 columns of 32 lanes, four times, as scales
+/// require. Later MMAs of the same thread wait for it automatically.
 __device__ __forceinline__ void copy_scales(std::uint32_t to, std::uint32_t from) {
   asm volatile("tcgen05.cp.cta_group::1.32x128b.warpx4 [%0], %1;" ::"r"(to),
                "l"(matrix_descriptor(from, 128, swizzle::none))
@@ -156,8 +157,8 @@ __device__ __forceinline__ void copy_scales(std::uint32_t to, std::uint32_t from
                "l"(b), "r"(instruction)                                                         \
                : "memory")
 
-/// D += A * B, by one thread; in the order of issue for one D. The addresses of scales are for
-/// mxf4nvf4, with one scale for 16 elements.
+/// Computes D += A * B. Called by one thread; operations on one D run in the order of issue. The
+/// scale addresses are used only for mxf4nvf4, which has one scale per 16 elements.
 template <mma_kind Kind>
 __device__ __forceinline__ void multiply(std::uint32_t d, std::uint64_t a, std::uint64_t b,
                                          std::uint32_t instruction, std::uint32_t scales_a,
@@ -171,7 +172,7 @@ __device__ __forceinline__ void multiply(std::uint32_t d, std::uint64_t a, std::
   } else if constexpr (Kind == mma_kind::i8) {
     GPUPROF_TCGEN05_MMA("i8");
   } else {
-    // block16 is scale_vec::4X by the name that is not of sm_100a alone.
+    // block16 means scale_vec::4X, a name that only sm_100a accepts.
     asm volatile(
         "tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.block16 "
         "[%0], %1, %2, %3, [%4], [%5], 1;" ::"r"(d),

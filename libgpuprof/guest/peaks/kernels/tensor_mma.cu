@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Peaks of the tensor cores through mma.sync: all there is up to sm_89 and on sm_120; FP64 on sm_90.
+// Peaks of the tensor cores with mma.sync: all kinds up to sm_89 and on sm_120, and FP64 on sm_90.
 //
-// Every warp keeps four chains of accumulators going. They share A and have a B each: equal products
-// would be merged by the compiler. Operands are matrices made from their place (operands.cuh), laid
-// into fragments as the PTX manual has them, so that a result can be checked:
+// Every warp keeps four chains of accumulators active. They share A, but each has its own B: the
+// compiler would merge equal products. Operands are matrices computed from their place
+// (operands.cuh) and arranged in fragments as in the PTX manual, so that a result can be checked:
 //   D = iterations * rounds * A * B of the chain
-// A row of A or a column of B is 32 bytes in every kind (16 in those of sm_75), whatever its type.
+// A row of A or a column of B has 32 bytes for every type (16 in those of sm_75).
 #include "guest/peaks/kernels/operands.cuh"
 #include "guest/peaks/kernels/span.cuh"
 
@@ -16,11 +16,11 @@ namespace {
 using namespace gpuprof::guest::peaks;
 
 constexpr int chains = 4;
-constexpr int rounds = 8;  // of all chains, in one iteration
+constexpr int rounds = 8;  // rounds of all chains in one iteration
 constexpr int threads = 256;
-constexpr std::uint32_t place_of_b = 0x100000;  // B's words count from here
+constexpr std::uint32_t place_of_b = 0x100000;  // first place of B's words
 
-/// Fragments of a warp for one shape and type: words of 32 bits.
+/// The fragments of a warp for one shape and type, in 32-bit words.
 template <operand_format Format, int RowsOfA, int Words>
 struct fragments {
   static constexpr int words_a = RowsOfA / 8 * (Words / 4), words_b = Words / 4;
@@ -28,7 +28,8 @@ struct fragments {
   static __device__ std::uint32_t word(kernel_arguments const& a, std::uint32_t place) {
     return a.zeros != 0 ? 0 : operand_word(Format, a.seed, place);
   }
-  /// Register i holds row `group` (+8 for odd i when A has 16 rows), word `lane in group` + 4 per half.
+  /// Register i holds row `group` (+8 for odd i if A has 16 rows), word `lane in group` + 4 per
+  /// half.
   static __device__ void load_a(kernel_arguments const& a, std::uint32_t (&regs)[words_a]) {
     constexpr int halves = RowsOfA / 8;
     auto const group = threadIdx.x % 32 / 4, within = threadIdx.x % 4;
@@ -65,7 +66,7 @@ GPUPROF_MMA_16(mma_tf32_f32, "m16n8k8.row.col.f32.tf32.tf32.f32", "f", float, tf
 GPUPROF_MMA_16(mma_s8, "m16n8k32.row.col.s32.s8.s8.s32", "r", std::int32_t, s8);
 GPUPROF_MMA_16(mma_e4m3, "m16n8k32.row.col.f32.e4m3.e4m3.f32", "f", float, e4m3);
 
-/// FP16 accumulators, two in a register.
+/// FP16 accumulators, two per register.
 struct mma_f16_acc16 : fragments<operand_format::f16, 16, 8> {
   using value = std::uint32_t;
   static constexpr int words_d = 2;
@@ -79,7 +80,7 @@ struct mma_f16_acc16 : fragments<operand_format::f16, 16, 8> {
   }
 };
 
-// sm_75 has half the depth.
+// sm_75 has half the K depth.
 struct mma_f16_turing : fragments<operand_format::f16, 16, 4> {
   using value = float;
   static constexpr int words_d = 4;
@@ -171,8 +172,8 @@ __device__ std::uint32_t bits_of(T x) {
   }
 }
 
-/// With a.check, warp 0 of block 0 stores its accumulators: word (chain * words_d + register) * 32 +
-/// lane.
+/// If a.check is set, warp 0 of block 0 stores its accumulators: word (chain * words_d + register)
+/// * 32 + lane.
 template <class Mma, class Word>
 __device__ __forceinline__ void run_mma(kernel_arguments const& a) {
   Word fragment_a[Mma::words_a], fragment_b[chains][Mma::words_b];
@@ -234,7 +235,8 @@ GPUPROF_MMA_KERNEL(mma_fp64, mma_f64_small, double)
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 900
 GPUPROF_MMA_KERNEL(mma_fp64_large, mma_f64_large, double)
 #endif
-// Elsewhere the compiler emulates FP8 with FP16: sm_90 and sm_100 have it in wgmma and tcgen05 alone.
+// On other chips the compiler emulates FP8 with FP16: sm_90 and sm_100 have FP8 only in wgmma and
+// tcgen05.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 890
 GPUPROF_MMA_KERNEL(mma_fp8, mma_e4m3, std::uint32_t)
 #endif

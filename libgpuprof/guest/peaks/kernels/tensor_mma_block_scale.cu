@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Peaks of the tensor cores of sm_120a through the kinds of mma.sync that only it has: FP8, FP6 and
-// block-scaled FP4.
+// Peaks of the tensor cores of sm_120a with the kinds of mma.sync that only this chip has: FP8, FP6
+// and block-scaled FP4.
 //
-// Every warp keeps four chains of accumulators going. They share A and have a B each: equal
-// products would be merged by the compiler. What a check compares against, for each chain:
+// Every warp keeps four chains of accumulators active. They share A, but each has its own B: the
+// compiler would merge equal products. The check compares with, for each chain:
 //   D = iterations * rounds * A * B of the chain
-// Word w (of 8) of a row of A or of a column of B is operand_word(format, seed, place), or 0 when
-// zeros are asked for, with
+// Word w (of 8) of a row of A or of a column of B is operand_word(format, seed, place), or 0 for
+// zero operands, with
 //   place of A = row * 8 + w,   place of B = 0x100000 + (chain * 8 + column) * 8 + w
-// The first K elements are in the lowest bits of word 0; FP6 has one value in a byte. FP4 has a
-// scale for each 16 elements: byte j of a row's or column's scale word scales elements 16 j to 16 j
-// + 15. It is a ue4m3 number,
+// The first K elements are in the lowest bits of word 0. FP6 has one value per byte. FP4 has a
+// scale for each 16 elements: byte j of the scale word of a row or column scales elements 16 j to
+// 16 j + 15. It is a ue4m3 number,
 //   operand_word(e4m3, seed, place) & 0x7F7F7F7F,
 //   places 0x200000 + row for A, 0x300000 + chain * 8 + column for B
-// With a.check, warp 0 of block 0 stores its accumulators: float (chain * 4 + register) * 32 +
+// If a.check is set, warp 0 of block 0 stores its accumulators: float (chain * 4 + register) * 32 +
 // lane. Register i of a lane is row lane / 4 + (i < 2 ? 0 : 8), column lane % 4 * 2 + i % 2.
 #include "guest/peaks/kernels/operands.cuh"
 #include "guest/peaks/kernels/span.cuh"
@@ -25,7 +25,7 @@ namespace {
 using namespace gpuprof::guest::peaks;
 
 constexpr int chains = 4;
-constexpr int rounds = 8;  // of all chains, in one iteration
+constexpr int rounds = 8;  // rounds of all chains in one iteration
 constexpr int threads = 256;
 constexpr std::uint32_t place_of_b = 0x100000, place_of_scales_a = 0x200000,
                         place_of_scales_b = 0x300000;
@@ -39,9 +39,9 @@ __device__ std::uint32_t scale_word(kernel_arguments const& a, std::uint32_t pla
   return word(a, operand_format::e4m3, place) & 0x7F7F7F7F;
 }
 
-/// What one lane has of A, or of B of a chain: all kinds here have rows of 32 bytes, so all
-/// fragments are alike. Register i holds word `lane in group` + 4 for the upper half of K; of A for
-/// odd i, 8 rows further down.
+/// The part of A, and of B for each chain, that one lane holds. All kinds here have rows of 32
+/// bytes, so all fragments have the same layout. Register i holds word `lane in group`, + 4 for the
+/// upper half of K. For A, odd i is 8 rows further down.
 struct fragments {
   std::uint32_t a[4], b[chains][2];
   std::uint32_t scales_a = 0, scales_b[chains] = {};
@@ -59,8 +59,8 @@ struct fragments {
     }
   }
 
-  /// PTX ISA, "Block scaling": with thread selectors 0, lanes 0 and 1 of a group of four give A's
-  /// scales, of row `group` and of row `group` + 8, and lane 0 those of column `group` of B.
+  /// PTX ISA, "Block scaling": with thread selectors 0, lanes 0 and 1 of a group of four hold A's
+  /// scales of row `group` and row `group` + 8, and lane 0 holds the scales of column `group` of B.
   __device__ void load_scales(kernel_arguments const& arguments) {
     std::uint32_t const group = threadIdx.x % 32 / 4, within = threadIdx.x % 4;
     scales_a = scale_word(arguments, place_of_scales_a + group + within % 2 * 8);

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Peaks of the tensor cores of sm_100a and sm_103a through tcgen05.mma, M 128 x N 256 from shared
-// memory into tensor memory. One block of 128 threads an SM; one thread issues all there is.
+// Peaks of the tensor cores of sm_100a and sm_103a with tcgen05.mma, M 128 x N 256, from shared
+// memory into tensor memory. One block of 128 threads runs on each SM, and one thread issues all
+// operations.
 //
-// Shared memory holds four stages of A (128 rows) and B (256 rows), a row 128 bytes, so four K
-// steps of 32 bytes: 16 MMAs an iteration. What a check compares against:
+// Shared memory holds four stages of A (128 rows) and B (256 rows). A row has 128 bytes, so four K
+// steps of 32 bytes: 16 MMAs per iteration. The check compares with:
 //   D = iterations * sum over stages s and steps k of sign(k) * A_s[:, k] * B_s[:, k]^T
-// sign(k) is -1 for odd k, by the descriptor's negate bit; for int8 and FP4 it is always +1. Word w
-// of a row is operand_word(format, seed, place), or 0 when zeros are asked for, with
+// sign(k) is -1 for odd k, set by the descriptor's negate bit; for int8 and FP4 it is always +1.
+// Word w of a row is operand_word(format, seed, place), or 0 for zero operands, with
 //   place of A = (s * 128 + row) * 32 + w,   place of B = 0x100000 + (s * 256 + row) * 32 + w
-// The first K elements are in the lowest bits of word 0. FP6 has one value in a byte, as
-// operand_word makes it; the kernel packs them as the tensor core wants them. FP4 has a scale for
+// The first K elements are in the lowest bits of word 0. FP6 has one value per byte, as
+// operand_word returns it; the kernel packs the values for the tensor core. FP4 has a scale for
 // each 16 elements of a step, the same for all stages and steps: byte j of a row's scale word
 // scales elements 16 j to 16 j + 15. It is a ue4m3 number,
 //   operand_word(e4m3, seed, place) & 0x7F7F7F7F,  places 0x200000 + row for A, 0x300000 + row for
 //   B
-// With a.check, block 0 stores D row by row: 128 x 256 floats, for int8 32-bit integers.
+// If a.check is set, block 0 stores D row by row: 128 x 256 floats, or 32-bit integers for int8.
 //
-// Even and odd iterations have an accumulator each, and D is their sum: FP16 and FP32 sums round as
-// two halves. FP4 has one accumulator: its scales take room in tensor memory.
+// Even and odd iterations have separate accumulators, and D is their sum: FP16 and FP32 sums are
+// rounded in two halves. FP4 has one accumulator, because its scales need space in tensor memory.
 //
-// If the tensor core does not answer, the block leaves with the fold 0xDEAD instead of hanging.
+// If the tensor core does not respond, the block ends with the fold 0xDEAD instead of hanging.
 #include "guest/peaks/kernels/operands.cuh"
 #include "guest/peaks/kernels/span.cuh"
 #include "guest/peaks/kernels/tcgen05.cuh"
@@ -35,14 +36,14 @@ constexpr int threads = 128;
 constexpr int stages = 4, steps = 4;
 constexpr int rows_a = 128, rows_b = 256;
 constexpr int row_bytes = 128, step_bytes = 32;
-constexpr int swizzle_atom_bytes = 1024;  // 8 rows: the 128-byte swizzle starts anew
+constexpr int swizzle_atom_bytes = 1024;  // 8 rows: the 128-byte swizzle repeats
 constexpr int dynamic_bytes = stages * (rows_a + rows_b) * row_bytes + swizzle_atom_bytes;
 static_assert(dynamic_bytes == 197632, "the code that launches these kernels asks for so much");
 
 constexpr std::uint32_t place_of_b = 0x100000;
 constexpr std::uint32_t place_of_scales_a = 0x200000, place_of_scales_b = 0x300000;
 constexpr std::uint32_t accumulator_columns = rows_b;
-constexpr std::uint32_t scales_a_column = 256, scales_b_column = 288;  // behind FP4's accumulator
+constexpr std::uint32_t scales_a_column = 256, scales_b_column = 288;  // after FP4's accumulator
 constexpr std::uint64_t patience = 1ull << 31;  // cycles; a batch takes about 2000
 constexpr std::uint32_t late_fold = 0xDEAD;
 
@@ -57,9 +58,10 @@ struct tensor_kind {
   static constexpr bool has_signs = Kind != mma_kind::i8 && !is_scaled;
   static constexpr std::uint32_t accumulators = is_scaled ? 1 : 2;
 
-  /// PTX ISA, "Instruction descriptor": D's type 4-5 (block-scaled kinds: the id of B's scales, 0),
-  /// A's type 7-9, B's type 10-12, negate A 13, N >> 3 17-22, M >> 4 24-28. All else is 0: dense,
-  /// K-major, and for block-scaled kinds ue4m3 scales, id 0 of A's scales, K 64.
+  /// PTX ISA, "Instruction descriptor": bits 4-5 are D's type (for block-scaled kinds the id of B's
+  /// scales, 0), 7-9 A's type, 10-12 B's type, 13 negates A, 17-22 are N >> 3, 24-28 M >> 4. All
+  /// other bits are 0: dense, K-major, and for block-scaled kinds ue4m3 scales, id 0 of A's scales,
+  /// K 64.
   static __device__ constexpr std::uint32_t descriptor(bool negate_a) {
     return (is_scaled ? 0 : static_cast<std::uint32_t>(D)) << 4 | TypeCode << 7 | TypeCode << 10 |
            (negate_a ? 1u : 0u) << 13 | rows_b / 8 << 17 | rows_a / 16 << 24;
@@ -75,7 +77,7 @@ using fp6 = tensor_kind<mma_kind::f8f6f4, operand_format::e3m2, 4, accumulator::
 using int8 = tensor_kind<mma_kind::i8, operand_format::s8, 1, accumulator::s32>;
 using fp4 = tensor_kind<mma_kind::mxf4nvf4, operand_format::e2m1, 1, accumulator::f32>;
 
-/// 16 bytes with an FP6 value in each, as 16 values of 6 bits and 4 bytes of padding.
+/// Packs 16 bytes with one FP6 value each into 16 values of 6 bits and 4 bytes of padding.
 __device__ uint4 packed_6_bits(uint4 bytes) {
   auto const packed = [](std::uint32_t w) {
     return (w & 0x3F) | (w & 0x3F00) >> 2 | (w & 0x3F0000) >> 4 | (w & 0x3F000000) >> 6;
@@ -84,7 +86,7 @@ __device__ uint4 packed_6_bits(uint4 bytes) {
   return {w0 | w1 << 24, w1 >> 8 | w2 << 16, w2 >> 16 | w3 << 8, 0};
 }
 
-/// Writes rows of 8 chunks of 16 bytes; the swizzle has chunk c of row r at c ^ (r % 8).
+/// Writes rows of 8 chunks of 16 bytes. The swizzle puts chunk c of row r at c ^ (r % 8).
 template <class Kind>
 __device__ void write_operands(kernel_arguments const& a, unsigned char* to, int rows,
                                std::uint32_t first_place) {
@@ -99,8 +101,8 @@ __device__ void write_operands(kernel_arguments const& a, unsigned char* to, int
   }
 }
 
-/// For each 128 rows 32 lines of 16 bytes: row r has word r / 32 of line r % 32. From there the
-/// copy takes it to column r / 32, lane r % 32 of tensor memory.
+/// Writes 32 lines of 16 bytes for each 128 rows: row r has word r / 32 of line r % 32. The later
+/// copy puts it into column r / 32, lane r % 32 of tensor memory.
 __device__ void write_scales(kernel_arguments const& a, std::uint32_t* to, int rows,
                              std::uint32_t first_place) {
   for (int row = threadIdx.x; row < rows; row += threads) {
@@ -109,8 +111,9 @@ __device__ void write_scales(kernel_arguments const& a, std::uint32_t* to, int r
   }
 }
 
-/// Batch i arrives at barrier i % 2, whose phase i / 2 it ends. It is issued when batch i - 2 is
-/// done, so that two are in flight. By one thread; false when the tensor core does not answer.
+/// Batch i arrives at barrier i % 2 and ends its phase i / 2. It is issued when batch i - 2 is
+/// done, so that two batches are in flight. Called by one thread. Returns false if the tensor core
+/// does not respond.
 template <class Kind>
 __device__ __forceinline__ bool run_batches(std::uint64_t iterations, std::uint32_t tensor_memory,
                                             std::uint64_t a, std::uint64_t b,
@@ -128,7 +131,8 @@ __device__ __forceinline__ bool run_batches(std::uint64_t iterations, std::uint3
     for (int s = 0; s < stages; ++s) {
 #pragma unroll
       for (int k = 0; k < steps; ++k) {
-        // A step starts 32 bytes on within the row: the swizzle is of addresses. In units of 16.
+        // Each step starts 32 bytes later in the row, because the swizzle applies to addresses.
+        // Offsets are in units of 16 bytes.
         tcgen05::multiply<Kind::kind>(d, a + (s * rows_a * row_bytes + k * step_bytes) / 16,
                                       b + (s * rows_b * row_bytes + k * step_bytes) / 16,
                                       Kind::descriptor(Kind::has_signs && k % 2 != 0),
@@ -141,11 +145,11 @@ __device__ __forceinline__ bool run_batches(std::uint64_t iterations, std::uint3
   return wait_before(iterations) && wait_before(iterations + 1);
 }
 
-/// One element of D: 16-bit numbers are alone in the lower half of a word of tensor memory.
+/// Converts one element of D. A 16-bit number is in the lower half of a word of tensor memory.
 template <class Kind>
 __device__ auto number_of(std::uint32_t word) {
   if constexpr (Kind::d_type == accumulator::s32) {
-    return word;  // unsigned, so that sums wrap
+    return word;  // unsigned, so that sums may wrap
   } else if constexpr (Kind::d_type == accumulator::f32) {
     return __uint_as_float(word);
   } else {
@@ -155,7 +159,8 @@ __device__ auto number_of(std::uint32_t word) {
   }
 }
 
-/// Folds what is in this thread's lane, a row of D; if `store`, puts the row into `output`.
+/// Returns the fold of this thread's lane, which is a row of D. If `store` is set, writes the row
+/// to `output`.
 template <class Kind>
 __device__ std::uint32_t read_result(std::uint32_t tensor_memory, void* output, bool store) {
   constexpr std::uint32_t mask = Kind::d_type == accumulator::f16 ? 0xFFFF : 0xFFFFFFFF;
@@ -185,7 +190,7 @@ __device__ __forceinline__ void run(kernel_arguments const& a) {
   auto* const operands_a = dynamic + (0 - tcgen05::shared_address(dynamic)) % swizzle_atom_bytes;
   auto* const operands_b = operands_a + stages * rows_a * row_bytes;
 
-  // Our shared memory leaves no room for a second block, so nobody else has columns.
+  // This block's shared memory leaves no room for a second block, so no other block holds columns.
   if (threadIdx.x < 32) tcgen05::allocate_columns(&allocated);
   if (threadIdx.x == 0) {
     folded = 0;
@@ -225,7 +230,7 @@ __device__ __forceinline__ void run(kernel_arguments const& a) {
   tcgen05::synchronize();
   if (is_late == 0) {
     auto const store = a.check != 0 && blockIdx.x == 0;
-    // Weighted by the thread's number: a sum of equal values could vanish.
+    // Weighted by the thread's number, because a sum of equal values could be zero.
     atomicAdd(&folded, read_result<Kind>(tensor_memory, a.output, store) * (2 * threadIdx.x + 1));
   }
   tcgen05::synchronize();

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Peaks of Hopper's tensor cores: wgmma with both operands in shared memory.
 //
-// Two warpgroups a block, one block an SM: while one waits for its batch, the other computes. Each
-// keeps four stages of A to itself and shares four of B, 192 KiB of distinct operands in all, so
-// that the operand buses toggle as in real work. A batch is 16 multiplications of 64 x 256; odd
-// steps are subtracted where the kind can negate, which keeps sums small:
+// A block has two warpgroups, and an SM one block: while one warpgroup waits for its batch, the
+// other computes. Each has its own four stages of A and shares four of B, in all 192 KiB of
+// distinct operands, so that the operand buses toggle as in real work. A batch is 16
+// multiplications of 64 x 256. Odd steps are subtracted if the kind can negate, which keeps sums
+// small:
 //   D = iterations * sum over stages s and steps k of (+/-) A[s, k] * B[s, k]
-// A row of a stage is 128 bytes along K, whatever the type: four steps of 32 bytes.
+// A row of a stage has 128 bytes along K for every type: four steps of 32 bytes.
 //
-// wait_group 0 closes every batch: accumulators that are looked at while in flight make ptxas
-// serialize all of them (C7514), at a quarter of the speed. The build fails on that message.
+// wait_group 0 ends every batch. If accumulators were read while in flight, ptxas would serialize
+// all multiplications (C7514), at a quarter of the speed. The build fails on that message.
 #include "guest/peaks/kernels/operands.cuh"
 #include "guest/peaks/kernels/span.cuh"
 
@@ -25,26 +26,26 @@ constexpr int stages = 4, steps = 4;
 constexpr int rows_a = 64, rows_b = 256, row_words = 32;
 constexpr int stage_bytes_a = rows_a * row_words * 4, stage_bytes_b = rows_b * row_words * 4;
 constexpr int bytes_a = stages * stage_bytes_a;         // of one warpgroup
-constexpr std::uint32_t place_of_b = 0x100000;          // B's words count from here
+constexpr std::uint32_t place_of_b = 0x100000;          // first place of B's words
 
 __device__ __forceinline__ std::uint32_t shared_address(void const* p) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
 }
 
-/// K-major rows of 128 bytes, swizzled: within each group of 8 rows (1024 bytes) the 16-byte chunks
-/// of a row are exchanged by the row's number.
+/// K-major rows of 128 bytes, swizzled: within each group of 8 rows (1024 bytes), the position of a
+/// row's 16-byte chunks depends on the row's number.
 __device__ __forceinline__ std::uint32_t swizzled(std::uint32_t row, std::uint32_t word) {
   return row * 128 + (((word / 4) ^ (row % 8)) * 16) + word % 4 * 4;
 }
 
 /// PTX ISA, "Matrix descriptor": start address / 16, stride between groups of 8 rows / 16, 128-byte
-/// swizzle. The leading offset has no meaning for swizzled K-major operands.
+/// swizzle. The leading offset is not used for swizzled K-major operands.
 __device__ __forceinline__ std::uint64_t descriptor_of(std::uint32_t address) {
   return std::uint64_t{(address & 0x3FFFF) >> 4} | std::uint64_t{1} << 16 |
          std::uint64_t{1024 >> 4} << 32 | std::uint64_t{1} << 62;
 }
 
-// Texts and constraints of 64 and 128 accumulator registers.
+// Operand texts and constraints for 64 and 128 accumulator registers.
 #define GPUPROF_TEN(t)                                                                        \
   "%" #t "0, %" #t "1, %" #t "2, %" #t "3, %" #t "4, %" #t "5, %" #t "6, %" #t "7, %" #t "8, " \
   "%" #t "9"
@@ -65,7 +66,8 @@ __device__ __forceinline__ std::uint64_t descriptor_of(std::uint32_t address) {
       GPUPROF_OUT_8(c, d, i + 48), GPUPROF_OUT_8(c, d, i + 56)
 #define GPUPROF_OUT_128(c, d) GPUPROF_OUT_64(c, d, 0), GPUPROF_OUT_64(c, d, 64)
 
-// `tail` holds what follows the scale of D: scales of A and B, and for 16-bit types no transposition.
+// `tail` holds what follows the scale of D: the scales of A and B, and "no transposition" for
+// 16-bit types.
 #define GPUPROF_WGMMA(name, operand, value_type, registers, c, shape_types, first, second, tail) \
   struct name {                                                                                  \
     using value = value_type;                                                                    \
@@ -105,7 +107,7 @@ __device__ __forceinline__ std::uint32_t bits_of(typename Kind::value x) {
   }
 }
 
-/// All blocks make the same operands, so all must come to the same sums.
+/// All blocks make the same operands, so all must have the same sums.
 template <class Kind>
 __device__ void fill(kernel_arguments const& a, unsigned char* base) {
   auto const word = [&](std::uint32_t place) {
@@ -123,7 +125,7 @@ __device__ void fill(kernel_arguments const& a, unsigned char* base) {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-/// With a.check, warpgroup 0 of block 0 stores its accumulators: word register * 128 + thread.
+/// If a.check is set, warpgroup 0 of block 0 stores its accumulators: word register * 128 + thread.
 template <class Kind>
 __device__ __forceinline__ void run_wgmma(kernel_arguments const& a) {
   extern __shared__ unsigned char raw[];

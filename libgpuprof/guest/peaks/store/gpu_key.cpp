@@ -6,8 +6,8 @@
 namespace gpuprof::guest::peaks {
 namespace {
 
-/// Without NVML nobody tells the driver's own version; the CUDA version it supports says most of
-/// it.
+/// Without NVML, the driver's own version is unknown. The CUDA version that it supports is a close
+/// substitute.
 std::string version_of(driver_facts const& driver) {
   if (!driver.version.empty() || driver.cuda_version == 0) return driver.version;
   return "CUDA " + std::to_string(driver.cuda_version / 1000) + "." +
@@ -43,7 +43,7 @@ chip_facts chip_facts_of(device_facts const& device, nvml_facts const& more) {
       .memory_bus_bits = device.memory_bus_bits,
   };
   if (more.c2c_links == 0) {
-    // In virtual machines the greatest link is that of a bridge that is not there.
+    // In virtual machines, the maximum link is reported for a bridge that does not exist.
     chip.pcie_generation = std::max(more.max_pcie_generation, more.pcie_generation);
     chip.pcie_width = std::max(more.max_pcie_width, more.pcie_width);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What decides whether stored peaks hold for a GPU, and what theory needs of it, from its facts.
+// Determines from a GPU's facts which stored peaks are valid for it, and the data for the theory.
 #pragma once
 
 #include "guest/driver/device_facts.hpp"

@@ -29,8 +29,8 @@ constexpr auto const& words_for(peak_effort) {
   return efforts;
 }
 
-// The format, said once for the writer and the reader: `visit(name, field)` for what may be left
-// out, `visit.needs(name, field)` for what may not. Value is const for the writer.
+// The format, defined once for writer and reader. `visit(name, field)` handles optional fields,
+// `visit.needs(name, field)` required ones. Value is const for the writer.
 
 template <class Visitor, class Value>
 void each_field(Visitor& visit,
@@ -151,7 +151,7 @@ class writer {
   nlohmann::ordered_json& to_;
 };
 
-/// Thrown inside this file only: the first thing that is wrong, and where.
+/// Used only inside this file. Describes the first error and its position.
 struct wrong_field {
   std::string message;
 };
@@ -253,7 +253,7 @@ std::string to_json(std::span<gpu_peaks const> gpus) {
     each_field(fields, gpu);
   }
   nlohmann::ordered_json const document{{"format", newest_format}, {"gpus", std::move(list)}};
-  // A name or path may be any bytes.
+  // Names and paths can contain any bytes.
   return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
@@ -267,7 +267,7 @@ result<std::vector<gpu_peaks>> from_json(std::string_view text) {
     if (wrong.byte > text.size())
       return error{"ends too early, after " + std::to_string(text.size()) + " bytes"};
     return error{"is no valid JSON from byte " + std::to_string(wrong.byte) + " on"};
-  } catch (std::exception const& failure) {  // a number beyond double, no memory
+  } catch (std::exception const& failure) {  // a number outside of double, or out of memory
     return error{std::string("cannot be used: ") + failure.what()};
   }
 }

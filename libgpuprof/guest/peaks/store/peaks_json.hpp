@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measured peaks as JSON and back: what the store keeps and `gpuprof peaks --json` prints.
+// Converts measured peaks to JSON and back, for the store and for `gpuprof peaks --json`.
 #pragma once
 
 #include "base/result.hpp"
@@ -12,12 +12,12 @@
 
 namespace gpuprof::guest::peaks {
 
-/// {"format": 1, "gpus": [...]}, indented, with a line end. What is zero, empty or was not measured
-/// is left out; numbers read back as the same numbers.
+/// Returns {"format": 1, "gpus": [...]}, indented, with a newline. Fields that are zero, empty or
+/// not measured are left out. Numbers read back as the same numbers.
 std::string to_json(std::span<gpu_peaks const> gpus);
 
-/// Fields it does not know are passed over. The error says where the text is wrong, in words that
-/// follow its name: "is no valid JSON from byte 12 on".
+/// Ignores unknown fields. The error says where the text is wrong, in words that follow the file's
+/// name: "is no valid JSON from byte 12 on".
 result<std::vector<gpu_peaks>> from_json(std::string_view text);
 
 }  // namespace gpuprof::guest::peaks

@@ -20,7 +20,7 @@ std::string system_text(int number) {
   return std::generic_category().message(number);
 }
 
-// A GPU takes some 40 kB: more is another kind of file.
+// The peaks of a GPU take about 40 kB. A much larger file is something else.
 constexpr std::size_t too_large = std::size_t{64} << 20;
 
 std::string state_of(peaks_key const& key) {
@@ -40,7 +40,7 @@ std::size_t place_in_reports(std::string_view test) noexcept {
   return static_cast<std::size_t>(found - all.begin());
 }
 
-/// `newer`, and those tests of `earlier` that are not in it.
+/// Returns `newer` plus those tests of `earlier` that it does not have.
 gpu_peaks merged(gpu_peaks newer, gpu_peaks const& earlier) {
   auto const measured_now = newer.results;
   auto const is_new = [&](peak_result const& old) {
@@ -94,7 +94,7 @@ result<std::optional<gpu_peaks>> load_peaks(std::string const& folder, peaks_key
   if (!gpus) return refusal(gpus.message());
   for (auto& gpu : *gpus)
     if (gpu.key == key) return std::optional(std::move(gpu));
-  return std::optional<gpu_peaks>{};  // renamed by hand, or two keys with one hash
+  return std::optional<gpu_peaks>{};  // the file was renamed, or two keys have the same hash
 }
 
 std::vector<gpu_peaks> peaks_of_gpu(std::string const& folder, std::string const& uuid) {
@@ -124,7 +124,7 @@ result<void> save_peaks(std::string const& folder, gpu_peaks const& peaks) {
     return error{"the peaks are not stored: cannot write " + path + ": " + system_text(failure) +
                  "; set GPUPROF_PEAKS_DIR to a writable folder"};
   };
-  auto const earlier = load_peaks(folder, peaks.key);  // what cannot be read is replaced
+  auto const earlier = load_peaks(folder, peaks.key);  // a file that cannot be read is replaced
   auto const all = earlier && *earlier ? merged(peaks, **earlier) : peaks;
   if (auto const number = replace_file(folder, path, to_json({&all, 1})); number != 0)
     return refusal(number);

@@ -51,7 +51,7 @@ constexpr std::array tests = {
               "s"},
 };
 
-/// In the order of the table, which has the tests of a group together.
+/// Returns groups in the order of the table, which keeps the tests of a group together.
 std::vector<std::string> all_groups() {
   std::vector<std::string> groups;
   for (auto const& test : tests) {

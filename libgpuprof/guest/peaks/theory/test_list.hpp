@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The peak tests by name, and which of them a user asked for.
+// The names of the peak tests, and the selection of tests by name.
 #pragma once
 
 #include "base/result.hpp"
@@ -50,21 +50,21 @@ enum class test_id {
 
 struct test_info {
   test_id id;
-  std::string_view name;   // "tensor_bf16": in JSON, in captures and for --only
+  std::string_view name;   // "tensor_bf16": used in JSON, in captures and for --only
   std::string_view group;  // "cuda_cores", "tensor_cores", "memory", "links", "latency"
-  std::string_view title;  // "Tensor BF16, FP32 accumulate": in the text table
+  std::string_view title;  // "Tensor BF16, FP32 accumulate": used in the text table
   std::string_view unit;   // "FLOP/s", "op/s", "B/s", "s"
 };
 
-/// In the order of test_id, which is the order of reports.
+/// Returns the tests in the order of test_id, which is also the order of reports.
 std::span<test_info const> all_tests() noexcept;
 test_info const& info_of(test_id test) noexcept;
 
-/// What select_tests() takes: all tests, then all groups.
+/// Returns the names that select_tests() accepts: all tests, then all groups.
 std::vector<std::string> test_and_group_names();
 
-/// Names and groups, separated by commas, in the order of all_tests() and each once. An unknown
-/// name is an error that lists the known ones and names the nearest.
+/// Parses names and groups, separated by commas. Returns each test once, in the order of
+/// all_tests(). For an unknown name, the error lists the known names and the nearest one.
 result<std::vector<test_id>> select_tests(std::string_view names);
 
 }  // namespace gpuprof::guest::peaks

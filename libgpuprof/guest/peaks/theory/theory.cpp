@@ -54,7 +54,7 @@ double rate_per_clock(test_id test, chip_rates const& rates) noexcept {
   }
 }
 
-/// "FLOP", "op" or "B", of "FLOP/s"
+/// Returns "FLOP", "op" or "B", the part of the unit before "/s".
 std::string_view what_is_counted(test_id test) noexcept {
   auto const unit = info_of(test).unit;
   return unit.substr(0, unit.find('/'));
@@ -70,8 +70,8 @@ theory of_sms(test_id test, double per_clock, chip_facts const& chip) {
   return t;
 }
 
-/// Two transfers a clock, whatever the memory: NVML and the driver name that clock for HBM and for
-/// every GDDR.
+/// Memory makes two transfers per clock for the clock that NVML and the driver report, both for HBM
+/// and for every GDDR.
 theory of_dram(chip_facts const& chip) {
   if (chip.memory_bus_bits == 0) return {};
   theory t{.per_clock = chip.memory_bus_bits / 8.0 * 2, .rate = 0, .formula = {}};
@@ -84,7 +84,7 @@ theory of_dram(chip_facts const& chip) {
 
 struct pcie_generation {
   double gigatransfers;
-  int payload, sent;  // what the encoding leaves: 128 of 130 bits, 242 of 256 bytes
+  int payload, sent;  // net rate after encoding: 128 of 130 bits, 242 of 256 bytes
 };
 constexpr std::array pcie_generations = {
     pcie_generation{2.5, 8, 10},    pcie_generation{5, 8, 10},     pcie_generation{8, 128, 130},
@@ -124,7 +124,8 @@ bool chip_has(test_id test, int compute_major, int compute_minor) noexcept {
   if (auto const* const rates = rates_of_chip(compute_major, compute_minor)) {
     return rate_per_clock(test, *rates) != no_units;
   }
-  // Newer than the table: what every chip since 8.0 has had, so that the generic kernels run there.
+  // If the chip is newer than the table, assume the units of every chip since 8.0, so that the
+  // generic kernels run there.
   return !is_one_of(
       test, {test_id::tensor_fp64, test_id::tensor_fp8, test_id::tensor_fp6, test_id::tensor_fp4});
 }
@@ -140,7 +141,7 @@ theory fitted_to(theory const& given, test_id test, chip_facts const& chip,
                  double measured_per_clock) {
   if (given.per_clock <= 0 || !may_be_halved(test, chip)) return given;
   auto const half = given.per_clock / 2;
-  // Far below the half, the chip has something else instead: GTX 16xx have no tensor cores at all.
+  // Far below the half, the chip does not have this unit: GTX 16xx have no tensor cores.
   if (measured_per_clock < 0.45 * given.per_clock || is_above(measured_per_clock, half)) {
     return given;
   }

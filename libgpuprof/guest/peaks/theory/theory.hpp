@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each test could reach by the chip's datasheet, per clock and at its greatest clocks.
+// Computes from the chip's datasheet what each test could reach, per clock and at the maximum
+// clocks.
 #pragma once
 
 #include "guest/peaks/theory/test_list.hpp"
@@ -11,14 +12,14 @@
 
 namespace gpuprof::guest::peaks {
 
-// What one SM does in one clock cycle, by compute capability: datasheets and whitepapers as data.
+// Work of one SM per clock cycle, by compute capability: data from datasheets and whitepapers.
 
 constexpr double no_units = 0, unknown_rate = -1;
 
 struct chip_rates {
   int major, minor;
-  /// FLOP or op, in the order of test_id up to tensor_fp4. A multiply-add counts as two, of
-  /// integers too. Where GeForce parts have half of it, the full rate stands here.
+  /// FLOP or op, in the order of test_id up to tensor_fp4. A multiply-add counts as two, also for
+  /// integers. If GeForce parts have half the rate, this is the full rate.
   std::array<double, static_cast<std::size_t>(test_id::tensor_fp4) + 1> operations;
   double shared_bytes, l1_bytes, l2_port_bytes;
 };
@@ -37,7 +38,7 @@ inline constexpr std::array all_chip_rates = {
     chip_rates{8, 6, {4, 256, 256, 256, 128, 16,
                       no_units, 512, 1024, 1024, 1024, no_units, 2048, no_units, no_units},
                128, 128, 64},
-    // Orin: the tensor cores of 8.0, the CUDA cores of 8.6.
+    // Orin has the tensor cores of 8.0 and the CUDA cores of 8.6.
     chip_rates{8, 7, {4, 256, unknown_rate, unknown_rate, 128, 16,
                       no_units, 1024, 2048, 2048, 2048, no_units, 4096, no_units, no_units},
                128, 128, 64},
@@ -50,7 +51,8 @@ inline constexpr std::array all_chip_rates = {
     chip_rates{10, 0, {128, 256, 256, 256, 128, 16,
                        128, 4096, 8192, 8192, 8192, 16384, 16384, 16384, 32768},
                128, 128, 64},
-    // Gave FP64 and INT8 away for FP4; ex2 runs twice as fast as other special functions.
+    // Has reduced FP64 and no INT8 in favor of FP4. ex2 is twice as fast as other special
+    // functions.
     chip_rates{10, 3, {4, 256, 256, 256, 128, 32,
                        no_units, 4096, 8192, 8192, 8192, 16384, no_units, 16384, 49152},
                128, 128, 64},
@@ -63,7 +65,7 @@ inline constexpr std::array all_chip_rates = {
 };
 // clang-format on
 
-/// nullptr: not in the table, probably newer than it.
+/// Returns nullptr if the chip is not in the table, probably because it is newer.
 constexpr chip_rates const* rates_of_chip(int major, int minor) noexcept {
   for (auto const& rates : all_chip_rates) {
     if (rates.major == major && rates.minor == minor) return &rates;
@@ -71,37 +73,37 @@ constexpr chip_rates const* rates_of_chip(int major, int minor) noexcept {
   return nullptr;
 }
 
-/// Facts of a GPU that the theory rests on. 0: not known.
+/// The facts of a GPU that the theory uses. 0: not known.
 struct chip_facts {
   int compute_major = 0, compute_minor = 0;
   std::uint32_t sm_count = 0;
   double max_sm_clock_mhz = 0, max_memory_clock_mhz = 0;
   std::uint32_t memory_bus_bits = 0;
-  int pcie_generation = 0, pcie_width = 0;  // the greatest the GPU and its slot can do
+  int pcie_generation = 0, pcie_width = 0;  // maximum of the GPU and its slot
 };
 
 struct theory {
   double per_clock =
-      0;  // FLOP, op or B in one clock cycle of one SM (DRAM: one memory clock). 0: not known
-  double rate = 0;      // per second, at the greatest clocks. 0: not known
-  std::string formula;  // "132 SM x 1980 MHz x 4096 FLOP/clk"; empty when there is no rate
+      0;  // FLOP, op or B per clock cycle of one SM (DRAM: per memory clock). 0: not known
+  double rate = 0;      // per second, at the maximum clocks. 0: not known
+  std::string formula;  // "132 SM x 1980 MHz x 4096 FLOP/clk"; empty if there is no rate
 };
 
-/// False: this chip has no such units, and the test has nothing to measure. Of a chip that is newer
-/// than what is known here, true for what all chips have.
+/// Returns false if this chip does not have the units that the test needs. For chips newer than the
+/// table, returns true for units that all chips have.
 bool chip_has(test_id test, int compute_major, int compute_minor) noexcept;
 
 theory theory_of(test_id test, chip_facts const& chip);
 
 /// GeForce parts of compute capability 7.5, 8.6, 8.9 and 12.0 run some tensor kinds at half the
-/// rate of their professional siblings, which nothing but a measurement tells: the theory that fits
-/// a measured rate per clock, which is the given one or its half. What is far below the half leaves
-/// the given one.
+/// rate of the professional parts, which only a measurement can show. Returns the given theory or
+/// half of it, whichever fits the measured rate per clock. If the rate is far below the half,
+/// returns the given theory.
 theory fitted_to(theory const& given, test_id test, chip_facts const& chip,
                  double measured_per_clock);
 
-/// More than the theory allows: the test is broken, not the chip fast. Half a per cent is left to
-/// the clocks.
+/// Returns true if the rate is more than 0.5 % above the theory. Then the test is wrong, not the
+/// chip fast. The 0.5 % allow for variation of clocks.
 bool is_above(double measured, double theory) noexcept;
 
 }  // namespace gpuprof::guest::peaks

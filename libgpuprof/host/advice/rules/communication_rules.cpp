@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Communication that nothing runs beside, that is slow, that waits for one rank.
+// Rules on communication: no kernel runs beside it, it is slow, or it waits for one rank.
 #include "host/advice/rule.hpp"
 #include "host/advice/rules/measured_rates.hpp"
 #include "host/advice/step_bound.hpp"
@@ -11,19 +11,21 @@ namespace gpuprof::host::advice {
 namespace {
 
 constexpr double min_exposed = 0.02;  // of the window
-/// From this share of the window on, it holds the program even if compute cannot hide it.
+/// From this share of the window on, communication holds the program even if compute cannot hide
+/// it.
 constexpr double holds_program = 0.1;
-/// A smaller gain may be below the threshold of the user.
+/// A smaller gain may be below the user's threshold.
 constexpr double clear_gain = 0.02;
 constexpr std::uint64_t least_instances = 3;  // fewer are chance, unless they hold the program
-constexpr double best_slowdown = 1;  // beside kernels, where the capture has none of one kind
-constexpr double slow_link = 0.6;    // of the measured peer rate
-constexpr double min_late = 0.02;    // of the steps
+// slowdown beside kernels, if the capture lacks launches of one kind
+constexpr double best_slowdown = 1;
+constexpr double slow_link = 0.6;  // of the measured peer rate
+constexpr double min_late = 0.02;  // of the steps
 
 struct exposed_sum {
   double alone_ns = 0, total_ns = 0;
-  double slowed_ns = 0;  // by name: alone x how much longer it takes beside kernels
-  double seen_ns = 0;    // alone, of names for which that is known
+  double slowed_ns = 0;  // sum over names: time alone x slowdown beside kernels
+  double seen_ns = 0;    // time alone of names whose slowdown is known
   std::uint64_t count = 0;
   std::string longest;  // name with the most time alone
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies that block, run alone, are too small, or lead there and back.
+// Rules on copies that block, run alone, are too small, or go to the GPU and back.
 #include "host/advice/rules/idle_sum.hpp"
 #include "host/advice/rules/looks.hpp"
 #include "host/advice/rules/measured_rates.hpp"
@@ -12,9 +12,9 @@ namespace gpuprof::host::advice {
 namespace {
 
 constexpr double slow_rate = 0.6;     // of the measured one
-constexpr double reached_rate = 0.8;  // of the measured one, by good programs
+constexpr double reached_rate = 0.8;  // of the measured one; good programs reach this
 constexpr double min_alone = 0.02;    // of the window
-constexpr double min_row = 10;        // small copies, one behind the other
+constexpr double min_row = 10;        // small copies that directly follow each other
 
 bool is_pageable(copy_facts const& copy) {
   return !copy.is_fill &&
@@ -31,7 +31,7 @@ std::string_view direction(copy_facts const& copy) {
   if (is_to_host(copy)) return "to the host";
   return "on the GPU";
 }
-/// What pinned memory reaches.
+/// The measured rate of pinned memory for copies in this direction.
 std::optional<double> peak_of(run_facts const& facts, copy_facts const& copy) {
   if (is_from_host(copy)) return measured(facts, copy.device, "h2d");
   if (is_to_host(copy)) return measured(facts, copy.device, "d2h");
@@ -41,14 +41,15 @@ double share_alone(copy_facts const& copy) {
   return copy.total_ns > 0 ? copy.alone_ns / copy.total_ns : 0;
 }
 
-/// Behind calls that copy and wait, of more than the few bytes of a read result.
+/// True for a gap behind a call that copies and waits, unless it only reads a few bytes of a
+/// result.
 bool is_behind_copy(gap_facts const& gap) {
   return gap.cause == time_bucket::synchronization && gap.kind == call_kind::blocking_copy &&
          !gap.reads_result;
 }
 
-/// Of the time that synchronous copies of that range block, how much is of pageable ones: idle time
-/// behind them is theirs in that part.
+/// The pageable share of the time that synchronous copies in this range block. The same share of
+/// the idle time behind them is attributed to pageable copies.
 double pageable_part(run_facts const& facts, std::string const& range) {
   double pageable = 0, all = 0;
   for (auto const& copy : facts.copies) {
@@ -73,7 +74,8 @@ idle_sum idle_behind_copies(run_facts const& facts, bool pageable) {
   return sum;
 }
 
-/// The idle time behind all pageable copies, by the time of each line.
+/// The part of the idle time behind all pageable copies that belongs to this line, in proportion to
+/// its time.
 time_gain idle_of_line(run_facts const& facts, copy_facts const& of) {
   if (of.asynchronous) return {};
   double all = 0, own = of.blocked_ns > 0 ? of.blocked_ns : of.total_ns;
@@ -134,7 +136,7 @@ void look_at_alone(run_facts const& facts, copy_facts const& copy, double comput
   one.because = {{"alone on the GPU", copy.alone_ns, "ns", "traced"},
                  {"of the copies' time", 100 * share_alone(copy), "%", "traced"},
                  {"kernels", compute, "ns", "traced"}};
-  // Each copy in the stream of the kernels also costs a pause of the GPU.
+  // Each copy in the stream of the kernels also makes the GPU pause.
   auto const pauses = static_cast<double>(copy.count) * facts.run.back_to_back;
   one.gain = bound_of(facts).gain(std::min(copy.alone_ns, compute) + pauses, 0,
                                   {.busy_ns = copy.alone_ns + pauses});
@@ -154,7 +156,8 @@ void look_at_small(run_facts const& facts, copy_facts const& copy, std::vector<f
   auto const peak = peak_of(facts, copy);
   auto const n = static_cast<double>(copy.count), behind = static_cast<double>(copy.in_a_row);
   if (!copy.is_small || copy.is_fill || !peak || behind < min_row) return;
-  auto const row = n / std::max(1.0, n - behind);  // how many follow each other on average
+  // average number of copies that follow each other
+  auto const row = n / std::max(1.0, n - behind);
   if (row < min_row) return;
   auto const throughput = measured(facts, copy.device, "launch_throughput");
   auto const launch = throughput ? *throughput * 1e9 : facts.run.launch_distance;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of gaps that have a cause in common, and calls of one kind after warm-up, each as one line.
+// Sums gaps with the same cause, and calls of one kind after warm-up, into one line.
 #pragma once
 
 #include "host/advice/facts.hpp"
@@ -24,7 +24,7 @@ struct idle_sum {
   }
 };
 
-/// Of the gaps for which passes(gap).
+/// Sums the gaps for which passes(gap) is true.
 template <class Passes>
 idle_sum idle_of(run_facts const& facts, Passes passes) {
   idle_sum sum;
@@ -33,10 +33,10 @@ idle_sum idle_of(run_facts const& facts, Passes passes) {
   return sum;
 }
 
-/// The name that has more than half of the time; empty: none has.
+/// Returns the name that has more than half of the time. Empty: none has.
 std::string majority(std::map<std::string, double> const& times);
 
-/// Calls of one kind, after warm-up, as one line.
+/// The sum of all calls of one kind after warm-up.
 struct steady_calls {
   std::uint64_t count = 0;
   double total_ns = 0;
@@ -44,7 +44,8 @@ struct steady_calls {
 };
 steady_calls calls_of(run_facts const& facts, call_kind kind);
 
-/// A finding on them and the idle time behind them, without gain, `what` and `to_do`.
+/// Returns a finding on these calls and the idle time behind them, without gain, `what` and
+/// `to_do`.
 finding behind_calls(steady_calls const& calls, idle_sum const& idle, time_bucket bucket);
 
 }  // namespace gpuprof::host::advice

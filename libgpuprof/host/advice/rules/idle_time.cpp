@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Idle time behind loading, building graphs, and what is left.
+// Rules on idle time behind data loading and graph building, and on other idle time.
 #include "host/advice/rules/idle_sum.hpp"
 #include "host/advice/rules/looks.hpp"
 #include "host/advice/rules/measured_rates.hpp"
@@ -15,7 +15,7 @@ namespace {
 constexpr double long_load_ns = 1e6;
 constexpr double min_idle_share = 0.02;
 
-/// What to say of a cause that no other rule takes.
+/// The advice for a cause that no other rule handles.
 struct advice_on_idle {
   time_bucket cause;
   std::string_view what, to_do;
@@ -42,7 +42,7 @@ void look_at_cause(run_facts const& facts, advice_on_idle const& of, std::vector
   for (auto const& gap : facts.gaps)
     if (gap.cause == of.cause) by_range[gap.range].add(gap);
   auto const bound = bound_of(facts);
-  // Time between steps is no part of what the thread needs in them.
+  // Time between steps does not count as time that the thread needs in them.
   auto const frees_thread = of.cause == time_bucket::cpu_work;
   for (auto const& [range, idle] : by_range) {
     if (share_of_window(facts, idle.idle_ns) < min_idle_share) continue;

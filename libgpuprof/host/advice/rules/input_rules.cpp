@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What feeds the steps: loading of data, steps that differ in length.
+// Rules on the input of steps: data loading, and steps of different length.
 #include "host/advice/rule.hpp"
 #include "host/advice/rules/idle_sum.hpp"
 #include "host/advice/rules/measured_rates.hpp"
@@ -40,7 +40,7 @@ void look_at_loading(run_facts const& facts, std::vector<finding>& found) {
   found.push_back(std::move(one));
 }
 
-/// In which slow steps differ most from the others; nothing: not known.
+/// The bucket in which slow steps differ most from the others. Nothing: not known.
 std::optional<time_bucket> cause_of_slow(step_facts const& steps) {
   std::optional<time_bucket> cause;
   double most = 0;
@@ -78,7 +78,7 @@ void look_at_evenness(run_facts const& facts, std::vector<finding>& found) {
   one.instances = slow.which.size();
   one.bucket = cause.value_or(time_bucket::cpu_work);
   one.gain = {0, more};
-  one.yields_to = every_other_rule;  // it says where to look, the others say why
+  one.yields_to = every_other_rule;  // this finding says where to look, the others say why
   one.because = {{"longest step", longest, "ns", "traced"},
                  {"median step", slow.median_ns, "ns", "traced"}};
   one.to_do =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules on what runs on the GPU: each row says what a look is for and what it cannot know.
+// Rules on kernels: each row says what the rule looks for and what it cannot know.
 #include "host/advice/rule.hpp"
 #include "host/advice/rules/kernel/kernel_view.hpp"
 
@@ -9,8 +9,8 @@ namespace {
 constexpr auto with_counters = data::kernels | data::counters | data::peaks;
 constexpr auto explained = with_counters | data::explain;
 
-// Launches are counted by name, in all geometries together (kernels_worth_a_look); a geometry by
-// itself may have one.
+// Launches are counted by name over all geometries (kernels_worth_a_look), so one geometry may have
+// only one launch.
 constexpr rule kernel_table[] = {
     {.name = "misaligned_products",
      .group = rule_group::kernel,

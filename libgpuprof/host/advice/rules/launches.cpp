@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches that hold the GPU: sequences for a graph, tiny kernels, late starts.
+// Rules on launches that hold the GPU: sequences for a graph, tiny kernels, late starts.
 #include "host/advice/rules/idle_sum.hpp"
 #include "host/advice/rules/looks.hpp"
 #include "host/advice/rules/measured_rates.hpp"
@@ -34,7 +34,7 @@ void look_at_sequence(run_facts const& facts, sequence_facts const& sequence,
   auto const n = static_cast<double>(sequence.length * sequence.repetitions);
   auto const peak = measured(facts, "graph_node");
   auto const node = peak ? *peak * 1e9 : facts.run.back_to_back;
-  // A graph may hold several repetitions. It does without what recording adds to each launch.
+  // A graph may hold several repetitions, and it avoids what recording adds to each launch.
   auto const run = sequence.run_ns + sequence.between_ns, own = n * facts.own_ns_a_launch;
   auto const high = std::max(0.0, run - std::max(sequence.busy_ns, n * node) - own);
   finding one;
@@ -45,7 +45,7 @@ void look_at_sequence(run_facts const& facts, sequence_facts const& sequence,
   one.because = {{"idle inside", idle / sequence.run_ns * 100, "%", "traced"},
                  {"launches in a row", static_cast<double>(sequence.length), "", "traced"},
                  {"repetitions", static_cast<double>(sequence.repetitions), "", "traced"}};
-  // How much of the idle time is the CPU's own work between launches is not known.
+  // The CPU's own work between launches is an unknown part of the idle time.
   one.gain = {0, high};
   one.bucket = time_bucket::launch_bound;
   one.further_buckets = {time_bucket::back_to_back};
@@ -61,7 +61,8 @@ void look_at_sequence(run_facts const& facts, sequence_facts const& sequence,
   found.push_back(std::move(one));
 }
 
-/// The kernel with the most launches of those shorter than the distance of two launches.
+/// Of the kernels that are shorter than the time between two launches, the one with the most
+/// launches.
 kernel_facts const* tiniest(run_facts const& facts) {
   kernel_facts const* chosen = nullptr;
   for (auto const& kernel : facts.kernels)

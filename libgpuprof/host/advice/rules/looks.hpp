@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of the rules on launches and on memory.
+// Declares the functions of the rules on launches and on memory.
 #pragma once
 
 #include "host/advice/facts.hpp"

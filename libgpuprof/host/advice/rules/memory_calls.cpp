@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that is allocated in the loop, or that travels by itself.
+// Rules on memory that is allocated in the loop, and on memory that migrates.
 #include "host/advice/rules/idle_sum.hpp"
 #include "host/advice/rules/looks.hpp"
 #include "host/advice/rules/measured_rates.hpp"
@@ -19,7 +19,7 @@ constexpr double min_migration = 0.02;   // of the window
 void look_at_allocations(run_facts const& facts, std::vector<finding>& found) {
   auto const calls = calls_of(facts, call_kind::allocate);
   auto const steps = facts.steps.period_ns.size();
-  // The steps of warm-up have no calls here.
+  // Steps of the warm-up are not counted in `calls`.
   if (calls.count < (steps > 0 ? std::max<std::size_t>(1, steps - steps / 10) : min_calls)) return;
   auto const idle =
       idle_of(facts, [](auto const& gap) { return gap.cause == time_bucket::allocation; });
@@ -28,7 +28,7 @@ void look_at_allocations(run_facts const& facts, std::vector<finding>& found) {
   if (one.range.empty()) one.range = majority(calls.by_range);
   one.gain = bound_of(facts).gain(calls.total_ns + idle.idle_ns, idle.sure_ns,
                                   {.host_ns = calls.total_ns});
-  // A call that waits makes the launches behind it late, too.
+  // A call that waits also delays the launches behind it.
   one.further_buckets = {time_bucket::launch_bound, time_bucket::synchronization,
                          time_bucket::cpu_work, time_bucket::between_steps};
   one.to_do =
@@ -49,7 +49,7 @@ void look_at_migrations(run_facts const& facts, std::vector<finding>& found) {
   finding one;
   one.what = "pages of unified memory move between host and GPU while kernels need them";
   one.instances = facts.page_faults;
-  one.bucket = time_bucket::compute;  // kernels run on while they wait for pages
+  one.bucket = time_bucket::compute;  // kernels occupy the GPU while they wait for pages
   one.further_buckets = {time_bucket::transfer, time_bucket::cpu_work, time_bucket::host_unknown};
   auto const low = std::clamp(facts.migration_alone_ns - at_peak, 0.0, facts.migration_ns);
   one.gain = {low, facts.migration_ns};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits of the program for the GPU, of a stream for another.
+// Rules on waits of the program for the GPU, and of one stream for another.
 #include "host/advice/rule.hpp"
 #include "host/advice/rules/measured_rates.hpp"
 #include "host/advice/step_bound.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr double min_serialized = 0.02;  // of the window
 
-/// A wait inside a copy is one of the rules on memory, unless it reads a few bytes.
+/// The rules on memory handle a wait inside a copy, unless the copy reads only a few bytes.
 bool is_wait(gap_facts const& gap) {
   return gap.cause == time_bucket::synchronization && gap.count > 0 && !gap.call.empty() &&
          (gap.kind != call_kind::blocking_copy || gap.reads_result);
@@ -37,7 +37,7 @@ finding of_wait(gap_facts const& gap, step_bound const& bound) {
   return one;
 }
 
-/// The read itself goes with the wait: its copy, and a pause of the GPU before it.
+/// Removing the wait also removes the read: its copy, and a pause of the GPU before it.
 double cost_of_reads(run_facts const& facts, gap_facts const& gap) {
   constexpr std::uint64_t result_bytes = 64;
   double ns = 0;
@@ -101,7 +101,7 @@ void look_at_serialized(run_facts const& facts, std::vector<finding>& found) {
     one.instances = line.count;
     one.bucket = time_bucket::compute;
     one.gain = bound_of(facts).gain(line.overlap_ns, 0, {.busy_ns = line.overlap_ns});
-    // The GPU pauses before and behind the piece of work of the default stream.
+    // The GPU pauses before and after the work of the default stream.
     auto const pauses = 2 * facts.run.back_to_back * static_cast<double>(line.count);
     one.gain.high_ns += pauses;
     one.further_buckets = {time_bucket::back_to_back, time_bucket::dependency};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How well each GPU is used between its first and its last work: stretches in which it ran nothing,
-// and chunks of time in which it ran little.
+// Shows how well each GPU is used between its first and its last work: gaps in which it ran
+// nothing, and chunks of time in which it ran little.
 #pragma once
 
 #include "host/analysis/nsys_rules/rule_rows.hpp"
@@ -13,15 +13,15 @@
 
 namespace gpuprof::host::nsys_rules {
 
-// Finds the stretches between first and last work of each GPU in which it ran nothing.
+// Finds the gaps between the first and last work of each GPU in which it ran nothing.
 
-/// Keeps the longest of any number of rows in memory for twice as many as are wanted.
+/// Keeps the longest of any number of rows, in memory for about twice the wanted number.
 ///
-/// Row has `duration` and `start`; of rows of one length the earlier comes first.
+/// Row must have `duration` and `start`. If durations are equal, the earlier row comes first.
 template <class Row>
 class longest_rows {
  public:
-  /// Nothing: all.
+  /// `wanted` empty: keeps all rows.
   explicit longest_rows(std::optional<std::size_t> wanted) : wanted_(wanted) {}
 
   void add(Row const& row) {
@@ -29,7 +29,7 @@ class longest_rows {
     rows_.push_back(row);
     if (wanted_ && rows_.size() >= 2 * *wanted_ + 64) shorten();
   }
-  /// Longest first.
+  /// Returns the longest rows first.
   std::vector<Row> take() {
     std::sort(rows_.begin(), rows_.end(), is_before);
     if (wanted_ && rows_.size() > *wanted_) rows_.erase(at(*wanted_), rows_.end());
@@ -50,13 +50,13 @@ class longest_rows {
   std::vector<Row> rows_;
 };
 
-/// nsys pairs the k-th end with the (k+1)-th start: those are the gaps of the union.
+/// nsys pairs the k-th end with the (k+1)-th start, which gives the gaps of the union.
 class gpu_gaps {
  public:
   gpu_gaps(std::uint64_t longer_than_ns, std::optional<std::size_t> rows)
       : limit_(longer_than_ns), found_(rows) {}
 
-  /// In order of the starts.
+  /// The caller must add work in order of start.
   void add(gpu_work const& work) {
     auto const [at, is_first] = busy_.try_emplace(work.device, until{work.end, work.context});
     if (is_first) return;
@@ -67,7 +67,7 @@ class gpu_gaps {
     }
     if (work.end > busy.end) busy = {work.end, work.context};
   }
-  /// Longest first.
+  /// Returns the longest rows first.
   std::vector<gap_row> take() { return found_.take(); }
 
  private:
@@ -80,15 +80,16 @@ class gpu_gaps {
   longest_rows<gap_row> found_;
 };
 
-/// Feed all work to find_extent(), then all again to add(); in any order. Work that runs at once
-/// adds up past 100 %.
+/// The caller must pass all work to find_extent(), then all again to add(), in any order.
+/// Concurrent work can add up to more than 100 %.
 class gpu_time_use {
  public:
   explicit gpu_time_use(unsigned chunks) : chunks_(chunks) {}
 
   void find_extent(gpu_work const& work);
   void add(gpu_work const& work);
-  /// Neighbors below the threshold are one row, with their mean; least used first.
+  /// Returns chunks below the threshold, least used first. Neighbors are merged into one row with
+  /// their mean.
   std::vector<use_row> below(double percent) const;
 
  private:

@@ -8,7 +8,7 @@
 namespace gpuprof::host::nsys_rules {
 namespace {
 
-/// SQL's LIKE: whatever the case.
+/// Ignores case, as SQL's LIKE does.
 std::string small_letters(std::string_view text) {
   std::string small(text);
   std::transform(small.begin(), small.end(), small.begin(),

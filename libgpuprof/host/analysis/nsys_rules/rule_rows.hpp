@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of nsys' rules, and which calls and copies they list.
+// Rows of nsys' rules, and tests for the calls and copies that each rule lists.
 #pragma once
 
 #include "model/records.hpp"
@@ -8,32 +8,32 @@
 
 namespace gpuprof::host::nsys_rules {
 
-/// cuda_memcpy_async, cuda_memcpy_sync, cuda_memset_sync.
+/// Row of cuda_memcpy_async, cuda_memcpy_sync and cuda_memset_sync.
 struct memory_row {
   std::uint64_t duration = 0;
   timestamp_ns start;
-  memory_kind source{}, destination{};  // of a fill: destination
+  memory_kind source{}, destination{};  // fills use `destination` only
   std::uint64_t bytes = 0;
   device_id device{};
   context_id context{};
   stream_id stream{};
   name_id call{};
 };
-/// cuda_api_sync.
+/// Row of cuda_api_sync.
 struct call_row {
   std::uint64_t duration = 0;
   timestamp_ns start;
   std::uint32_t os_thread = 0;
   name_id call{};
 };
-/// gpu_gaps.
+/// Row of gpu_gaps.
 struct gap_row {
   std::uint64_t duration = 0;
   timestamp_ns start;
   device_id device{};
   context_id context{};
 };
-/// gpu_time_util.
+/// Row of gpu_time_util.
 struct use_row {
   double percent = 0;
   std::uint64_t duration = 0;
@@ -42,7 +42,7 @@ struct use_row {
   context_id context{};
 };
 
-/// What keeps a GPU busy, as nsys sees it.
+/// A period in which a GPU is busy, as nsys defines it.
 struct gpu_work {
   device_id device{};
   context_id context{};
@@ -52,7 +52,7 @@ template <class Row>
 gpu_work work_of(Row const& row) noexcept {
   return {row.device, row.context, row.start, row.start + row.duration};
 }
-/// nsys lists migrations as copies of no context, at the GPU's end.
+/// nsys lists migrations as copies without a context, on the GPU of the transfer.
 inline bool is_migration(unified_memory_record const& row) noexcept {
   return row.counter == 1 || row.counter == 2 || row.counter == 8;
 }
@@ -64,7 +64,7 @@ inline gpu_work work_of(unified_memory_record const& row) noexcept {
           row.start + row.duration};
 }
 
-/// As nsys lists a copy: text of 64 KB, 64,000 in its query.
+/// nsys says 64 KB in its text, but its query uses 64,000.
 inline constexpr std::uint64_t small_copy = 64'000;
 
 bool is_asynchronous_copy_call(std::string_view name, api_domain domain) noexcept;
@@ -76,7 +76,8 @@ inline bool is_pageable(copy_record const& copy) noexcept {
   return copy.source_kind == memory_kind::pageable ||
          copy.destination_kind == memory_kind::pageable;
 }
-/// Within one GPU the host need not wait, and the driver takes small ones along.
+/// Returns false for copies within one GPU and for small copies to the GPU, which do not make the
+/// host wait.
 inline bool waits_for_host(copy_record const& copy) noexcept {
   auto const is_small_to_device =
       copy.kind == copy_kind::host_to_device && copy.bytes <= small_copy;

@@ -7,7 +7,7 @@
 namespace gpuprof::host {
 namespace {
 
-// Between the readings of a pair of clocks a thread may have waited for its turn.
+// The thread may have been descheduled between reading the two clocks.
 constexpr std::int64_t min_step = 1'000'000, hour = 3'600'000'000'000;
 constexpr std::size_t min_ends = 3;
 
@@ -15,7 +15,7 @@ std::int64_t difference(timestamp_ns a, timestamp_ns b) noexcept {
   return static_cast<std::int64_t>(a.value - b.value);
 }
 
-/// Which ranks are on which host; the hosts in order of their first rank.
+/// A host and its ranks. Hosts are in order of their first rank.
 struct host_ranks {
   std::string host;
   std::vector<std::size_t> ranks;
@@ -35,8 +35,8 @@ std::vector<host_ranks> group_by_host(std::span<rank_timeline const> ranks) {
   return hosts;
 }
 
-/// By how much the wall clock of the host was set between the start of its first rank and that of
-/// this one. After a boot the monotonic clock begins anew, which says nothing.
+/// Returns by how much the host's wall clock was set between the starts of its first rank and of
+/// this one. A reboot restarts the monotonic clock; then the difference says nothing.
 std::int64_t step_since(rank_timeline const& first, rank_timeline const& rank) noexcept {
   if (!first.wall_over_monotonic || !rank.wall_over_monotonic) return 0;
   auto const step = *rank.wall_over_monotonic - *first.wall_over_monotonic;

@@ -9,7 +9,7 @@
 namespace gpuprof::host {
 namespace {
 
-/// The occurrences of one name on one rank, of which those before `at` have been looked at.
+/// The runs of one collective on one rank; those before `at` are done.
 struct rank_series {
   std::size_t rank = 0;
   std::span<occurrence const> occurrences;
@@ -54,7 +54,7 @@ class matching {
                               [](auto const& a, auto const& b) { return a.start() < b.start(); });
   }
 
-  /// What ended before another rank began has no counterpart there.
+  /// Drops runs that ended before another rank began: they have no counterpart there.
   bool drop_those_before(std::int64_t moment) {
     bool any = false;
     for (auto& s : series_)
@@ -159,7 +159,8 @@ std::vector<collective_row> collective_waits(std::span<collective_occurrences co
 std::vector<rank_lateness> lateness_of(std::span<collective_meeting const> meetings,
                                        std::size_t ranks, double step_ns) {
   std::vector<rank_lateness> of(ranks);
-  if (meetings.empty() || step_ns <= 0) return of;  // some rank is last in each
+  // without a step time every rank would be late, as some rank is always last
+  if (meetings.empty() || step_ns <= 0) return of;
   std::vector<std::set<long long>> steps(ranks), late(ranks);
   auto const first = first_start(meetings);
   for (auto const& one : meetings) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long the GPU of a rank was busy, and how far a figure differs between the ranks of a job.
+// Computes how long the GPU of a rank was busy, and how much a value differs between the ranks of a
+// job.
 #pragma once
 
 #include "base/time.hpp"
@@ -20,21 +21,21 @@ struct rank_value {
 };
 
 struct rank_spread {
-  std::size_t ranks = 0;  // that have a value
+  std::size_t ranks = 0;  // ranks that have a value
   double minimum = 0, median = 0, maximum = 0;
-  std::size_t greatest = 0;  // the rank of the maximum; the first of several
+  std::size_t greatest = 0;  // the rank of the maximum; the first if there are several
 
-  /// (maximum - minimum) / median; 0 where the median is.
+  /// (maximum - minimum) / median; 0 if the median is 0.
   double share() const noexcept { return median > 0 ? (maximum - minimum) / median : 0; }
 };
 
-/// All zero for no value.
+/// All members are 0 if there are no values.
 rank_spread spread_of(std::span<rank_value const> values);
 
-/// For how long a GPU did anything at all: overlapping work counts once.
+/// Sums the time in which a GPU did anything. Overlapping work counts once.
 class busy_time {
  public:
-  /// In order of the starts.
+  /// The caller must add work in order of start.
   void add(device_id device, timestamp_ns start, duration_ns duration) {
     if (duration.value <= 0) return;
     auto const end = start.value + static_cast<std::uint64_t>(duration.value);
@@ -45,7 +46,7 @@ class busy_time {
     of.until = end;
   }
 
-  /// Of all GPUs together.
+  /// Returns the sum over all GPUs.
   std::uint64_t total_ns() const noexcept {
     std::uint64_t sum = 0;
     for (auto const& [_, of] : of_) sum += of.ns;

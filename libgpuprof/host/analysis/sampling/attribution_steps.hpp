@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps by which samples are attributed to work: work that had the GPU to itself, alone or with
-// others of its kind, and work that no record tells of. sample_attribution runs them.
+// The steps that attribute samples to work: work that had the GPU to itself, alone or with others
+// of its kind, and work without records. Called by sample_attribution.
 #pragma once
 
 #include "host/analysis/sampling/device_work.hpp"
@@ -10,43 +10,43 @@
 
 namespace gpuprof::host {
 
-/// Launches that last at least so many intervals hold at least one of them wholly.
+/// A launch of at least this many intervals contains at least one whole interval.
 inline constexpr double intervals_of_long_launch = 2;
 
-/// Gives samples to launches that had the GPU to themselves and lasted several of them: counts of
-/// launches that lie in samples without a gap while nothing else runs. A sample at the
-/// edge belongs to the launch, unless other work ran in it too.
+/// Attributes samples to launches that had the GPU to themselves and lasted for several samples
+/// without a gap. A sample at the edge belongs to the launch, unless other work ran in it too.
 void attribute_by_overlap(sample_series const& samples, device_work const& work,
                           figure_grid& figures);
 
-/// Attributes samples in which launches of one kind ran and nothing else, whole launches or not.
+/// Attributes samples in which only launches of one kind ran, even if only partly.
 ///
-/// Fills in figures that nothing else tells, and those that are twice as sure so: short kernels
-/// that the program waits for, and long ones of which windows hold parts.
+/// Fills in missing figures, and replaces figures with more than twice the error. Helps with short
+/// kernels that the program waits for, and with long ones that are only partly inside a sampling
+/// window.
 void attribute_lone_samples(sample_series const& samples, device_work const& work,
                             figure_grid& figures);
 
-/// Whether the GPU worked while nothing of the capture ran: other programs were there, or filters
-/// left work out. Returns the share of the cycles in which SMs had work, in samples in which
-/// nothing ran, nor in those beside them. nullopt: too few of these, or their cycles were not
-/// sampled.
+/// Returns how busy the GPU was while nothing of the capture ran: the share of cycles with work on
+/// the SMs, in idle samples between idle samples. It is above 0 if other programs ran or filters
+/// left work out. nullopt: too few such samples, or these cycles were not sampled.
 std::optional<double> unseen_activity(sample_series const& samples, device_work const& work);
 
-// Tells apart, by least squares, work that shares samples: short kernels, and what runs together.
+// Attributes samples that several kinds of work share, by least squares: short kernels, and work
+// that runs together.
 
-/// Why a kind of launches has no figure; of several reasons the last.
+/// The reason why a kind of launches has no figure. If there are several, the last one.
 enum class no_figure : std::uint8_t {
   has_one,
-  too_few,         // samples
-  too_many,        // other kinds that take more time
-  not_told_apart,  // always in the same proportions as other work
+  too_few,         // too few samples
+  too_many,        // no room: other kinds take more time
+  not_told_apart,  // always in the same proportion to other work
 };
 
-/// Fills in launches without a figure, and betters those of few samples: what a sample counted is
-/// the sum over the work in it, each with its amount times the part of it that ran there. Amounts
-/// cannot be negative. Each kind has 3 to 13 unknowns, and what is beyond so many of them is
-/// one kind; the time it takes grows with their square. `without_tensor`: by kind, whether it
-/// cannot use the tensor cores; may be empty. Returns by kind: what stood in the way.
+/// Adds missing figures and improves those from few samples with a fit: a sample's count is the sum
+/// over the work in it, each with its amount times the part that ran there. Amounts cannot be
+/// negative. Each kind has 3 to 13 unknowns; kinds beyond `max_unknowns` are treated as one. The
+/// run time grows with the square of the number of unknowns. `without_tensor`: for each kind, true
+/// if it cannot use the tensor cores; may be empty. Returns for each kind why it has no figure.
 std::vector<no_figure> tell_apart(sample_series const& samples, device_work const& work,
                                   figure_grid& figures, std::size_t max_unknowns,
                                   std::vector<bool> const& without_tensor = {});

@@ -69,7 +69,8 @@ void device_work::finish() {
   find_shared_time();
 }
 
-/// Launches of one workload become several kinds where one amount cannot stand for all of them.
+/// Splits launches of one workload into several kinds if their lengths differ too much for one
+/// amount.
 void device_work::divide_by_length() {
   std::vector<std::vector<std::uint64_t>> lengths(kinds_.size());
   for (auto const& item : items_)
@@ -77,7 +78,7 @@ void device_work::divide_by_length() {
       lengths[item.kind].push_back(item.length());
   struct classes {
     std::vector<std::uint64_t> limits;
-    std::uint32_t second = 0;  // kind of the second class; the first keeps the one they had
+    std::uint32_t second = 0;  // kind of the second class; the first class keeps the old kind
   };
   std::vector<classes> divided(lengths.size());
   for (std::size_t kind = 0; kind < divided.size(); ++kind) {
@@ -95,7 +96,7 @@ void device_work::divide_by_length() {
 }
 
 void device_work::find_alone() {
-  std::uint64_t latest_end = 0;  // of all before
+  std::uint64_t latest_end = 0;  // of all earlier items
   for (std::size_t i = 0; i < items_.size(); ++i) {
     auto& item = items_[i];
     bool const after_all = latest_end <= item.start + clock_slack_ns;
@@ -106,7 +107,7 @@ void device_work::find_alone() {
   }
 }
 
-/// The time in which at least two launches ran, from the start of each launch to its end.
+/// Sums, for each kind, the time in which at least two launches ran.
 void device_work::find_shared_time() {
   std::vector<std::uint32_t> by_start;
   for (std::uint32_t i = 0; i < items_.size(); ++i)
@@ -138,14 +139,13 @@ void device_work::find_shared_time() {
 
 namespace {
 
-// Launches that differ by less than this, one deviation, are taken to count alike.
+// Launches are alike if the standard deviation of their lengths is below this share of the mean.
 constexpr double alike_within = 0.2;
-// The longest of a class to its shortest. Wider where there would be too many classes: each is
-// told apart on its own.
+// The longest of a class divided by its shortest. Increased if there would be too many classes.
 constexpr double class_width = 1.6;
 constexpr std::size_t max_classes = 8;
-// So much of the time may be in classes without a figure: launches that were held up. The error
-// takes them for as different as that.
+// Classes without a figure may have up to this share of the time, for example launches that were
+// held up. The error assumes that they differ by that share.
 constexpr double max_unknown = 0.25;
 
 bool are_alike(std::span<std::uint64_t const> lengths) {
@@ -195,7 +195,8 @@ std::optional<sampled_figure> put_together(std::span<class_figure const> classes
     known_ns += of.ns;
     weights += weight;
     all.mean += weight * of.figure->mean;
-    all.error += weight * of.figure->error;  // of one fit: they may well err together
+    // values of one fit may all be wrong in the same direction
+    all.error += weight * of.figure->error;
     all.doubt += weight * of.figure->doubt;
     all.launches += of.figure->launches;
     all.is_fitted = all.is_fitted || of.figure->is_fitted;
@@ -204,7 +205,7 @@ std::optional<sampled_figure> put_together(std::span<class_figure const> classes
   if (!(weights > 0) || unknown > max_unknown) return std::nullopt;
   all.mean /= weights;
   all.doubt /= weights;
-  // How many launches of each class there were in the samples is by chance, too.
+  // The number of sampled launches per class also varies by chance.
   double squares = 0, launches = 0;
   for (auto const& of : classes) {
     if (!of.figure) continue;

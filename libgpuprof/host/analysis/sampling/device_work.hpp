@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ran on one GPU while it was sampled: kernels, graphs, copies and fills, in order of start;
-// launches that differ much in length are in classes of similar length.
+// The work of one GPU while it was sampled: kernels, graphs, copies and fills, in order of start.
+// Launches that differ much in length are divided into classes of similar length.
 #pragma once
 
 #include "host/analysis/launch_metrics.hpp"
@@ -17,35 +17,34 @@
 
 namespace gpuprof::host {
 
-/// Executions that are expected to count alike: of one workload and of similar length, or copies of
-/// one direction.
+/// A group of executions that should count alike: one workload and similar length, or copies of one
+/// direction.
 struct work_kind {
   enum class what : std::uint8_t { launch, copy, fill };
   what is{};
-  workload_id workload;  // of launches
+  workload_id workload;  // only for launches
   copy_kind direction{};
   std::uint64_t times = 0;
-  std::uint64_t begun =
-      0;          // of these, in samples: how often a kind is seen does not depend on its length
-  double ns = 0;  // of all of them
-  double shared_ns = 0;  // of these: other launches ran too
+  std::uint64_t begun = 0;  // those that started in a sample: this does not depend on their length
+  double ns = 0;            // total time
+  double shared_ns = 0;     // part of it in which other launches ran too
   double mean_ns() const noexcept { return times == 0 ? 0 : ns / static_cast<double>(times); }
 };
 
 struct work_item {
   std::uint64_t start = 0, end = 0;
   std::uint32_t kind = 0;
-  float bytes = 0;        // of copies and fills
-  bool is_alone = false;  // nothing else ran in its time
+  float bytes = 0;        // only for copies and fills
+  bool is_alone = false;  // nothing else ran at the same time
   std::uint64_t length() const noexcept { return end - start; }
 };
 
-/// Work that overlaps by less ran one after the other: the clocks of records do not agree better.
+/// Work that overlaps by less than this counts as successive: record clocks are not more exact.
 inline constexpr std::uint64_t clock_slack_ns = 200;
 
 class device_work {
  public:
-  /// Keeps what shares a moment with the samples, which outlive it and are in order.
+  /// Keeps work that overlaps the samples. These must be sorted and must outlive this object.
   explicit device_work(sample_series const& samples) : samples_(samples) {}
 
   void add_launch(workload_id const& workload, correlation_id correlation, timestamp_ns start,
@@ -68,24 +67,25 @@ class device_work {
   std::vector<work_item> items_;
   std::vector<work_kind> kinds_;
   std::map<std::tuple<work_kind::what, workload_id, copy_kind>, std::uint32_t> kind_index_;
-  // Kernels of a graph that counts as one workload are parts of one item, by launch.
+  // Maps a launch to the item that joins the kernels of its graph, if the graph counts as one
+  // workload.
   std::unordered_map<std::uint32_t, std::uint32_t> graph_items_;
 };
 
-// Launches of one workload that differ much in length, looked at in classes of similar length.
+// Groups launches of one workload that differ much in length into classes of similar length.
 
-/// Lengths below the first limit are of the first class, and so on; those at or above the last are
-/// of the last. Empty where all are alike: one class.
+/// Returns the lower limits of the second and later classes. Empty if all lengths are alike: one
+/// class.
 std::vector<std::uint64_t> length_limits(std::vector<std::uint64_t> lengths);
 
 struct class_figure {
   std::uint64_t launches = 0;
-  double ns = 0;  // of all of them
+  double ns = 0;  // total time
   std::optional<sampled_figure> figure;
 };
 
-/// The figure of a workload from those of its classes; nullopt where much of its time is in classes
-/// without one.
+/// Combines the figures of a workload's classes. Returns nullopt if much of its time is in classes
+/// without a figure.
 std::optional<sampled_figure> put_together(std::span<class_figure const> classes, summing how);
 
 }  // namespace gpuprof::host

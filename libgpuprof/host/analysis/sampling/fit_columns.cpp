@@ -11,16 +11,17 @@
 namespace gpuprof::host {
 namespace {
 
-// Shorter launches are fitted whatever else is known of them: their ends are much of them.
+// Shorter launches are fitted even if they have a figure, because their ends are a large part of
+// them.
 constexpr double intervals_of_sure_launch = 6;
 constexpr std::uint32_t rate_columns = 5;
 constexpr auto no_place = ~std::uint32_t{0};
 
-// A term of how unevenly a kernel works: shorter ones are in the noise of the clocks, and each has
-// to be seen at many moments of the kernel's time.
+// Conditions for a term that describes uneven work: shorter ones are lost in clock noise, and each
+// term needs samples at many moments of the kernel.
 constexpr double ns_of_term = 250;
 constexpr std::uint64_t samples_of_term = 100;
-// Of all unknowns together.
+// For all unknowns together.
 constexpr std::size_t samples_of_unknown = 4;
 
 }  // namespace
@@ -61,7 +62,7 @@ bool fit_columns::lacks_any(std::uint32_t kind, figure_grid const& figures) cons
 }
 
 void fit_columns::look_through() {
-  std::vector<std::size_t> last(touched_.size(), samples_.size());  // sample, by kind
+  std::vector<std::size_t> last(touched_.size(), samples_.size());  // last sample, by kind
   sweep_samples(samples_, work_, [&](std::size_t s, std::span<work_part const> parts, double) {
     if (std::isnan(samples_.amount(s, metrics_.front()))) return;
     used_[s] = parts.empty() || std::any_of(parts.begin(), parts.end(), [&](work_part const& part) {
@@ -83,7 +84,7 @@ std::vector<std::uint32_t> fit_columns::longest_first() const {
   return longest;
 }
 
-/// As many as can be told.
+/// The number of terms that length and samples of the kind allow.
 std::uint32_t fit_columns::terms_for(std::uint32_t kind) const noexcept {
   auto const by_length = work_.kinds()[kind].mean_ns() / ns_of_term;
   auto const by_samples = std::floor(static_cast<double>(touched_[kind]) / samples_of_term);
@@ -91,7 +92,8 @@ std::uint32_t fit_columns::terms_for(std::uint32_t kind) const noexcept {
       std::clamp<double>(std::min(by_length, by_samples), min_terms, max_terms));
 }
 
-/// First all have few; then a third of the room that is left is shared out, one by one.
+/// First gives every kind a few terms, then divides a third of the remaining room, one term at a
+/// time.
 void fit_columns::choose_widths() {
   auto const longest = longest_first();
   std::size_t all = 0;
@@ -131,7 +133,7 @@ void fit_columns::number() {
   place_.assign(next, no_place);
 }
 
-/// Legendre polynomials of the time from 0 to 1.
+/// Values of the Legendre polynomials at this share of the time, shifted to 0..1.
 fit_columns::terms fit_columns::slopes_at(double share) noexcept {
   auto const x = 2 * share - 1;
   terms of{1, x};
@@ -142,7 +144,7 @@ fit_columns::terms fit_columns::slopes_at(double share) noexcept {
   return of;
 }
 
-/// Their integrals: all but the first are 0 again when all of the time is over.
+/// Their integrals. At the end of the time all but the first are 0 again.
 fit_columns::terms fit_columns::amounts_until(double share) noexcept {
   auto const slopes = slopes_at(share);
   auto const x = 2 * share - 1;
@@ -202,12 +204,12 @@ std::vector<std::pair<std::uint32_t, double>> const& fit_columns::row(
 namespace {
 
 constexpr double usual_noise_ns = 58;  // 100 / sqrt(3)
-constexpr double max_gap_ns = 2000;    // longer ones wait for the program
+constexpr double max_gap_ns = 2000;    // longer gaps are waits for the program
 constexpr std::uint64_t enough_gaps = 50;
-// So many pairs that vary least are used, because the very least varies so little by chance.
+// The lowest deviation may be low by chance, so the one at this fraction of the pairs is used.
 constexpr std::size_t steadiest = 10;
 
-// The clock of the samples is off by a little of its own, whatever gaps between records say.
+// The sampling clock has some noise of its own, whatever the gaps between records say.
 constexpr double least_noise_ns = 30;
 
 }  // namespace
@@ -236,8 +238,7 @@ void clock_blur::clear() {
   products_.assign(columns_.size() * columns_.size(), 0);
 }
 
-/// Calls f(of_cut) for each cut, and returns what that adds to the square of the entry of idle
-/// time.
+/// Calls f(of_cut) for each cut. Returns what the noise adds to the square of the idle-time entry.
 template <class F>
 double clock_blur::each_cut(work_part const& part, F f) const {
   auto const square = noise_ns_ * noise_ns_;
@@ -251,7 +252,7 @@ double clock_blur::each_cut(work_part const& part, F f) const {
 }
 
 void clock_blur::add(work_part const& part) {
-  // Ends are off by anything up to this.
+  // The largest error of an end.
   auto const max_noise_ns = std::max(least_noise_ns, std::numbers::sqrt3 * noise_ns_);
   auto const off = max_noise_ns / part.length();
   noise_[columns_.of(part.item->kind)] += part.cuts() * off * off;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows and columns of a fit: which unknown each kind of work stands for when samples are told
-// apart, and how far the ends of records are off.
+// The rows and columns of the least-squares fit of samples: the unknowns of each kind of work, and
+// the clock error of record ends.
 #pragma once
 
 #include "host/analysis/sampling/device_work.hpp"
@@ -17,48 +17,48 @@
 
 namespace gpuprof::host {
 
-/// Whether anything is known. Clocks are, of everything: they do not count.
+/// True if a figure other than a clock is known. Clocks are known for all work.
 bool has_figure(sample_series const& samples,
                 std::vector<std::optional<sampled_figure>> const& figures);
 
-/// Kernels do not work evenly, and samples cut them. Unknowns are
-/// - for launches that are looked for: their amount, and how much more of it comes early than late,
-///   at the ends than in the middle, and so on, of either sign: Legendre polynomials of their time,
-///   the more the longer they are, the more samples hold them, and the fewer kinds there are;
+/// Kernels do not work evenly, and samples cut them. The unknowns are
+/// - for wanted launches: their amount and signed terms for uneven work (more early than late, more
+///   at the ends than in the middle, and so on: Legendre polynomials of their time). Long launches
+///   with many samples get more terms, and a capture with many kinds fewer;
 /// - for other launches: rates of the time between their ends, and how their first and last parts
 ///   grow with their length;
 /// - for copies and fills: an amount for each byte;
 /// - one rate for all work with too few samples, and one for the time in which nothing ran.
 class fit_columns {
  public:
-  /// Looks for launches that lack a figure of one of these metrics, which have values in the same
-  /// samples, and for those whose ends are much of them; where these are too many, for those that
-  /// ran longest.
+  /// Wanted are launches without a figure of one of `metrics`, and launches that are short compared
+  /// to the interval; if there are too many, those that ran longest. The metrics must have values
+  /// in the same samples.
   fit_columns(sample_series const& samples, device_work const& work, figure_grid const& figures,
               std::span<std::uint32_t const> metrics, std::size_t max_unknowns);
 
   std::size_t size() const noexcept { return is_signed_.size(); }
-  /// By unknown: whether it may be negative.
+  /// By unknown: true if it may be negative.
   std::vector<bool> const& is_signed() const noexcept { return is_signed_; }
-  /// Whether launches of this kind are what is looked for.
+  /// Returns true if the fit should give a figure for this kind.
   bool is_wanted(std::uint32_t kind) const noexcept { return wanted_[kind]; }
   bool is_any_wanted() const noexcept {
     return std::find(wanted_.begin(), wanted_.end(), true) != wanted_.end();
   }
   std::uint64_t samples_of(std::uint32_t kind) const noexcept { return touched_[kind]; }
   bool has_enough(std::uint32_t kind) const noexcept { return touched_[kind] >= enough_samples; }
-  /// Whether it is told apart from others: the number of unknowns is bounded.
+  /// Returns true if the kind has unknowns of its own; their number is limited.
   bool is_own(std::uint32_t kind) const noexcept { return own_[kind]; }
-  /// The unknown amount of a kind.
+  /// The first unknown of a kind: its amount.
   std::uint32_t of(std::uint32_t kind) const noexcept { return column_[kind]; }
-  /// The rate of the time in which nothing ran.
+  /// The unknown for the rate of idle time.
   std::uint32_t idle() const noexcept { return idle_; }
-  /// Samples that have values, with work that is looked for or with none.
+  /// Samples that have values and contain wanted work or no work.
   bool is_used(std::size_t sample) const noexcept { return used_[sample]; }
 
-  /// Calls f(first, share, slopes) for each end of a sample that cuts a launch that is looked for
-  /// when that share of its time is over: by how much the entries of its row from `first` on change
-  /// when the cut moves by all its length.
+  /// Calls f(first, share, slopes) for each sample edge that cuts a wanted launch after this share
+  /// of its time. `slopes` say how much the entries of its row from `first` on change if the cut
+  /// moves by the whole length.
   template <class F>
   void each_cut(work_part const& part, F f) const {
     if (!own_[part.item->kind] || !wanted_[part.item->kind]) return;
@@ -70,8 +70,8 @@ class fit_columns {
     if (part.is_begun) cut(part.share_before());
     if (part.is_left) cut(part.share_before() + part.share());
   }
-  /// Leaves out the terms after the last of a kind for which says_something(unknown), but never the
-  /// first ones. False: there are none; else all unknowns have new numbers.
+  /// Drops the last terms of each kind for which says_something(unknown) is false, but keeps the
+  /// minimum. Returns false if none was dropped; otherwise all unknowns have new numbers.
   template <class Predicate>
   bool narrow(Predicate says_something) {
     auto widths = width_;
@@ -86,16 +86,16 @@ class fit_columns {
     number();
     return true;
   }
-  /// There was no room for all terms that its samples could tell, and of those it has none says
-  /// nothing.
+  /// True if samples would allow more terms than there was room for and the last term was
+  /// significant.
   bool lacks_terms(std::uint32_t kind) const noexcept {
     if (!own_[kind] || !wanted_[kind] || has_all_terms_[kind]) return false;
     return width_[kind] == max_terms || width_[kind] < terms_for(kind);
   }
-  /// How many unknowns a kind has that is told apart, from of() on.
+  /// Number of unknowns of a kind that has its own, starting at of().
   std::size_t columns_of(std::uint32_t kind) const noexcept { return width_[kind]; }
 
-  /// The row of a sample; valid until the next call.
+  /// Returns the row of a sample. It is valid until the next call.
   std::vector<std::pair<std::uint32_t, double>> const& row(std::size_t sample,
                                                            std::span<work_part const> parts,
                                                            double busy);
@@ -132,50 +132,49 @@ class fit_columns {
   std::uint32_t other_ = 0, idle_ = 0;  // columns
   std::vector<bool> is_signed_;
   std::vector<std::pair<std::uint32_t, double>> row_;
-  std::vector<std::uint32_t> place_;  // in row_, by column
+  std::vector<std::uint32_t> place_;  // index into `row_`, by column
 };
 
-// How far the ends of records are off, and what that makes of the rows of a fit.
+// Estimates the clock error of record ends, and its effect on the rows of a fit.
 
-/// One deviation of an end, in ns. Where the same two kinds of launches follow each other at once
-/// again and again, as in CUDA graphs, the gap between them varies by what two ends are off, if not
-/// more. Without such pairs, or where they vary more, it is that of anything up to 100 ns.
+/// Returns the standard deviation of a record's end in ns. If two kinds of launches often follow
+/// each other directly, as in CUDA graphs, their gap varies by the errors of two ends or more.
+/// Without such pairs, or if they vary more, uses that of a uniform error of up to 100 ns.
 double clock_noise_of(device_work const& work);
 
-/// What ends of records that are off make of the rows of a fit: how much the products of its
-/// entries are too large.
+/// Computes by how much wrong record ends make the products of a fit's row entries too large.
 ///
-/// Ends of records are off, and with them what rows say of launches that a sample cuts, and of idle
-/// time beside launches.
+/// Wrong ends affect what a row says of launches that a sample cuts, and of idle time beside
+/// launches.
 class clock_blur {
  public:
-  /// `noise_ns`: one deviation of an end. `columns` must outlive it.
+  /// `noise_ns` is the standard deviation of an end. `columns` must outlive this object.
   clock_blur(fit_columns const& columns, double noise_ns)
       : columns_(columns), noise_ns_(noise_ns) {}
 
-  /// For as many unknowns as there are now, of no rows.
+  /// Starts again without rows, for the current number of unknowns.
   void clear();
-  /// A piece of work in a sample, whose row is part of the fit.
+  /// Adds a piece of work in a sample whose row is part of the fit.
   void add(work_part const& part);
 
-  /// What ends being off by anything they may be adds to the squares of this unknown.
+  /// Returns what the largest error of ends adds to the squares of this unknown.
   double noise(std::size_t unknown) const noexcept { return noise_[unknown]; }
-  /// What one deviation adds to the products of all rows, by unknown and unknown.
+  /// Returns what one standard deviation adds to the products of all rows, unknowns x unknowns.
   std::vector<double> const& products() const noexcept { return products_; }
   std::span<double const> row(std::size_t unknown) const noexcept {
     return std::span(products_).subspan(unknown * columns_.size(), columns_.size());
   }
-  /// Adds the products that this piece makes, times a solution.
+  /// Adds this piece's share of products(), multiplied by a solution.
   void add_times(work_part const& part, std::vector<double> const& solution,
                  std::vector<double>& to) const;
 
  private:
-  /// Of the entries of a cut, from `first` on.
+  /// The effect of a cut on the entries from `first` on.
   struct of_cut {
     std::uint32_t first = 0;
     std::span<double const> slopes;
-    double own = 0;        // times slope times slope: of their products
-    double with_idle = 0;  // times slope: of those with the entry of idle time
+    double own = 0;        // times slope times slope: for products of these entries
+    double with_idle = 0;  // times slope: for products with the idle-time entry
   };
   template <class F>
   double each_cut(work_part const& part, F f) const;

@@ -8,12 +8,13 @@
 namespace gpuprof::host {
 namespace {
 
-/// At the edges a launch starts up or runs out, at another rate than next to them: by about so
-/// much of what is taken from there.
+/// A launch starts and ends at a different rate than in its middle: the error of the edges, as a
+/// share of their amount.
 constexpr double edge_doubt = 0.1;
-/// Those that lie in whole samples may differ so much in mean length from all of their kind.
+/// If the launches covered by samples differ more than this in mean length from all of their kind,
+/// they are not used.
 constexpr double max_unlike = 0.05;
-/// How far the rate next to a shared edge may be wrong, as a share of what an even split says.
+/// Error of the split of a shared edge, as a share of its distance from an even split.
 constexpr double split_doubt = 0.25;
 
 struct share {
@@ -24,23 +25,24 @@ double from_to(std::uint64_t start, std::uint64_t end) noexcept {
   return end > start ? static_cast<double>(end - start) : 0;
 }
 
-/// Samples of a launch: first and last hold its edges, or are the whole of it.
+/// The samples of a launch. The first and last contain its edges, or start and end with it.
 struct covered_launch {
   work_item const* item = nullptr;
   std::size_t first = 0, last = 0;
-  bool shares_first = false, shares_last = false;  // with other work
-  // How long another launch ran in that sample, which fills the sample beyond it; 0: it is not so.
+  bool shares_first = false, shares_last = false;  // with other work in the sample
+  // Time of another launch in that sample, if that launch also fills the next sample outward; else
+  // 0.
   double other_in_first_ns = 0, other_in_last_ns = 0;
 };
 
-/// Launches that lie in samples from end to end, whether these are theirs alone or not.
+/// Launches whose whole time is sampled, with or without other work.
 struct complete_launches {
   std::uint64_t count = 0;
   double ns = 0;
   double mean_ns() const noexcept { return ns / static_cast<double>(count); }
 };
 
-/// Sums over the launches of one kind: amounts, and what they are to be divided by.
+/// Sums over the launches of one kind: amounts and their divisors.
 struct launch_sums {
   std::uint64_t launches = 0;
   double ns = 0;
@@ -58,12 +60,12 @@ struct launch_sums {
     product += of.amount * by;
     doubt += of.doubt;
   }
-  /// By how much they are longer or shorter than all of their kind.
+  /// Relative difference of their mean length from that of all complete launches of the kind.
   double unlike(complete_launches const& all) const noexcept {
     return std::abs(ns / static_cast<double>(launches) / all.mean_ns() - 1);
   }
-  /// Doubts do not average out: edges of one kernel are alike. `usual`: what the GPU does on
-  /// average in that time, for how sure a figure is that is next to nothing.
+  /// Doubts do not average out, because the edges of a kernel are alike. `usual` is the GPU's
+  /// average amount in that time; it sets the least error of a figure near 0.
   sampled_figure figure(double unlike_others, double usual) const noexcept {
     auto const n = static_cast<double>(launches);
     auto const ratio = amount / divisor;
@@ -75,15 +77,15 @@ struct launch_sums {
   }
 };
 
-/// A sample at an edge, those next to it, and how long the launch and the other one ran in it.
+/// A sample at an edge, its two neighbors, and the time of the launch and of the other one in it.
 struct edge_of_launch {
   std::size_t edge = 0, inner = 0, outer = 0;
   double ns = 0, other_ns = 0;
 };
 
-/// Part of a sample that other work shares: as much as the launch counts in the sample next to it.
-/// Where the same is known of the other launch, both together count what the sample has: at their
-/// edges both do less.
+/// Splits a sample that the launch shares with other work. Assumes the rate of the neighboring
+/// sample inside the launch. If the other launch fills the outer neighbor, the sample is divided in
+/// proportion to both rates.
 share share_of_edge(sample_series const& samples, std::uint32_t column,
                     edge_of_launch const& launch) {
   auto const all = samples.amount(launch.edge, column);
@@ -112,7 +114,7 @@ class by_overlap {
 
   void run() {
     auto const items = work_.items();
-    std::uint64_t latest_end = 0;  // of all before
+    std::uint64_t latest_end = 0;  // of all earlier items
     for (std::size_t i = 0; i < items.size(); ++i) {
       note_complete(items[i]);
       auto const next_start = i + 1 < items.size() ? items[i + 1].start : ~std::uint64_t{0};
@@ -152,7 +154,7 @@ class by_overlap {
            of.mean_ns() >= intervals_of_long_launch * samples_.typical_interval();
   }
 
-  /// What the GPU did each ns of all samples.
+  /// Average amount per ns over all samples.
   std::vector<double> mean_rates() const {
     std::vector<double> rates;
     for (auto const column : columns_) {
@@ -178,8 +180,8 @@ class by_overlap {
                           start_after < samples_.intervals()[*last].end};
   }
 
-  /// How long the launch before, which had the GPU to itself and fills the sample before the edge,
-  /// ran in that of the edge; 0: it did not, or it does not.
+  /// Time of the previous launch in the edge sample, if that launch had the GPU to itself and fills
+  /// the sample before. Otherwise 0.
   double fills_before(work_item const& other, std::size_t edge) const {
     auto const& intervals = samples_.intervals();
     if (edge == 0 || !other.is_alone || !samples_.are_joined(edge - 1, edge) ||
@@ -241,7 +243,7 @@ class by_overlap {
   device_work const& work_;
   std::vector<std::uint32_t> columns_;
   std::vector<complete_launches> complete_;     // by kind
-  std::vector<std::vector<launch_sums>> sums_;  // by kind, then as columns_
+  std::vector<std::vector<launch_sums>> sums_;  // by kind, then in the order of `columns_`
 };
 
 }  // namespace

@@ -9,21 +9,23 @@
 namespace gpuprof::host {
 namespace {
 
-// Of launches shorter than a sample so many are needed: one of them is little of what it holds.
+// Minimum number of launches if they are shorter than a sample, because each is only a small part
+// of it.
 constexpr std::uint64_t enough_short_launches = 4;
-// Those seen may differ so much in mean length from all of their kind; by how much goes into the
-// error.
+// Maximum difference in mean length between the seen launches and all of their kind. The difference
+// also adds to the error.
 constexpr double max_unlike_alone = 0.2;
-// Where figures are known, at least so many of the launches have to be seen to replace them.
+// To replace a known figure, at least this share of the launches must be seen.
 constexpr double usual_share = 0.25;
-// Where parts of launches were seen: how far the rest may differ from them.
+// Error if only parts of launches were seen: how far the rest may differ.
 constexpr double uneven_doubt = 0.25;
-// What a launch may differ from others of its kind, where only one was seen.
+// Error if only one launch was seen: how far others of its kind may differ.
 constexpr double single_doubt = 0.1;
-// Of what the GPU did in idle time beside launches.
+// Error of the idle-time amount beside launches, as a share.
 constexpr double idle_doubt = 0.5;
 
-/// Of one launch, or of those in one sample; divisors are launches, ns or active cycles.
+/// Values of one launch, or of all launches in one sample. The divisor is launches, ns or active
+/// cycles.
 struct seen_part {
   double amount = 0, divisor = 0, idle = 0;
 };
@@ -43,7 +45,8 @@ struct part_sums {
     product += of.amount * of.divisor;
   }
   double ratio() const noexcept { return amount / divisor; }
-  /// By how the parts scatter about the mean; few of them do not say well how much (Student's t).
+  /// Standard error from the scatter of the parts, enlarged for a small number of parts (Student's
+  /// t).
   double chance() const noexcept {
     auto const n = static_cast<double>(count);
     if (count < 2) return single_doubt * std::abs(ratio());
@@ -55,12 +58,13 @@ struct part_sums {
 };
 
 struct kind_sums {
-  work_item const* last = nullptr;  // of which a part was seen
+  work_item const* last = nullptr;  // last launch of which a part was seen
   std::uint64_t launches = 0;
-  double ns = 0;                      // their lengths
-  double shares = 0, cut_shares = 0;  // seen of them; in samples that cut them
-  std::vector<seen_part> open;        // of the last launch, by column
-  std::vector<part_sums> sums;        // by column
+  double ns = 0;  // sum of their lengths
+  // sum of the seen shares; part of it in samples that cut a launch
+  double shares = 0, cut_shares = 0;
+  std::vector<seen_part> open;  // the last launch, by column
+  std::vector<part_sums> sums;  // by column
   double unlike(double mean_ns) const noexcept {
     return std::abs(ns / static_cast<double>(launches) / mean_ns - 1);
   }
@@ -101,7 +105,7 @@ class lone_samples {
   }
 
  private:
-  /// What the GPU does each ns in which nothing runs, and on average in which something does.
+  /// Measures the GPU's amount per ns while nothing runs, and on average while something runs.
   void learn_rates() {
     idle_rates_.assign(columns_.size(), 0);
     busy_rates_.assign(columns_.size(), 0);
@@ -131,7 +135,7 @@ class lone_samples {
            });
   }
 
-  /// Whether nothing else ran so near that clocks may disagree on whether it ran in the sample.
+  /// True if no other work is so close to the sample that clock errors could move it inside.
   bool is_quiet(sample_interval const& interval, std::span<work_part const> parts) const {
     auto const items = work_.items();
     auto const& first = *parts.front().item;
@@ -150,7 +154,7 @@ class lone_samples {
   void take(std::size_t s, std::span<work_part const> parts, double busy) {
     auto& of = kinds_[parts.front().item->kind];
     of.sums.resize(columns_.size());
-    // Samples of one launch are alike: together they are one part.
+    // Samples of one launch are alike, so they form one part.
     if (parts.front().item != of.last) close(of);
     double shares = 0, ns = 0;
     for (auto const& part : parts) {
@@ -186,8 +190,8 @@ class lone_samples {
     of.open.clear();
   }
 
-  /// Whether launches seen may speak against what is known of all: a few may be of another phase of
-  /// the program, such as one that tries kernels again and again on what is in the cache.
+  /// True if enough launches were seen to replace a known figure. A few may be from another phase
+  /// of the program, such as one that tries kernels repeatedly on cached data.
   bool is_usual(std::size_t kind) const {
     return static_cast<double>(kinds_[kind].launches) >=
            usual_share * static_cast<double>(work_.kinds()[kind].times);
@@ -204,7 +208,7 @@ class lone_samples {
     if (!(sums.divisor > 0)) return std::nullopt;
     auto const& all = work_.kinds()[kind];
     auto const mean = std::max(0.0, sums.ratio());
-    auto const each = sums.divisor / of.shares;  // what a launch is divided by
+    auto const each = sums.divisor / of.shares;  // divisor per launch
     auto const usual = busy_rates_[i] * all.mean_ns() / each;
     auto const not_seen = std::max(0.0, 1 - of.shares / static_cast<double>(of.launches));
     auto const uneven = uneven_doubt * not_seen * of.cut_shares / of.shares;
@@ -220,7 +224,7 @@ class lone_samples {
   sample_series const& samples_;
   device_work const& work_;
   std::vector<std::uint32_t> columns_;
-  std::vector<std::uint64_t> ends_;              // latest, by item
+  std::vector<std::uint64_t> ends_;              // latest end up to this item
   std::vector<double> idle_rates_, busy_rates_;  // by column
   std::vector<kind_sums> kinds_;
 };

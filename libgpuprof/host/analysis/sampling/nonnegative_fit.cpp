@@ -15,15 +15,17 @@ using matrix = Eigen::MatrixXd;
 using vector = Eigen::VectorXd;
 using indices = std::vector<Eigen::Index>;
 
-/// Added to the diagonal, which is 1: columns that repeat others share what is theirs instead of
-/// making the equations unsolvable.
+/// Added to the diagonal, which is 1: repeated columns share their amount instead of making the
+/// equations unsolvable.
 constexpr double ridge = 1e-9;
 
-/// Lawson and Hanson, from the normal equations with a diagonal of 1: unknowns leave the set of
-/// those that are free when they would become negative, and come back when that lessens the rest.
+/// Solves the normal equations, scaled to a diagonal of 1, with the method of Lawson and Hanson: an
+/// unknown is fixed at 0 when it would become negative, and freed again when that reduces the
+/// residual.
 class active_set {
  public:
-  /// `whole`: of all of `normal`; most right sides need no other. `is_held`: unknowns that are 0.
+  /// `whole` is the decomposition of all of `normal`, which is enough for most right sides.
+  /// `is_held` marks unknowns that are 0.
   active_set(matrix const& normal, Eigen::LLT<matrix> const& whole, vector const& right,
              std::vector<bool> const& is_signed, std::vector<bool> is_held)
       : normal_(normal),
@@ -51,7 +53,7 @@ class active_set {
  private:
   double& value(std::size_t i) { return values_[static_cast<Eigen::Index>(i)]; }
 
-  /// From the solution that may be negative: mostly it already says which unknowns are zero.
+  /// Starts from the solution without constraints, which mostly shows already which unknowns are 0.
   void start() {
     values_ = solve_free();
     for (std::size_t i = 0; i < is_free_.size(); ++i) {
@@ -76,7 +78,7 @@ class active_set {
     return all;
   }
 
-  /// Of the unknowns that are held at zero, the one that would lessen the rest fastest.
+  /// Returns the unknown fixed at 0 that would reduce the residual fastest.
   std::optional<std::size_t> steepest(double tolerance) const {
     vector const slope = right_ - normal_ * values_;
     std::optional<std::size_t> best;
@@ -88,7 +90,7 @@ class active_set {
     return best;
   }
 
-  /// Goes towards the solution of the free ones, as far as none becomes negative.
+  /// Moves towards the solution of the free unknowns until one would become negative, and repeats.
   void settle() {
     while (true) {
       vector const target = solve_free();
@@ -152,7 +154,7 @@ std::vector<std::vector<double>> nonnegative_fit::solve() {
   vector scale = normal.diagonal();
   for (auto& s : scale) s = s > 0 ? 1 / std::sqrt(s) : 0;
   matrix even = scale.asDiagonal() * normal * scale.asDiagonal();
-  even.diagonal().setConstant(1 + ridge);  // a column without rows, too
+  even.diagonal().setConstant(1 + ridge);  // also for a column without rows
   Eigen::LLT<matrix> const whole(even);
   for (std::size_t r = 0; r < right_sides_; ++r) {
     Eigen::Map<vector const> const product(product_.data() + r * unknowns_, n);
@@ -162,7 +164,7 @@ std::vector<std::vector<double>> nonnegative_fit::solve() {
     vector const found = scale.cwiseProduct(free.solve());
     std::copy(found.begin(), found.end(), solutions[r].begin());
   }
-  if (!inverse_.empty()) return solutions;  // of these rows already
+  if (!inverse_.empty()) return solutions;  // already computed for these rows
   inverse_.resize(unknowns_ * unknowns_);
   Eigen::Map<matrix> inverse(inverse_.data(), n, n);
   inverse = scale.asDiagonal() * whole.solve(matrix::Identity(n, n)) * scale.asDiagonal();

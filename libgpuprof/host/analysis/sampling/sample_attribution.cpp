@@ -12,7 +12,7 @@
 namespace gpuprof::host {
 namespace {
 
-/// A mean weighted by time, and how far values lie from it.
+/// A time-weighted mean and the spread of the values.
 struct weighted_values {
   std::uint64_t count = 0;
   double weight = 0, sum = 0, squares = 0;
@@ -27,13 +27,12 @@ struct weighted_values {
   double deviation() const noexcept { return std::sqrt(std::max(0.0, squares / weight)); }
 };
 
-/// What clocks said while each kind of work ran.
+/// Sets the clock figures of each kind of work.
 ///
-/// Clocks run whatever works, so none of what they count is due to the work: their mean over the
-/// time that it ran.
+/// Clocks run with or without work, so the figure is their mean over the time that the work ran.
 ///
-/// The spread of the values stands for the error: clocks change slower than samples come, so more
-/// of them say no more.
+/// The error is the spread of the values: clocks change slower than samples come, so more samples
+/// do not make it smaller.
 void average_clocks(sample_series const& samples, device_work const& work, figure_grid& figures) {
   std::vector<std::uint32_t> columns;
   for (std::uint32_t c = 0; c < samples.columns(); ++c)
@@ -61,9 +60,9 @@ void average_clocks(sample_series const& samples, device_work const& work, figur
     }
 }
 
-/// 128 MiB of values, and what belongs to them: a minute of ten metrics every 20 us.
+/// 128 MiB of values plus their intervals: a minute of ten metrics every 20 us.
 constexpr std::uint64_t max_values = std::uint64_t{1} << 25;
-/// Far more than a GPU counts at once. Beyond them metrics are not looked at.
+/// Much more than a GPU can count at once. Further metrics are ignored.
 constexpr std::size_t max_metrics = 256;
 
 }  // namespace
@@ -78,7 +77,7 @@ void sample_attribution::define(metric_record const& metric, std::string_view na
   if (!metric.sampled) return;
   auto const name_place = figures_.define(name);
   auto& of = device_of(metric.device);
-  // Sampling that starts again may define its metrics again.
+  // Metrics may be defined again when sampling restarts.
   for (std::uint32_t column = 0; column < of.names.size(); ++column)
     if (of.names[column] == name_place) {
       places_[metric.metric] = {&of, column};
@@ -130,7 +129,7 @@ void sample_attribution::see(memset_record const& fill) {
 
 void sample_attribution::attribute(std::set<shape_id> const& without_tensor) {
   for (auto& [id, of] : devices_) attribute(*of, without_tensor);
-  devices_.clear();  // the figures are all that is asked for
+  devices_.clear();  // only the figures are needed from here on
   places_.clear();
 }
 
@@ -154,7 +153,7 @@ void sample_attribution::attribute(device& of, std::set<shape_id> const& without
   keep(of, figures, without);
 }
 
-/// Of kernels without tensor instructions: no samples can say otherwise.
+/// Sets tensor-core figures to 0 for kernels without tensor instructions, whatever the samples say.
 void sample_attribution::set_what_is_known(device const& of,
                                            std::vector<bool> const& is_without_tensor,
                                            figure_grid& figures) {
@@ -167,7 +166,7 @@ void sample_attribution::set_what_is_known(device const& of,
   }
 }
 
-/// Kinds that differ in length alone are one workload.
+/// Stores the figures; kinds that differ only in length are one workload.
 void sample_attribution::keep(device const& of, figure_grid const& figures,
                               std::vector<no_figure> const& without) {
   auto const kinds = of.work.kinds();

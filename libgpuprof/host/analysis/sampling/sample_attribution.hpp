@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says from samples of whole GPUs what the launches of each workload counted.
+// Derives from samples of whole GPUs what the launches of each workload counted.
 #pragma once
 
 #include "host/analysis/sampling/attribution_steps.hpp"
@@ -14,27 +14,28 @@
 
 namespace gpuprof::host {
 
-/// What there was to go by.
+/// The amount of data used, and the reasons for missing figures.
 struct sampling_facts {
   std::uint64_t windows = 0, intervals = 0, overflows = 0;
-  std::uint64_t not_recorded = 0;    // intervals in which work may have run that has no record
-  std::uint64_t not_taken = 0;       // values for which there is no room
-  std::uint64_t not_told_apart = 0;  // workloads that always ran together with others
+  std::uint64_t not_recorded = 0;    // intervals in which work without a record may have run
+  std::uint64_t not_taken = 0;       // values dropped for lack of room
+  std::uint64_t not_told_apart = 0;  // workloads that always ran with the same other work
   std::uint64_t too_few = 0;         // workloads with too few samples
-  std::uint64_t too_many = 0;        // workloads beyond those that can be told apart at once
-  double unseen = 0;  // see unseen_activity(), of the GPU with most; 0: none, or not known
+  std::uint64_t too_many = 0;        // workloads beyond the maximum for one fit
+  // see unseen_activity(); of the GPU with the highest value; 0: none, or not known
+  double unseen = 0;
 };
 
-/// Feed captures, definitions, windows and samples first, then end_samples(), then all GPU work,
-/// then attribute().
+/// The caller must add captures, definitions, windows and samples first, then call end_samples(),
+/// add all GPU work and call attribute().
 class sample_attribution {
  public:
   static constexpr std::size_t usual_max_unknowns = 900;
-  /// See tell_apart() for the unknowns.
+  /// tell_apart() describes the unknowns.
   explicit sample_attribution(std::size_t max_unknowns = usual_max_unknowns)
       : max_unknowns_(max_unknowns) {}
 
-  /// When launches were recorded, in order of time; see recorded_time.
+  /// Adds a time in which launches were recorded, in order of time; see recorded_time.
   void add_capture(timestamp_ns start, timestamp_ns end) { recorded_.add_capture(start, end); }
   void end_is_unsure(duration_ns length) { recorded_.end_is_unsure(length); }
   /// Ignores metrics that are read around launches.
@@ -43,14 +44,14 @@ class sample_attribution {
   void add(sample_record const& sample);
   void end_samples();
 
-  /// As the launches are counted elsewhere: see workload_times.
+  /// `workload` as counted in workload_times.
   void see(kernel_record const& kernel, workload_id const& workload) {
     see_launch(kernel, workload);
   }
   void see(graph_record const& graph, workload_id const& workload) { see_launch(graph, workload); }
   void see(copy_record const& copy);
   void see(memset_record const& fill);
-  /// `without_tensor`: kernels that cannot use the tensor cores.
+  /// `without_tensor`: kernels that have no tensor-core instructions.
   void attribute(std::set<shape_id> const& without_tensor = {});
 
   bool has_samples() const noexcept { return facts_.intervals > 0; }
@@ -62,7 +63,7 @@ class sample_attribution {
     sample_series samples;
     device_work work{samples};
     recorded_time recorded;
-    std::vector<std::uint32_t> names;  // places among the figures, by column
+    std::vector<std::uint32_t> names;  // index among the figures, by column
   };
   struct place {
     device* of = nullptr;
@@ -82,11 +83,12 @@ class sample_attribution {
   void keep(device const& of, figure_grid const& figures, std::vector<no_figure> const& without);
 
   std::size_t max_unknowns_;
-  recorded_time recorded_;                                // without work
-  std::map<device_id, std::unique_ptr<device>> devices_;  // each refers to its own parts
+  recorded_time recorded_;  // template without work
+  // each holds references to its own members
+  std::map<device_id, std::unique_ptr<device>> devices_;
   std::map<metric_id, place> places_;
   sampled_figures figures_;
-  std::uint64_t places_taken_ = 0;  // of all devices
+  std::uint64_t places_taken_ = 0;  // over all devices
   sampling_facts facts_;
 };
 

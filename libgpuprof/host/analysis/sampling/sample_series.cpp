@@ -9,7 +9,7 @@ namespace gpuprof::host {
 namespace {
 
 constexpr float nothing = std::numeric_limits<float>::quiet_NaN();
-// Intervals whose ends lie closer than this share of their length have no gap between them.
+// If neighboring ends differ by less than this share of the interval, there is no gap.
 constexpr double negligible_gap = 0.05;
 constexpr std::int64_t max_interval_ns = 10'000'000'000;
 
@@ -36,7 +36,7 @@ std::optional<std::uint32_t> sample_series::interval_of(metric_column& of, std::
 
 bool sample_series::add(std::uint32_t column, timestamp_ns start, duration_ns duration,
                         double value, std::uint64_t max_places) {
-  // A damaged file may hold anything.
+  // A damaged file may contain anything.
   if (duration.value <= 0 || duration.value > max_interval_ns) return true;
   if (start.value > std::numeric_limits<std::uint64_t>::max() / 2) return true;
   if (!std::isfinite(value) || std::abs(value) > std::numeric_limits<float>::max()) return true;
@@ -67,7 +67,7 @@ void sample_series::finish() {
   typical_ = static_cast<double>(*middle);
 }
 
-/// In order of time; what overlaps the one before it is left out.
+/// Sorts intervals by time and drops any that overlap the one before.
 void sample_series::sort() {
   std::vector<std::uint32_t> order(intervals_.size());
   std::iota(order.begin(), order.end(), 0u);
@@ -85,7 +85,7 @@ void sample_series::sort() {
   arrange(order);
 }
 
-/// Intervals and their values, by the places they had.
+/// Reorders intervals and their values; `order` holds the old indices.
 void sample_series::arrange(std::vector<std::uint32_t> const& order) {
   std::vector<sample_interval> sorted;
   sorted.reserve(order.size());
@@ -144,7 +144,7 @@ std::optional<std::size_t> sample_series::at(std::uint64_t moment) const noexcep
       [](std::uint64_t m, sample_interval const& interval) { return m < interval.start; });
   if (after == intervals_.begin()) return std::nullopt;
   auto const found = static_cast<std::size_t>(after - intervals_.begin()) - 1;
-  // The next one begins where this one ends, give or take.
+  // A small gap to the next interval counts as part of this one.
   bool const is_inside = moment < intervals_[found].end ||
                          (found + 1 < intervals_.size() && are_joined(found, found + 1));
   return is_inside ? std::optional(found) : std::nullopt;
@@ -160,7 +160,8 @@ bool sample_series::touches(std::uint64_t start, std::uint64_t end) const noexce
 void recorded_time::add_capture(timestamp_ns start, timestamp_ns end) {
   if (is_all_time_) captures_.clear();
   is_all_time_ = false;
-  if (!captures_.empty() && start.value < captures_.back().end) return;  // of a damaged file
+  // happens only in damaged files
+  if (!captures_.empty() && start.value < captures_.back().end) return;
   if (end > start) captures_.push_back({start.value, end.value});
 }
 

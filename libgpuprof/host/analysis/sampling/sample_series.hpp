@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counters of one GPU in intervals of time, aligned: a row of values for each interval; and in
-// which of them all that the GPU did has a record.
+// The counters of one GPU over time: a row of values for each interval. Also finds the intervals in
+// which all GPU work has records.
 #pragma once
 
 #include "base/time.hpp"
@@ -21,20 +21,20 @@ struct sample_interval {
   double ns() const noexcept { return static_cast<double>(end - start); }
 };
 
-/// Rows come in blocks of one metric, in any order. Values are kept with seven digits, more than
-/// counters repeat to: memory is 4 bytes for each and some 60 for an interval.
+/// Rows come in blocks of one metric, in any order. Values have seven digits, more than counters
+/// reproduce. Uses 4 bytes per value and about 60 per interval.
 class sample_series {
  public:
-  /// A further column.
+  /// Adds a column and returns its index.
   std::uint32_t define(std::string_view metric);
-  /// False where it would take more than so many places for values; see places().
+  /// Returns false if the value would need more than `max_places` places; see places().
   bool add(std::uint32_t column, timestamp_ns start, duration_ns duration, double value,
            std::uint64_t max_places = ~std::uint64_t{0});
-  /// Intervals times columns that have any value: however few values there are, that is memory.
+  /// Number of intervals times columns with any value. Missing values need memory too.
   std::uint64_t places() const noexcept { return intervals_.size() * used_columns_; }
-  /// Puts the intervals in order of time. Nothing but questions and keep() may follow.
+  /// Sorts the intervals by time. After that, only const functions and keep() may be called.
   void finish();
-  /// Forgets all other intervals; returns how many. `holds`: of a sample_interval.
+  /// Drops all intervals for which `holds` is false. Returns the number of dropped ones.
   template <class Holds>
   std::size_t keep(Holds holds) {
     std::vector<std::uint32_t> kept;
@@ -49,34 +49,34 @@ class sample_series {
   std::size_t columns() const noexcept { return columns_.size(); }
   std::span<sample_interval const> intervals() const noexcept { return intervals_; }
   sampled_metric const& metric(std::uint32_t column) const noexcept { return columns_[column].use; }
-  /// Median length of the intervals in ns; 0 when there are none.
+  /// Median length of the intervals in ns; 0 if there are none.
   double typical_interval() const noexcept { return typical_; }
 
-  /// The value made an amount that adds up over time; NaN where there is none.
+  /// Returns the value as an amount that adds up over time, or NaN if there is none.
   double amount(std::size_t sample, std::uint32_t column) const noexcept;
-  /// The amount that sums of a mean over active cycles are to be divided by.
+  /// Returns the divisor for sums of means over active cycles.
   double active_cycles(std::size_t sample) const noexcept;
-  /// Of that; only where there is a mean over active cycles that adds up.
+  /// Its column. Call only if a mean over active cycles adds up.
   std::uint32_t active_cycles_column() const noexcept { return *active_; }
-  /// Whether it can be told at all what belongs to whom.
+  /// Returns true if values of this column can be attributed to work.
   bool adds_up(std::uint32_t column) const noexcept;
 
-  /// The interval that holds this moment.
+  /// Returns the interval that contains this moment.
   std::optional<std::size_t> at(std::uint64_t moment) const noexcept;
-  /// Whether there is no gap from one interval to the other.
+  /// Returns true if there is no gap between the two intervals.
   bool are_joined(std::size_t first, std::size_t last) const noexcept {
     return run_[first] == run_[last];
   }
-  /// Whether the stretch shares a moment with an interval.
+  /// Returns true if an interval overlaps this time.
   bool touches(std::uint64_t start, std::uint64_t end) const noexcept;
 
  private:
   struct metric_column {
     sampled_metric use;
-    std::vector<float> values;  // by interval; none at all where nothing was added
-    std::size_t next = 0;       // where the next row of a block belongs, most likely
+    std::vector<float> values;  // by interval; empty if nothing was added
+    std::size_t next = 0;       // likely index of the next row of a block
   };
-  /// nullopt where there is no room for a further one.
+  /// Returns nullopt if there is no room for another interval.
   std::optional<std::uint32_t> interval_of(metric_column& of, std::uint64_t start,
                                            std::uint64_t end, bool has_room);
   void sort();
@@ -92,28 +92,29 @@ class sample_series {
   double typical_ = 0;
 };
 
-// When all that a GPU did has a record: in the captures, from the first work in each to the last.
+// Finds the time in which all GPU work has records: from the first to the last work of each
+// capture.
 
-/// Samples go on after a capture has ended, and programs are killed. What runs then is recorded
-/// nowhere; taken for idle time, or given to what ran just before, it would spoil both.
+/// Sampling goes on after a capture has ended, and programs are killed. Work without records would
+/// be counted as idle time or as the work before it.
 class recorded_time {
  public:
-  /// Stretches of time in which launches were recorded; without any, all time.
+  /// Adds a time in which launches were recorded. Without any, all time counts.
   void add_capture(timestamp_ns start, timestamp_ns end);
-  /// Records of the last so many ns before the last one may be missing.
+  /// Records of the last `length` ns before the last one may be missing.
   void end_is_unsure(duration_ns length) { unsure_end_ = length; }
 
-  /// Work with a record; after all captures.
+  /// Adds work with a record. Call after all captures.
   void see(timestamp_ns start, duration_ns duration);
-  /// After all work: whether nothing that ran in this interval lacks a record.
+  /// Returns true if all work in this interval has records. Call after all work.
   bool holds(sample_interval const& interval) const;
 
  private:
   struct stretch {
     std::uint64_t start = 0, end = ~std::uint64_t{0};
-    std::uint64_t first = ~std::uint64_t{0}, last = 0;  // moments of work
+    std::uint64_t first = ~std::uint64_t{0}, last = 0;  // first start and last end of work
   };
-  /// The index of the capture; as many as there are: none.
+  /// Returns the index of the capture, or captures_.size() if there is none.
   std::size_t at(std::uint64_t moment) const;
 
   std::vector<stretch> captures_{stretch{}};  // in order

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goes through the samples of a GPU in order of time, each with the work that ran in it.
+// Visits the samples of a GPU in order of time, each with the work that ran in it.
 #pragma once
 
 #include "host/analysis/sampling/device_work.hpp"
@@ -10,22 +10,22 @@
 
 namespace gpuprof::host {
 
-/// A piece of work in a sample.
+/// The part of an item that ran in one sample.
 struct work_part {
   work_item const* item = nullptr;
   double ns = 0;                           // in the sample
-  double before = 0;                       // ns of the item before it
-  bool is_begun = false, is_left = false;  // in an earlier sample, to a later one
+  double before = 0;                       // ns of the item before this sample
+  bool is_begun = false, is_left = false;  // begins in an earlier sample, ends in a later one
 
   int cuts() const noexcept { return is_begun + is_left; }
-  /// Of the item, 0 to 1.
+  /// As a share of the item, 0 to 1.
   double share() const noexcept { return ns / length(); }
   double share_before() const noexcept { return before / length(); }
   double length() const noexcept { return static_cast<double>(item->length()); }
 };
 
-/// take(sample, parts, busy): the index; what ran in it, in order of start; ns in which anything
-/// did.
+/// Calls take(sample, parts, busy) with the index, the work in it in order of start, and the ns in
+/// which any work ran.
 template <class Take>
 void sweep_samples(sample_series const& samples, device_work const& work, Take take) {
   auto const items = work.items();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What samples in time say of the launches of a workload.
+// A value of a workload's launches that was derived from samples.
 #pragma once
 
 #include <cstdint>
@@ -8,26 +8,27 @@
 
 namespace gpuprof::host {
 
-/// As a share. Kernels are never alike to the last count, and the ends of records are off by as
-/// much as work may overlap: so much of a figure is not sure, however many samples there are.
+/// As a share. Kernels never count exactly alike, and record ends are off by up to clock_slack_ns,
+/// so this part of a figure stays uncertain with any number of samples.
 inline constexpr double least_doubt = 0.002;
 
-/// Of amounts the mean of a launch; of rates and percentages that over its time or active cycles.
+/// For amounts, the mean per launch; for rates and percentages, the mean over its time or active
+/// cycles.
 struct sampled_figure {
   double mean = 0;
-  double error = 0;            // a standard error, what is not known at the edges included
-  std::uint64_t launches = 0;  // that it is from
-  bool is_fitted = false;      // shared samples were told apart by least squares
-  double doubt = 0;            // of the error: what more samples do not lessen
+  double error = 0;            // one standard error, including what is not known at the edges
+  std::uint64_t launches = 0;  // launches used
+  bool is_fitted = false;      // from a least-squares fit of shared samples
+  double doubt = 0;            // the part of `error` that more samples do not reduce
 };
 
-/// Half of it may be error, or a tenth of what the GPU does in that time while it works (`usual`):
-/// one that mostly waits for its program does next to nothing on average over all time.
+/// Accepts an error of up to half the value, or up to a tenth of `usual`, the GPU's amount in that
+/// time while it works. (An average over all time would be near 0 for a GPU that mostly waits.)
 constexpr bool says_something(double mean, double error, double usual) noexcept {
   return error <= 0.5 * mean || error <= 0.1 * usual;
 }
 
-/// By kind of work and column of the samples.
+/// Indexed by kind of work, then by column of the samples.
 using figure_grid = std::vector<std::vector<std::optional<sampled_figure>>>;
 
 }  // namespace gpuprof::host

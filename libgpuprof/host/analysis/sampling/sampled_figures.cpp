@@ -11,7 +11,7 @@ double chance_of(sampled_figure const& figure) {
   return std::sqrt(std::max(0.0, figure.error * figure.error - figure.doubt * figure.doubt));
 }
 
-/// Chance is independent in different samples; what is in doubt in one is so in the next, too.
+/// Combines two figures: chance errors are independent, doubts are not.
 sampled_figure both(sampled_figure const& one, sampled_figure const& other) {
   auto const n = static_cast<double>(one.launches), m = static_cast<double>(other.launches);
   auto const all = n + m;

@@ -8,8 +8,7 @@ bool contains(std::string_view text, std::string_view part) noexcept {
   return text.find(part) != std::string_view::npos;
 }
 
-/// Whether the name is of an average or a sum, and ends so: sums of instances add up, extremes of
-/// them do not.
+/// True for averages and sums with this suffix: sums over instances add up, extremes do not.
 bool ends_additive(std::string_view name, std::string_view end) noexcept {
   if (!name.ends_with(end)) return false;
   name.remove_suffix(end.size());
@@ -17,7 +16,7 @@ bool ends_additive(std::string_view name, std::string_view end) noexcept {
 }
 
 summing summing_of(std::string_view name) noexcept {
-  // The highest of several counters, which may be another one in each interval.
+  // A throughput is the highest of several counters, possibly a different one in each interval.
   if (contains(name, "throughput")) return summing::never;
   if (ends_additive(name, "")) return summing::amount;
   if (ends_additive(name, ".per_second")) return summing::over_time;

@@ -20,7 +20,7 @@ sampling_cost::side sampling_cost::side_of(device_id device, timestamp_ns start,
                                            timestamp_ns end) const {
   auto const of_device = windows_.find(device);
   if (of_device == windows_.end())
-    return side::across;  // a GPU that is never sampled tells nothing
+    return side::across;  // nothing to compare on a GPU that is never sampled
   auto const after = of_device->second.lower_bound(end);
   if (after == of_device->second.begin()) return side::outside;
   auto const& [opened, closed] = *std::prev(after);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much longer kernels take while the GPU is sampled.
+// Computes how much longer kernels take while the GPU is sampled.
 #pragma once
 
 #include "host/analysis/workload_times.hpp"
@@ -11,11 +11,11 @@
 namespace gpuprof::host {
 
 struct sampling_price {
-  double ratio = 0;  // time inside windows to time outside, of the workload in the middle of all
+  double ratio = 0;  // time inside windows / time outside, weighted median over workloads
   std::uint64_t workloads = 0;
 };
 
-/// Feed all windows, then all kernels and graphs.
+/// The caller must add all windows first, then all kernels and graphs.
 class sampling_cost {
  public:
   void add(sampling_window_record const& window);
@@ -26,7 +26,7 @@ class sampling_cost {
       add(seen.workload, launch.device, launch.start, launch.start + launch.duration);
   }
 
-  /// nullopt when no workload ran often enough both inside and outside.
+  /// Returns nullopt if no workload ran often enough both inside and outside.
   std::optional<sampling_price> price() const;
 
  private:
@@ -41,7 +41,7 @@ class sampling_cost {
   void add(std::uint32_t workload, device_id device, timestamp_ns start, timestamp_ns end);
   side side_of(device_id device, timestamp_ns start, timestamp_ns end) const;
 
-  std::map<device_id, std::map<timestamp_ns, timestamp_ns>> windows_;  // end by start
+  std::map<device_id, std::map<timestamp_ns, timestamp_ns>> windows_;  // start -> end
   std::vector<compared> workloads_;
 };
 

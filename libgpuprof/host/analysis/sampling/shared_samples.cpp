@@ -13,22 +13,24 @@
 namespace gpuprof::host {
 namespace {
 
-// What tells kinds apart has to be well above what ends of records that are off make of the rows,
-// or the fit is of noise.
+// Limits for accepting a fit: the differences between kinds must be well above the errors of record
+// ends.
 constexpr double max_noise = 0.05;
 constexpr double max_inflation = 1e4;
 
-// Errors come from chunks of samples in a row, between which nothing is assumed to be alike.
+// Errors are computed from chunks of successive samples, which are treated as independent.
 constexpr std::size_t least_chunk = 16, max_chunks = 256;
-constexpr std::uint64_t enough_chunks = 4;  // more than the three in small_numbers()
+constexpr std::uint64_t enough_chunks = 4;  // more than the 3 that small_numbers() subtracts
 
-/// A metric that is fitted: its amounts, and for means over active cycles those cycles.
+/// A fitted metric: the right sides for its amounts and, for a mean over active cycles, for the
+/// cycles.
 struct fitted_metric {
   std::uint32_t column = 0;
-  std::size_t amounts = 0;                          // right side
-  std::optional<std::size_t> cycles;                // right side
-  double total = 0;                                 // of the amounts, in all used samples
-  std::vector<double> squares, of_cycles, product;  // of scores, summed over chunks, by unknown
+  std::size_t amounts = 0;            // right side
+  std::optional<std::size_t> cycles;  // right side
+  double total = 0;                   // sum of the amounts over all used samples
+  // sums of score products over chunks, by unknown
+  std::vector<double> squares, of_cycles, product;
 };
 
 /// Fits the metrics that have values in the same samples.
@@ -78,7 +80,8 @@ class sample_fit {
     for (auto const& metric : metrics_)
       if (auto const found = figure(kind, metric)) {
         auto& known = figures[metric.column];
-        // Launches that had the GPU to themselves need no model, unless their edges are unsure.
+        // Keeps the figures of launches that had the GPU to themselves, unless the fit is at least
+        // twice as sure.
         if (!known || found->error < known->error / 2) known = found;
       }
   }
@@ -93,7 +96,7 @@ class sample_fit {
                   });
   }
 
-  /// False where a value is missing.
+  /// Returns false if a value is missing.
   bool read_right(std::size_t sample) {
     for (auto const& metric : metrics_) {
       auto const amount = right_[metric.amounts] = samples_.amount(sample, metric.column);
@@ -103,7 +106,8 @@ class sample_fit {
     return true;
   }
 
-  /// What is known needs no fit: the neighbors of such a kernel have what seems to be its own.
+  /// Fixes tensor metrics of kernels without tensor code at 0, else they would get amounts of their
+  /// neighbors.
   void hold_what_has_no_tensor_code() {
     for (auto const& metric : metrics_) {
       if (!samples_.metric(metric.column).of_tensor_cores) continue;
@@ -133,12 +137,12 @@ class sample_fit {
     });
   }
 
-  /// Least squares take too little of what they see in entries that are off: kernels beside each
-  /// other become alike. What is missing follows from the solution, and each round adds what is
-  /// missing for the one before. Where clocks alone tell unknowns apart, rounds would not come to
-  /// an end but grow, and put all others off: so what clocks add to the squares is added once more,
-  /// on both sides. That changes no end that there is, and bounds the growth to twice a round.
-  /// How far clocks are off is not known well: half of it stays in doubt.
+  /// Least squares underestimates entries with noise: neighboring kernels become too similar. The
+  /// missing part follows from the solution, so each round adds it for the previous solution. If
+  /// only the clock noise separates two unknowns, rounds would diverge; therefore the noise is
+  /// added to the matrix and once more to the right side. This keeps the limit and bounds the
+  /// growth to a factor of two per round. The noise is not known well, so half of the correction
+  /// counts as doubt.
   void correct_for_clocks() {
     constexpr int rounds = 3;
     correction_ = solution_;
@@ -160,7 +164,8 @@ class sample_fit {
         correction_[r][j] = solution_[r][j] - correction_[r][j];
   }
 
-  /// Terms that say nothing of any metric make the others less sure: they go, and all is done anew.
+  /// Drops terms that are not significant for any metric, because they increase the error of the
+  /// others, and fits again.
   void leave_out_noise() {
     constexpr double clearly = 4;  // standard errors
     auto const n = columns_.size();
@@ -180,8 +185,8 @@ class sample_fit {
     solution_ = fit_->solve();
   }
 
-  /// What the finest term of how unevenly kernels work changes in the solution, where there was no
-  /// room for further ones: what these would change is not known, but mostly less.
+  /// Computes how much the finest term changes the solution, for kinds without room for more terms.
+  /// This estimates the effect of the missing terms, which is mostly smaller.
   void leave_out_finest() {
     auto coarser = *fit_;
     for (std::uint32_t kind = 0; kind < work_.kinds().size(); ++kind) {
@@ -192,12 +197,13 @@ class sample_fit {
     finest_ = coarser.solve();
     for (std::size_t r = 0; r < right_.size(); ++r)
       for (std::size_t j = 0; j < columns_.size(); ++j) {
-        auto const with_all = solution_[r][j] - correction_[r][j];  // neither has the correction
+        // without the clock correction, as in the coarser fit
+        auto const with_all = solution_[r][j] - correction_[r][j];
         finest_[r][j] = with_all - finest_[r][j];
       }
   }
 
-  /// What each chunk alone would change in the solution: the scores of the sandwich estimator.
+  /// Computes each chunk's influence on the solution: the scores of the sandwich estimator.
   void score() {
     auto const n = columns_.size();
     for (auto& metric : metrics_) {
@@ -254,8 +260,8 @@ class sample_fit {
     return out;
   }
 
-  /// By how much squares of errors are larger than scores say: unknowns follow the few samples they
-  /// have, and how far a few chunks lie apart is not well known (Student's t).
+  /// Factor by which squared errors exceed the scores: the fit adapts to the few samples of an
+  /// unknown, and a few chunks do not show their spread well (Student's t).
   double small_numbers(std::uint32_t kind) const {
     auto const chunks = static_cast<double>(chunks_[columns_.of(kind)]);
     auto const own = static_cast<double>(columns_.samples_of(kind));
@@ -266,7 +272,7 @@ class sample_fit {
 
   std::optional<sampled_figure> figure(std::uint32_t kind, fitted_metric const& metric) const {
     auto const j = columns_.of(kind);
-    if (fit_->is_held(metric.amounts, j)) return std::nullopt;  // it is known without a fit
+    if (fit_->is_held(metric.amounts, j)) return std::nullopt;  // known without a fit
     auto const few = small_numbers(kind);
     auto const& of = work_.kinds()[kind];
     auto const amount = solution_[metric.amounts][j];
@@ -307,18 +313,19 @@ class sample_fit {
   std::vector<bool> const& without_tensor_;
   clock_blur blur_;
   std::vector<fitted_metric> metrics_;
-  std::vector<double> right_;  // of a sample
+  std::vector<double> right_;  // values of the current sample
   std::optional<nonnegative_fit> fit_;
-  std::vector<std::vector<double>> solution_;    // by right side
-  std::vector<double> squares_;                  // by right side: of its values
-  std::vector<std::vector<double>> correction_;  // as solution_: what of it is for the clocks
-  std::vector<std::vector<double>> finest_;      // and for the finest terms
-  std::vector<std::uint64_t> chunks_;            // by unknown: those that mention it
+  std::vector<std::vector<double>> solution_;  // by right side
+  std::vector<double> squares_;                // by right side: sum of squared values
+  // indexed like `solution_`: the part from the clock correction
+  std::vector<std::vector<double>> correction_;
+  std::vector<std::vector<double>> finest_;  // the part from the finest terms
+  std::vector<std::uint64_t> chunks_;        // by unknown: number of chunks that contain it
   std::size_t rows_ = 0;
-  double busy_ns_ = 0;  // of the samples: anything ran
+  double busy_ns_ = 0;  // time in used samples in which any work ran
 };
 
-/// Metrics that have values in the same samples, together: they share their equations.
+/// Groups metrics that have values in the same samples, because they can share one fit.
 std::vector<std::vector<std::uint32_t>> alike(sample_series const& samples) {
   std::map<std::vector<bool>, std::vector<std::uint32_t>> groups;
   for (std::uint32_t c = 0; c < samples.columns(); ++c) {

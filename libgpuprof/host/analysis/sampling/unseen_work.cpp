@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::size_t fewest_samples = 50;
 
-/// The column of cycles a second, whether there is work or not; as many as there are: none.
+/// Returns the column of clock cycles per second, which run with or without work, or columns() if
+/// there is none.
 std::uint32_t clock_column(sample_series const& samples) {
   std::uint32_t column = 0;
   auto const is_clock = [&] {

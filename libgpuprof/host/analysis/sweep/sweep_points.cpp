@@ -10,7 +10,7 @@
 namespace gpuprof::host {
 namespace {
 
-/// Of the points that have a figure.
+/// Mean and range of the points that have the value.
 struct mean_of {
   double sum = 0, least = 0, greatest = 0;
   std::uint32_t count = 0;
@@ -30,7 +30,7 @@ struct mean_of {
   }
 };
 
-/// Numbers each size, and each label that is none, in the order in which they first come.
+/// Numbers sizes, and labels that are not numbers, in order of first appearance.
 class numbered_sizes {
  public:
   std::size_t number_of(sweep_point const& point) {
@@ -44,10 +44,10 @@ class numbered_sizes {
   std::map<std::string_view, std::size_t> labels_;
 };
 
-/// What most of them say; of several, the first.
+/// Returns the most common value. If there are several, returns the first.
 template <class Value, class Get>
 Value commonest(std::span<sweep_point const* const> points, Get get) {
-  std::vector<std::pair<Value, std::size_t>> times;  // few: there are few values
+  std::vector<std::pair<Value, std::size_t>> times;  // few different values
   for (auto const* point : points) {
     auto const value = get(*point);
     auto const known = std::find_if(times.begin(), times.end(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts the time of one GPU into stretches in which the same kinds of work ran, and gaps.
+// Divides the time of one GPU into stretches with the same kinds of work, and gaps.
 #pragma once
 
 #include "host/analysis/timeline/gpu_item.hpp"
@@ -12,35 +12,37 @@
 
 namespace gpuprof::host {
 
-/// In which some work ran.
+/// A time in which some work ran.
 struct busy_stretch {
   timestamp_ns begin, end;
   time_bucket bucket{};
-  gpu_item const& of;  // of those that ran the first to begin
+  gpu_item const& of;  // of the running items, the one that started first
 };
 
-/// In which none did.
+/// A time in which no work ran.
 struct idle_gap {
   timestamp_ns begin, end;
-  gpu_item const* after;  // what ended it; null: the window ended
-  bool is_first;          // nothing has run before it
+  gpu_item const* after;  // the item that ended the gap; null: the window ended
+  bool is_first;          // no work ran before it
 };
 
 /// An item that has ended.
 struct ended_item {
   gpu_item item;
-  /// Kernels: no other kernel ran; communication: no kernel; transfers: nothing else.
+  /// For kernels: time without another kernel; communication: without any kernel; transfers:
+  /// without any other work.
   double alone_ns = 0;
 };
 
-/// Feed items in order of their start; what lies outside of the window is cut off. A sink takes
-/// each of the three above. An item costs no more than the logarithm of what runs beside it.
+/// The caller must add items in order of start; time outside of the window is cut off. A sink takes
+/// each of the three types above. The cost per item grows with the logarithm of the concurrent
+/// items.
 class device_sweep {
  public:
   device_sweep(timestamp_ns window_begin, timestamp_ns window_end)
       : cursor_(window_begin), window_end_(window_end) {}
 
-  /// Tells the sink all that is settled up to the item's start.
+  /// Passes everything that is settled up to the item's start to the sink.
   template <class Sink>
   void add(gpu_item const& item, Sink&& sink) {
     advance(std::min(item.start, window_end_), &item, sink);
@@ -49,21 +51,22 @@ class device_sweep {
   template <class Sink>
   void finish(Sink&& sink) {
     advance(window_end_, nullptr, sink);
-    while (!ends_.empty()) retire_first(sink);  // cut off by the end of the window
+    while (!ends_.empty()) retire_first(sink);  // the window ends before these items
   }
 
  private:
   static constexpr std::uint32_t none = 0xffff'ffff;
   struct running_item {
     gpu_item item;
-    double could_be_alone_ns = 0;                // of its kind, when it began
-    std::uint32_t before = none, behind = none;  // in order of their start
+    double could_be_alone_ns = 0;                // sum of its kind when the item started
+    std::uint32_t before = none, behind = none;  // in order of start
   };
   struct end_of_item {
     timestamp_ns end;
-    std::uint64_t number = 0;  // in order of their start
+    std::uint64_t number = 0;  // in order of start
     std::uint32_t slot = 0;
-    /// For heaps: the first to end is on top, of several the first to begin.
+    /// Order for heaps: the first item to end is on top; if several end together, the first to
+    /// start.
     friend bool operator<(end_of_item const& a, end_of_item const& b) noexcept {
       return a.end != b.end ? a.end > b.end : a.number > b.number;
     }
@@ -101,7 +104,7 @@ class device_sweep {
     std::push_heap(ends_.begin(), ends_.end());
     ++counts_[index(item.kind)];
   }
-  /// The first to end.
+  /// Removes the item that ends first.
   template <class Sink>
   void retire_first(Sink& sink) {
     std::pop_heap(ends_.begin(), ends_.end());
@@ -121,8 +124,8 @@ class device_sweep {
     return static_cast<std::size_t>(kind);
   }
   std::uint32_t count(item_kind kind) const noexcept { return counts_[index(kind)]; }
-  /// Where one kernel runs, each that runs is alone; and so on: so that one sum for each kind tells
-  /// of all items, as what it grew by while they ran.
+  /// Adds to one sum per kind. While exactly one kernel runs, it runs alone (the other kinds follow
+  /// similar rules), so the growth of the sum during an item is its time alone.
   void note_alone(double ns) noexcept {
     auto const kernels = count(item_kind::compute);
     if (kernels == 1) could_be_alone_ns_[index(item_kind::compute)] += ns;
@@ -137,13 +140,13 @@ class device_sweep {
   }
 
   timestamp_ns cursor_, window_end_;
-  std::vector<running_item> slots_;           // as many as ran at once
-  std::vector<std::uint32_t> free_;           // of these
-  std::vector<end_of_item> ends_;             // of what runs: a heap
-  std::uint32_t first_ = none, last_ = none;  // of what runs, in order of their start
+  std::vector<running_item> slots_;           // as many as the maximum of concurrent items
+  std::vector<std::uint32_t> free_;           // unused slots
+  std::vector<end_of_item> ends_;             // ends of running items: a heap
+  std::uint32_t first_ = none, last_ = none;  // running items, in order of start
   std::uint64_t number_ = 0;
   std::array<std::uint32_t, 3> counts_{};
-  std::array<double, 3> could_be_alone_ns_{};  // whole numbers
+  std::array<double, 3> could_be_alone_ns_{};  // only whole numbers
   bool any_ended_ = false;
 };
 

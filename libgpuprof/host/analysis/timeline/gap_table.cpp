@@ -8,13 +8,14 @@
 namespace gpuprof::host {
 namespace {
 
-/// A thread that pauses for longer between two launches than so many usual distances is doing
-/// something else than launching.
+/// If a thread pauses between two launches for longer than this many usual distances, it does
+/// something other than launching.
 constexpr double usual_distances = 4;
-/// Even Python gets from one launch to the next in less; where launches are rarer (a graph each
-/// step), the usual distance says nothing.
+/// Even Python needs less time between two launches. Used if launches are rare (a graph per step),
+/// because the usual distance says nothing then.
 constexpr double longest_launching_ns = 200'000;
-/// `.item()` is a copy that waits and a wait behind it: one wait, where the second begins so soon.
+/// `.item()` is a blocking copy followed by a wait. They count as one wait if the second starts
+/// within this time.
 constexpr double one_wait_ns = 20'000;
 
 double between(timestamp_ns from, timestamp_ns to) noexcept {
@@ -28,11 +29,11 @@ struct call_cover {
 };
 using covers = std::array<call_cover, call_kind_count>;
 
-/// How much of [from, to] the calls of each kind cover, and the wait that returned last in it.
+/// How much of [from, to] is covered by calls of each kind, and the last wait that returned in it.
 struct host_activity {
   covers of;
   host_call const* last_wait = nullptr;
-  timestamp_ns waited_from;  // the beginning of that, or of those right before it
+  timestamp_ns waited_from;  // start of that wait, or of the waits directly before it
 };
 
 host_activity activity_in(timestamp_ns from, timestamp_ns to, double skew,
@@ -59,22 +60,23 @@ host_activity activity_in(timestamp_ns from, timestamp_ns to, double skew,
   return found;
 }
 
-/// Without the wait the thread would have been ahead by as long as it waited: what it did for
-/// longer than that, and for longer than launching takes, emptied the queue in any case.
+/// Returns true if the queue was empty because of the wait. Without the wait the thread would be
+/// ahead by the waiting time; if it then worked for longer than that, and longer than launching
+/// takes, the queue was empty in any case.
 bool wait_emptied_the_queue(host_activity const& host, gpu_item const& after) noexcept {
   auto const wait = between(host.waited_from, host.last_wait->end);
   return between(host.last_wait->end, after.launched) <= std::max(longest_launching_ns, wait);
 }
 
-/// It started so long after its launch that something else than launching held it: some launches
-/// take twice as long as usual.
+/// True if it started so late after its launch that something else delayed it. Some launches take
+/// twice the usual time.
 bool is_late(gpu_item const& item, pace const& run) noexcept {
   auto const usual = item.of_graph ? std::max(run.usual_delay, run.graph_delay) : run.usual_delay;
   return between(item.launched, item.start) > 2 * usual + 2'000;
 }
 
-/// It started as soon after its launch as work does on an idle GPU: had it come earlier, it would
-/// have started earlier.
+/// True if it started as soon after its launch as on an idle GPU: an earlier launch would have
+/// meant an earlier start.
 bool came_just_in_time(gpu_item const& item, pace const& run) noexcept {
   return item.launched.value != 0 && between(item.launched, item.start) <= run.usual_delay + 1'000;
 }
@@ -83,17 +85,17 @@ timestamp_ns before(timestamp_ns moment, double ns) noexcept {
   return {moment.value - static_cast<std::uint64_t>(ns)};
 }
 
-/// Returning from the wait and starting the next work take longer while calls and work are
-/// recorded. What they take beyond the round trip of this machine without a profiler is not sure;
-/// none of it is where that was not measured.
+/// Recording makes the return from a wait and the start of the next work slower. Returns the time
+/// beyond this machine's round trip without a profiler, which may not be saved. All of it counts if
+/// the round trip was not measured.
 double not_sure_of_turnaround(host_call const& wait, timestamp_ns idle_from, gpu_item const& after,
                               pace const& run) noexcept {
   return std::max(
       0.0, between(idle_from, wait.end) + between(after.launched, after.start) - run.round_trip);
 }
 
-/// A launching call that loads its kernel lasts until that is done. Where calls that launch are not
-/// recorded, the next call of the thread tells that this one had returned.
+/// A launching call that loads its kernel lasts until the kernel is loaded. If launching calls are
+/// not recorded, the thread's next call shows that this one had returned.
 bool launch_may_have_loaded(gpu_item const& after, double late_ns,
                             std::deque<host_call> const& calls) noexcept {
   std::optional<timestamp_ns> next_call;
@@ -113,7 +115,7 @@ gap_cause blamed(time_bucket bucket, host_call const& call, double sure) {
   return {bucket, call.name, call.kind, sure};
 }
 
-/// Of calls that hold the thread, in the order in which one lies inside another.
+/// Calls that block the thread. A kind that may contain another comes after it.
 struct holding_kind {
   call_kind kind;
   time_bucket bucket;
@@ -137,7 +139,7 @@ gap_cause cause_of_gap(timestamp_ns begin, timestamp_ns end, gpu_item const& aft
   auto const idle_before_launch = between(begin, after.launched);
   if (is_late(after, run) && between(after.launched, begin) >= run.usual_delay)
     return {.bucket = time_bucket::dependency, .sure_ns = sure};
-  // A graph takes its time from the call to the start, and the GPU ran dry meanwhile.
+  // The graph was launched before the GPU ran out of work, and takes its time from call to start.
   if (after.of_graph && after.launched <= begin) return {.bucket = time_bucket::launch_bound};
 
   // A launching call may itself load the kernel, and last until the work starts.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a GPU had nothing to do, and idle time added up by this cause, the call behind it, the range
-// and the GPU.
+// Finds why a GPU was idle, and sums idle time by cause, call, range and GPU.
 #pragma once
 
 #include "host/analysis/range_tree.hpp"
@@ -18,39 +17,39 @@
 
 namespace gpuprof::host {
 
-// Why a GPU had nothing to do: decided by the work that ended the gap and by what the thread that
-// launched it did meanwhile.
+// Finds why a GPU was idle, from the work that ended the gap and from what its launching thread did
+// in the meantime.
 
-/// What is known of the thread that launched the work which ended a gap.
+/// Data on the thread that launched the work which ended a gap.
 struct launching_thread {
-  std::deque<host_call> const* calls;  // in order of their beginning
-  timestamp_ns previous_launch;        // before this one; 0: none
-  bool calls_recorded = false;         // blocking ones at least
-  bool is_first_of_kernel = false;     // libraries load a kernel when it is first launched
-  bool loads_data = false;             // it was in a range that loads data
-  bool is_between_steps = false;       // after the first step began, before the last ended, in none
+  std::deque<host_call> const* calls;  // in order of start
+  timestamp_ns previous_launch;        // launch before this one; 0: none
+  bool calls_recorded = false;         // at least blocking calls
+  bool is_first_of_kernel = false;     // libraries load a kernel at its first launch
+  bool loads_data = false;             // the thread was in a range that loads data
+  bool is_between_steps = false;       // between the first and the last step, but in none
 };
 
 struct gap_cause {
   time_bucket bucket{};
-  name_id call{};    // which the thread was in or came from; 0: none
-  call_kind kind{};  // of that
-  /// What it would be shorter without the wait or the call, and nothing else changed.
+  name_id call{};    // call that the thread was in or came from; 0: none
+  call_kind kind{};  // kind of `call`
+  /// Time saved without the wait or the call, if nothing else changes.
   double sure_ns = 0;
 };
 
-/// `begin` to `end`: in which the GPU was idle; `after` ended it.
+/// The GPU was idle from `begin` to `end`; `after` ended the gap.
 gap_cause cause_of_gap(timestamp_ns begin, timestamp_ns end, gpu_item const& after,
                        launching_thread const& thread, pace const& run);
 
 struct gap_key {
   time_bucket cause{};
   call_kind kind{};
-  bool reads_result = false;  // a few bytes, copied to the host just before
+  bool reads_result = false;  // a few bytes were copied to the host just before
   bool in_warm_up = false;
-  bool before_graph = false;  // what came then was a graph
+  bool before_graph = false;  // a graph ended the gap
   name_id call{};
-  std::optional<range_key> range;  // nothing: in none
+  std::optional<range_key> range;  // empty: outside any range
   device_id device{};
   friend auto operator<=>(gap_key const&, gap_key const&) = default;
 };
@@ -59,8 +58,8 @@ struct gap_sum {
   double idle_ns = 0, sure_ns = 0;
 };
 
-/// Times that the profiler took cut a gap into several: it is counted with the last, and its length
-/// is that of none.
+/// A part of a gap that was divided by the profiler's own times. The gap counts once, with its last
+/// part; only whole gaps count for the lengths.
 struct gap_piece {
   bool is_whole = true, is_last = true;
 };
@@ -76,9 +75,10 @@ class gap_table {
       lengths_[{key.call, key.device}].add(static_cast<std::uint64_t>(sure_ns));
   }
   std::map<gap_key, gap_sum> const& sums() const noexcept { return sums_; }
-  /// Of a line above, what is sure. The same allocation takes as long each time: where one takes
-  /// longer than the quickest twentieth of them, something else held it (the driver's lock while
-  /// this profiler sets up counters, another process), and may be gone in the next run.
+  /// Returns the part of a line's time that would surely be saved. The same allocation always takes
+  /// as long: if one takes longer than the fastest twentieth, something else delayed it (the
+  /// driver's lock while this profiler sets up counters, another process), which may not happen in
+  /// the next run.
   double sure_of(gap_key const& key, gap_sum const& sum) const {
     auto const known = lengths_.find({key.call, key.device});
     if (key.cause != time_bucket::allocation || known == lengths_.end()) return sum.sure_ns;
@@ -87,13 +87,14 @@ class gap_table {
   }
 
  private:
-  /// With CUPTI in the process cudaMalloc and cudaFree take longer: 226 us instead of 166 on an
+  /// cudaMalloc and cudaFree take longer with CUPTI in the process: 226 us instead of 166 on an
   /// H100.
   static constexpr double without_cupti = 0.7;
-  static constexpr double quick_share = 0.05;  // in a short run counters are at work most of it
+  static constexpr double quick_share = 0.05;  // low, as counters are active in most of a short run
   std::map<gap_key, gap_sum> sums_;
-  std::map<std::pair<name_id, device_id>, log_histogram> lengths_;  // of allocations
-  std::pair<gap_key const, gap_sum>* last_ = nullptr;  // gaps of one cause come in a row
+  std::map<std::pair<name_id, device_id>, log_histogram> lengths_;  // only of allocations
+  // gaps with the same cause often follow each other
+  std::pair<gap_key const, gap_sum>* last_ = nullptr;
 };
 
 }  // namespace gpuprof::host

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One piece of work of a GPU, whatever its kind, as the time ledger sees it.
+// One piece of GPU work of any kind, as the time ledger sees it.
 #pragma once
 
 #include "model/records.hpp"
@@ -16,10 +16,10 @@ struct gpu_item {
   context_id context{};
   thread_index thread{};  // 0: not seen
   item_kind kind{};
-  bool of_graph = false;              // launched with a graph, or a graph itself
-  bool is_copy = false;               // or a fill; a copy between GPUs is communication as well
-  std::uint32_t range = 0xffff'ffff;  // index into the range tree of the innermost one; no_range
-  std::uint32_t subject = 0;          // who made it up knows what: a kernel's shape
+  bool of_graph = false;              // part of a graph, or a whole graph
+  bool is_copy = false;               // a copy or fill; a copy between GPUs is communication too
+  std::uint32_t range = 0xffff'ffff;  // index of the innermost range, or no_range
+  std::uint32_t subject = 0;          // meaning depends on the creator: for a kernel, its shape
   correlation_id correlation{};
 };
 

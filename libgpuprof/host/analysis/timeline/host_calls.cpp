@@ -4,7 +4,8 @@
 namespace gpuprof::host {
 namespace {
 
-/// "ModuleLaunchKernel", "ExtLaunchKernel", "HostMalloc": CUDA's names lack the first word.
+/// Removes words that CUDA's names do not have: "ModuleLaunchKernel", "ExtLaunchKernel",
+/// "HostMalloc".
 std::string_view without_words_of_hip(std::string_view name) noexcept {
   for (std::string_view const word : {"Ext", "Hcc", "Module"})
     if (name.starts_with(word) && name.find("Launch") != std::string_view::npos)
@@ -13,8 +14,8 @@ std::string_view without_words_of_hip(std::string_view name) noexcept {
   return name;
 }
 
-/// Runtime and driver names share their verbs, and so do those of AMD: "cudaMemcpyAsync",
-/// "cuMemcpyHtoDAsync", "hipMemcpyAsync".
+/// Removes the prefix, because names of the runtime, the driver and HIP share their verbs:
+/// "cudaMemcpyAsync", "cuMemcpyHtoDAsync", "hipMemcpyAsync".
 std::string_view without_prefix(std::string_view name) noexcept {
   if (name.starts_with("cuda")) return name.substr(4);
   if (name.starts_with("hip")) return without_words_of_hip(name.substr(3));
@@ -45,7 +46,8 @@ call_kind kind_of_call(std::string_view full_name) noexcept {
                     "MemFree", "MemHostAlloc", "MemHostRegister", "MemHostUnregister", "MemCreate",
                     "MemMap", "MemUnmap", "MemRelease", "MemSetAccess", "MemAddressReserve",
                     "MemAddressFree", "MemPoolTrim"}))
-    return has(name, "Async") ? call_kind::other : call_kind::allocate;  // those wait for nobody
+    // asynchronous ones do not wait
+    return has(name, "Async") ? call_kind::other : call_kind::allocate;
   if (begins(name, {"ModuleLoad", "LibraryLoad", "ModuleUnload", "LibraryUnload", "LinkAdd",
                     "LinkComplete"}))
     return call_kind::load_module;

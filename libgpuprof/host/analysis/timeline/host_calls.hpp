@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a call of the CUDA API does to the thread that makes it; the recent calls of each thread.
+// Classifies calls of the CUDA API by their effect on the calling thread, and keeps the recent
+// calls of each thread.
 #pragma once
 
 #include "model/records.hpp"
@@ -15,23 +16,23 @@ namespace gpuprof::host {
 enum class call_kind : std::uint8_t {
   other,
   launch,         // kernels, asynchronous copies and fills, graphs
-  synchronize,    // waits for a stream, an event, a context
+  synchronize,    // waits for a stream, an event or a context
   blocking_copy,  // returns when the copy is done
-  allocate,       // and frees, registers
+  allocate,       // also frees and registers memory
   load_module,
   build_graph,
 };
 inline constexpr std::size_t call_kind_count = static_cast<std::size_t>(call_kind::build_graph) + 1;
 
-/// By name, with or without CUPTI's version suffix: "cudaMemcpy_v3020", "cuMemAlloc_v2".
+/// Takes the name with or without CUPTI's version suffix: "cudaMemcpy_v3020", "cuMemAlloc_v2".
 call_kind kind_of_call(std::string_view name) noexcept;
-/// The program waits for the GPU inside.
+/// Returns true if the program waits for the GPU in this call.
 inline bool is_wait(call_kind kind) noexcept {
   return kind == call_kind::synchronize || kind == call_kind::blocking_copy;
 }
-/// Copies or fills memory.
+/// Returns true for calls that copy or fill memory.
 bool copies_memory(std::string_view name) noexcept;
-/// Waits for all work of the device or context: "cudaDeviceSynchronize".
+/// Returns true for calls that wait for all work of the device or context: "cudaDeviceSynchronize".
 bool waits_for_whole_device(std::string_view name) noexcept;
 
 struct host_call {
@@ -39,10 +40,11 @@ struct host_call {
   name_id name{};
   call_kind kind{};
   bool copies = false;
-  timestamp_ns reach{};  // the latest end up to this call: one may lie inside of another
+  timestamp_ns reach{};  // latest end of all calls so far; calls may be nested
 };
 
-/// Feed calls in order of their beginning. Of each thread those are kept that may still matter.
+/// The caller must add calls in order of start. Keeps the calls of each thread that may still
+/// matter.
 class recent_calls {
  public:
   void add(thread_index thread, host_call const& call) {
@@ -53,15 +55,15 @@ class recent_calls {
     calls.push_back(call);
     calls.back().reach = std::max(before, call.end);
   }
-  /// The runtime calls the driver: one call of the program, with two records. Others may lie
-  /// between them: cudaMalloc loads modules first, then calls cuMemAlloc.
+  /// Returns true for the driver call inside a runtime call: both records are one call of the
+  /// program. Other calls may come between: cudaMalloc loads modules first, then calls cuMemAlloc.
   bool lies_in_one_of_its_kind(thread_index thread, host_call const& call) const {
     auto const& calls = of(thread);
     for (auto outer = calls.rbegin(); outer != calls.rend() && call.end <= outer->reach; ++outer)
       if (outer->kind == call.kind && call.end <= outer->end) return true;
     return false;
   }
-  /// Nobody asks any more about moments before this one.
+  /// Drops calls that ended before `moment`. No later query may ask for earlier times.
   void forget_before(thread_index thread, timestamp_ns moment) {
     auto const found = threads_.find(thread);
     if (found == threads_.end()) return;
@@ -76,7 +78,7 @@ class recent_calls {
  private:
   static constexpr std::size_t limit = 1 << 16, kept = 64;
   std::unordered_map<thread_index, std::deque<host_call>> threads_;
-  std::deque<host_call> none_;  // of a thread without calls
+  std::deque<host_call> none_;  // for threads without calls
 };
 
 }  // namespace gpuprof::host

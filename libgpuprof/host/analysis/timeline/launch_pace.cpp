@@ -6,11 +6,11 @@
 namespace gpuprof::host {
 namespace {
 
-constexpr std::int64_t clear_gap_ns = 20'000;  // the GPU had nothing to do
+constexpr std::int64_t clear_gap_ns = 20'000;  // the GPU was clearly idle
 constexpr std::int64_t clearly_queued_ns =
-    10'000;  // before its predecessor ended: above clock skew
+    10'000;  // before its predecessor ended: longer than the clock skew
 constexpr std::uint64_t enough = 20;
-constexpr double longest_delay = 50'000;  // beyond it something else held the work
+constexpr double longest_delay = 50'000;  // above this, something else delayed the work
 constexpr double longest_pause = 5'000;
 
 bool is_launched(gpu_item const& item) noexcept {
@@ -62,10 +62,11 @@ pace launch_pace::measured(double peak_delay) const {
     found.usual_delay = 1.5 * peak_delay;
   }
   if (graph_delays_.count() >= enough) found.graph_delay = *graph_delays_.quantile(0.5);
-  // Most pauses are those of the hardware; dependencies make some longer.
+  // Most pauses come from the hardware; dependencies lengthen some.
   if (pauses_.count() >= enough) found.back_to_back = *pauses_.quantile(0.5);
   found.back_to_back = std::min(found.back_to_back, longest_pause);
-  // A copy of four bytes behind a kernel begins 1 to 9 us after it on an H100, though queued.
+  // On an H100 a copy of four bytes starts 1 to 9 us after the kernel before it, even if it was
+  // queued.
   found.before_copy = found.back_to_back;
   if (copy_pauses_.count() >= enough)
     found.before_copy = std::clamp(*copy_pauses_.quantile(0.5), found.back_to_back, longest_pause);

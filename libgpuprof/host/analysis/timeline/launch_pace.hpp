@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast this run's threads launch, and how soon its GPUs start what is launched: the measures
-// by which gaps are judged.
+// Measures how fast the threads of this run launch and how soon its GPUs start the work. Gaps are
+// judged by these values.
 #pragma once
 
 #include "host/analysis/timeline/gpu_item.hpp"
@@ -11,31 +11,32 @@
 
 namespace gpuprof::host {
 
-/// Nanoseconds. Taken from the run itself: clocks of CPU and GPU differ by some microseconds, and
-/// machines by much more.
+/// All in nanoseconds. Measured in the run itself, because CPU and GPU clocks differ by some
+/// microseconds, and machines differ much more.
 struct pace {
   double start_delay =
-      5'000;  // from a launching call to the start of its work on an idle GPU, least
-  double usual_delay = 7'000;   // the same, median
-  double graph_delay = 0;       // the same of graphs: each node costs some; 0: not measured
+      5'000;  // minimum from a launching call to the start of its work on an idle GPU
+  double usual_delay = 7'000;   // median of the same
+  double graph_delay = 0;       // median for graphs, whose nodes add time; 0: not measured
   double back_to_back = 1'100;  // between two kernels of a stream that were both queued
-  double before_copy = 0;       // the same, where the second is a copy or a fill: at least that
-  double launch_distance = 0;   // between two launches of a thread; 0: not seen
-  double quick_launch = 0;      // of a tenth of them: one right after the other; 0: not seen
+  double before_copy = 0;       // the same before a copy or fill; at least `back_to_back`
+  double launch_distance = 0;   // median between two launches of a thread; 0: not seen
+  double quick_launch = 0;      // 10 % quantile: launches that follow directly; 0: not seen
   double kernel_length = 0;     // median
-  /// Without a profiler, of the peak synchronize: from the end of work to the return of a wait, and
-  /// from a launch to its start. 0: not measured.
+  /// Without a profiler, from the peak test `synchronize`: from the end of work to the return of a
+  /// wait, plus from a launch to its start. 0: not measured.
   double round_trip = 0;
   bool delay_is_measured = false;
 };
 
 class launch_pace {
  public:
-  /// Kernels, in about the order of their starts.
+  /// Kernels must come roughly in order of start.
   void add(gpu_item const& kernel);
-  /// Copies and fills, among them.
+  /// Copies and fills, in order with the kernels.
   void add_transfer(gpu_item const& transfer);
-  /// `peak_delay`: of the peak launch_latency, where the run has too few gaps of its own; 0: none.
+  /// `peak_delay` is the result of the peak test launch_latency, used if the run has too few gaps
+  /// of its own; 0: none.
   pace measured(double peak_delay = 0) const;
 
  private:

@@ -7,7 +7,7 @@
 namespace gpuprof::host {
 namespace {
 
-constexpr std::size_t shortest = 5;  // launches: below, a graph saves nothing
+constexpr std::size_t shortest = 5;  // launches; a graph saves nothing for fewer
 constexpr std::uint64_t fewest_repeats = 10;
 constexpr std::size_t names_kept = 8;
 constexpr int anchors_tried = 4;
@@ -17,13 +17,13 @@ std::uint64_t mixed(std::uint64_t hash, std::uint32_t subject) noexcept {
   return hash ^ (hash >> 31);
 }
 
-/// From one anchor to the next.
+/// Pieces of a stream from one anchor to the next that repeat.
 struct segment_kind {
   std::uint64_t repetitions = 0;
-  std::size_t first = 0;  // index of its first launch, the first time
+  std::size_t first = 0;  // index of the first launch of its first repetition
   std::size_t length = 0;
   double run_ns = 0, busy_ns = 0, between_ns = 0;
-  bool has_waits = false;  // those with and without are two kinds: one cannot be a graph
+  bool has_waits = false;  // part of the kind: pieces with waits cannot become a graph
 };
 
 template <class Launches>
@@ -33,7 +33,7 @@ std::unordered_map<std::uint32_t, std::uint64_t> counts_of(Launches const& strea
   return counts;
 }
 
-/// Kinds of launches by how often they ran, rarest first: those are launched once a step.
+/// Returns kinds of launches, rarest first: these are launched once per step.
 std::vector<std::uint32_t> possible_anchors(
     std::unordered_map<std::uint32_t, std::uint64_t> const& counts) {
   std::vector<std::pair<std::uint64_t, std::uint32_t>> sorted;
@@ -43,7 +43,8 @@ std::vector<std::uint32_t> possible_anchors(
   std::vector<std::uint32_t> anchors;
   std::uint64_t last_count = 0;
   for (auto const& [count, subject] : sorted) {
-    if (count == last_count) continue;  // launched as often: cuts into the same number of pieces
+    // as frequent as the last one, so it gives the same number of pieces
+    if (count == last_count) continue;
     last_count = count;
     anchors.push_back(subject);
     if (anchors.size() == anchors_tried) break;
@@ -69,13 +70,13 @@ class launch_sequences::cut {
       if (is_anchor) begin_piece(i);
       hash_ = mixed(hash_, all[i].subject);
       busy_ns_ += all[i].ns;
-      // A wait before the anchor lies between two pieces.
+      // A wait before the anchor is between two pieces.
       has_waits_ = has_waits_ || (all[i].after_wait && !is_anchor);
     }
     begin_piece(all.size());
   }
 
-  /// Of those that repeat often enough the one that takes most time.
+  /// Replaces `best` if a kind that repeats often enough takes more time.
   void improve(segment_kind& best) const {
     for (auto const& [_, kind] : kinds_)
       if (kind.repetitions >= fewest_repeats && kind.run_ns > best.run_ns) best = kind;
@@ -111,7 +112,7 @@ class launch_sequences::cut {
   launches const& all_;
   std::unordered_map<std::uint64_t, segment_kind> kinds_;
   std::optional<std::size_t> begin_;
-  segment_kind* last_ = nullptr;  // of the piece that ended where this one begins
+  segment_kind* last_ = nullptr;  // kind of the piece that ended where this one begins
   std::uint64_t hash_ = 0;
   double busy_ns_ = 0;
   bool has_waits_ = false;
@@ -123,7 +124,7 @@ std::vector<launch_sequence> launch_sequences::found() const {
     segment_kind best;
     for (auto const anchor : possible_anchors(counts_of(stream))) {
       cut(stream, anchor).improve(best);
-      if (2 * best.repetitions * best.length > stream.size()) break;  // most of the stream
+      if (2 * best.repetitions * best.length > stream.size()) break;  // already most of the stream
     }
     if (best.repetitions == 0) continue;
     auto& sequence = all.emplace_back();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches whose order costs time: those that repeat in one order, which a CUDA graph would launch
-// at once, and those of two streams that the legacy default stream kept apart.
+// Finds launches whose order costs time: launches that repeat in the same order, which a CUDA graph
+// could launch at once, and work of two streams that the legacy default stream serialized.
 #pragma once
 
 #include "host/analysis/range_tree.hpp"
@@ -22,19 +22,21 @@ struct launch_sequence {
   std::vector<std::uint32_t> first_subjects;  // shapes of its first launches, at most eight
   std::size_t length = 0;
   std::uint64_t repetitions = 0;
-  double run_ns = 0;   // from the first start to the last end, of all repetitions
-  double busy_ns = 0;  // of that
-  /// From one repetition to the next, where nothing lies between the two: no wait, no other launch.
+  double run_ns = 0;   // from the first start to the last end, summed over repetitions
+  double busy_ns = 0;  // busy part of `run_ns`
+  /// Time between two repetitions that directly follow each other, without a wait or another
+  /// launch.
   double between_ns = 0;
   bool has_waits = false;
 };
 
-/// Feed the kernels of each stream in order of their start. Keeps 16 bytes a kernel.
+/// The caller must add the kernels of each stream in order of start. Uses 16 bytes per kernel.
 class launch_sequences {
  public:
-  /// `after_wait`: the program waited, allocated, or copied from pageable memory just before.
+  /// `after_wait`: the program waited, allocated or copied from pageable memory just before.
   void add(gpu_item const& kernel, bool after_wait);
-  /// Of each stream the one that takes most time, if it has five launches and repeats ten times.
+  /// Returns the sequence of each stream that takes most time, if it has at least five launches and
+  /// ten repetitions.
   std::vector<launch_sequence> found() const;
 
  private:
@@ -45,35 +47,36 @@ class launch_sequences {
     std::uint32_t after_wait : 1 = 0;
   };
   using launches = std::deque<launch>;
-  class cut;  // a stream, cut into pieces at each launch of one kind
+  class cut;  // a stream, divided at each launch of one kind
 
   std::unordered_map<std::uint64_t, launches> streams_;
 };
 
-/// Finds work of two streams that the legacy default stream kept apart.
+/// Finds work of two streams that the legacy default stream serialized.
 struct serialized_sum {
   std::uint64_t count = 0;
-  double waited_ns = 0;  // the second piece of work was launched, and the first ran
-  /// Of that: the shorter of the two and what stood between them, where the GPU has room for both.
+  double waited_ns = 0;  // time in which the second piece was launched and the first still ran
+  /// Part of `waited_ns` that would be saved: at most the shorter of both plus the work between
+  /// them, if the GPU has room for both.
   double overlap_ns = 0;
-  time_by_range ranges;  // of the second, by waited_ns
+  time_by_range ranges;  // ranges of the second piece, by waited_ns
 };
 
-/// Work of the legacy default stream waits for all streams, and they wait for it. CUPTI gives that
-/// of a process's first context the number 7; those of other contexts are not known.
+/// Work of the legacy default stream waits for all streams, and they wait for it. CUPTI gives it
+/// the number 7 in a process's first context; its numbers in other contexts are not known.
 class serialized_streams {
  public:
-  /// `fits_beside`: two kernels, by shape, have room on a GPU at once.
+  /// `fits_beside` returns true if two kernels, given by shape, fit on a GPU at the same time.
   using fits = std::function<bool(device_id, std::uint32_t, std::uint32_t)>;
   explicit serialized_streams(fits fits_beside) : fits_beside_(std::move(fits_beside)) {}
 
-  /// Kernels in order of their start. `range`: in which it was launched.
+  /// Kernels must come in order of start. `range` is the range that launched it.
   void add(gpu_item const& kernel, std::optional<range_key> const& range, pace const& run);
   std::map<device_id, serialized_sum> const& sums() const noexcept { return sums_; }
 
  private:
   struct recent {
-    gpu_item first, barrier;  // of one stream, then of the default stream
+    gpu_item first, barrier;  // work of one stream, then work of the default stream
     bool has_first = false, has_barrier = false;
   };
 

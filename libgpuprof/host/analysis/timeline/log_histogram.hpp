@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantiles of any number of lengths of time in constant memory, within 3 %.
+// Computes quantiles of any number of durations in constant memory, within 3 %.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace gpuprof::host {
 
-/// Sixteen classes for each power of two of nanoseconds.
+/// Uses sixteen classes for each power of two of nanoseconds.
 class log_histogram {
  public:
   void add(std::uint64_t ns) noexcept {
@@ -18,7 +18,7 @@ class log_histogram {
     ++total_;
   }
   std::uint64_t count() const noexcept { return total_; }
-  /// 0 to 1; nothing of an empty one.
+  /// `share` is from 0 to 1. Returns nothing if no duration was added.
   std::optional<double> quantile(double share) const noexcept {
     if (total_ == 0) return std::nullopt;
     auto const wanted = static_cast<std::uint64_t>(share * static_cast<double>(total_ - 1));

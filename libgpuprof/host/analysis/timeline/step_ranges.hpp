@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In which step of the program, and in which push/pop range, a thread was at any moment.
+// Finds the step of the program and the push/pop range of a thread at any moment.
 #pragma once
 
 #include "host/analysis/range_tree.hpp"
@@ -16,29 +16,31 @@ namespace gpuprof::host {
 inline constexpr std::uint32_t no_step = 0xffff'ffff;
 
 struct step_ranges {
-  std::string name;                          // "step"; empty: none
-  std::vector<std::uint32_t> instances;      // indices into the tree, in order of their beginning
-  std::vector<std::uint32_t> step_of_range;  // by index into the tree: number of its step; no_step
+  std::string name;                          // "step"; empty: no steps
+  std::vector<std::uint32_t> instances;      // indices into the tree, in order of start
+  std::vector<std::uint32_t> step_of_range;  // by index into the tree: step number, or no_step
   bool empty() const noexcept { return instances.empty(); }
 };
 
-/// `name`: as the user says; empty: found.
+/// `name` is given by the user; empty: find_steps() chooses.
 step_ranges number_steps(range_tree const& tree, text_of_name const& text, std::string_view name);
 
-/// In which push/pop range a thread was at any moment.
+/// Finds the push/pop range of a thread at any moment.
 class thread_ranges {
  public:
-  /// The tree outlives it. `main_thread` stands for threads while they have no range open; 0: none
-  /// does.
+  /// The tree must outlive this object. A thread without an open range counts in the range of
+  /// `main_thread`, unless that is 0.
   thread_ranges(range_tree const& tree, thread_index main_thread);
 
-  /// Index into the tree, or no_range. Fast when asked for moments close to each other in turn.
+  /// Returns an index into the tree, or no_range. Fast if successive moments are close to each
+  /// other.
   std::uint32_t innermost(thread_index thread, timestamp_ns moment) const noexcept;
 
  private:
   struct of_thread {
-    std::vector<std::uint32_t> ranges;  // in order of their beginning
-    mutable std::size_t last = 0;       // how many began before the moment last asked for
+    std::vector<std::uint32_t> ranges;  // in order of start
+    // number of ranges that began before the last queried moment
+    mutable std::size_t last = 0;
   };
   std::uint32_t innermost_of(thread_index thread, timestamp_ns moment) const noexcept;
 

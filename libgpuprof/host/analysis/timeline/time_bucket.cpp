@@ -70,7 +70,7 @@ void time_ledger::add_to_ranges(time_bucket bucket, double ns, std::uint32_t ran
   innermost.exclusive[bucket] += ns;
   innermost.inclusive[bucket] += ns;
   if (innermost.is_outside) return;
-  seen_.assign(1, key_of_range_[range]);  // ranges of one name inside each other count once
+  seen_.assign(1, key_of_range_[range]);  // nested ranges of one name count once
   for (auto at = ranges_[range].around(); at != no_range; at = ranges_[at].around()) {
     auto const key = key_of_range_[at];
     if (std::find(seen_.begin(), seen_.end(), key) != seen_.end()) continue;

@@ -8,18 +8,18 @@
 namespace gpuprof::host {
 namespace {
 
-/// Opening a reading waits for an idle GPU, and closing it takes a while as well.
+/// Added at both ends: opening a reading waits for an idle GPU, and closing it takes time too.
 constexpr std::uint64_t around_reading_ns = 1'000'000;
 constexpr std::size_t readings_kept = 64;
-// A call is entered just before it waits.
+// A call is entered shortly before it waits.
 constexpr std::uint64_t before_hold_ns = 100'000;
 constexpr std::size_t profiler_holds_kept = 1024;
 constexpr std::size_t copies_kept = 1 << 20;
-/// Of the window: libraries load, pools grow, algorithms are tried.
+/// The first 1/10 of the window is warm-up: libraries load, pools grow, algorithms are tried.
 constexpr std::uint64_t warm_up_divisor = 10;
-constexpr std::uint64_t result_bytes = 64;       // what `.item()` reads at most
-constexpr std::int64_t read_within_ns = 20'000;  // between its copy and its wait
-constexpr std::size_t holds_kept = 4096;         // more than a GPU's queue has launches
+constexpr std::uint64_t result_bytes = 64;       // upper limit of a copy made by `.item()`
+constexpr std::int64_t read_within_ns = 20'000;  // between the copy and the wait of `.item()`
+constexpr std::size_t holds_kept = 4096;         // more than the launches in a GPU's queue
 
 double length(timestamp_ns from, timestamp_ns to) noexcept {
   return to > from ? static_cast<double>((to - from).value) : 0;
@@ -33,8 +33,9 @@ bool is_pageable(transfer_key const& key) noexcept {
   return key.source == memory_kind::pageable || key.destination == memory_kind::pageable;
 }
 
-/// "For transfers from device memory to pageable host memory, the function will return only once
-/// the copy has completed" (CUDA Runtime API, API synchronization behavior), cudaMemcpyAsync too.
+/// True for cudaMemcpyAsync to pageable memory too: "For transfers from device memory to pageable
+/// host memory, the function will return only once the copy has completed" (CUDA Runtime API, API
+/// synchronization behavior).
 bool waits_though_asynchronous(transfer_key const& key) noexcept {
   return key.asynchronous && key.kind == copy_kind::device_to_host &&
          key.destination == memory_kind::pageable;
@@ -78,7 +79,7 @@ timeline_pass::of_device& timeline_pass::device(device_id id) {
                                               .windows_ns = length(begin_, end_),
                                               .readings = {}})
                    .first->second;
-  // finish() puts these windows into the ledger.
+  // finish() adds these windows to the ledger.
   if (in_.on_idle)
     for (auto const& [begin, end] : past_windows_)
       in_.on_idle(id, time_bucket::start_up, begin, end);
@@ -108,8 +109,8 @@ void timeline_pass::add_kernel(gpu_item const& kernel) {
     serialized_.add(kernel, key_of_range(kernel.range), in_.run);
 }
 
-/// The thread was held since it launched the kernel before this one into the stream. By the launch,
-/// not by the start: the last kernels before a wait start after it has begun.
+/// Returns true if the thread was held between launching the previous kernel of the stream and this
+/// one. Compares launches, because the last kernels before a wait start after the wait has begun.
 bool timeline_pass::comes_after_hold(gpu_item const& kernel) {
   auto const launched = kernel.launched.value != 0 ? kernel.launched : kernel.start;
   auto const before = std::exchange(last_launch_into_[stream_key(kernel)], launched);
@@ -124,22 +125,24 @@ void timeline_pass::note_hold(thread_index thread, timestamp_ns begin) {
   holds.push_back(holds.empty() ? begin : std::max(begin, holds.back()));
 }
 
-/// One wait may lie inside of another: no moment counts twice.
+/// Adds a wait. Waits may be nested, and no time counts twice.
 void timeline_pass::note_wait(thread_index thread, timestamp_ns begin, timestamp_ns end,
                               std::uint32_t range) {
   auto& of = threads_[thread];
   auto const ns = length(std::max(begin, of.waited_until), end);
   of.waited_until = std::max(of.waited_until, end);
   of.waiting_ns += ns;
-  // Of the thread whose steps they are: another may wait all the time.
+  // Only for the thread that has the steps: another thread may wait all the time.
   if (range < in_.steps->step_of_range.size() && in_.steps->step_of_range[range] != no_step &&
       (*in_.ranges)[range].thread == thread)
     steps_.waiting_ns += ns;
 }
 
-/// Its call is not recorded where only blocking ones are, by their names.
+/// Records the wait of an asynchronous copy that blocks. Its call is not in the capture if only
+/// blocking calls, selected by name, are recorded.
 void timeline_pass::note_waiting_copy(gpu_item const& copy) {
-  if (copy.launched.value == 0 || !in_.calls_recorded) return;  // else all waits are unknown
+  // without calls all waits are unknown
+  if (copy.launched.value == 0 || !in_.calls_recorded) return;
   recent_.add(copy.thread, {.begin = copy.launched,
                             .end = copy.end,
                             .name = {},
@@ -164,7 +167,8 @@ void timeline_pass::add_transfer(gpu_item item, transfer_key key, std::uint64_t 
   if (bytes > 0) {
     auto const ns_of_mib =
         static_cast<double>(nanoseconds_of(item)) * 0x1p20 / static_cast<double>(bytes);
-    of.ns_of_mib.add(static_cast<std::uint64_t>(std::min(ns_of_mib, 0x1p62)));  // of damaged files
+    // may be huge in damaged files
+    of.ns_of_mib.add(static_cast<std::uint64_t>(std::min(ns_of_mib, 0x1p62)));
   }
   auto const [last, is_first] = last_on_stream_.try_emplace(stream_key(item), item.subject);
   of.in_a_row += !is_first && last->second == item.subject;
@@ -188,7 +192,7 @@ void timeline_pass::add_call(thread_index thread, host_call const& call,
   recent_.add(thread, call);
   auto const ns = length(call.begin, call.end);
   if (call.copies) {
-    if (copying_calls_.size() > copies_kept) copying_calls_.clear();  // nobody asked for them
+    if (copying_calls_.size() > copies_kept) copying_calls_.clear();  // no copies fetched them
     copying_calls_[raw(correlation)] = ns;
   }
   if (!holds_thread(call.kind)) return;
@@ -280,8 +284,8 @@ void timeline_pass::settle(device_id id, idle_gap const& gap) {
   }
 }
 
-/// When the profiler took the GPU, or kept the call that launched what ended the gap; in order of
-/// time, overlapping by what is added around them.
+/// Finds the times in which the profiler used the GPU, or held the call that launched the work that
+/// ended the gap. Sorted by start; they may overlap, because time is added around readings.
 void timeline_pass::find_profiler_times(of_device const& of, idle_gap const& gap) {
   profiler_times_.clear();
   auto const add = [&](time_stretch const& one) {
@@ -289,7 +293,7 @@ void timeline_pass::find_profiler_times(of_device const& of, idle_gap const& gap
   };
   for (auto const& reading : of.readings) add(reading);
   auto const launched = gap.after->launched;
-  // Of the whole process, one after the other: most have ended before this gap.
+  // Holds are for the whole process and do not overlap: most ended before this gap.
   auto hold = std::partition_point(profiler_holds_.begin(), profiler_holds_.end(),
                                    [&](auto const& one) { return one.end <= gap.begin; });
   for (; hold != profiler_holds_.end() && hold->begin < gap.end; ++hold) {
@@ -301,7 +305,7 @@ void timeline_pass::find_profiler_times(of_device const& of, idle_gap const& gap
             [](auto const& a, auto const& b) { return a.begin < b.begin; });
 }
 
-/// What was queued already waited for the profiler alone.
+/// Divides a gap. Work that was already queued only waited for the profiler.
 void timeline_pass::cut(of_device const& of, idle_gap const& gap) {
   find_profiler_times(of, gap);
   parts_.clear();
@@ -359,7 +363,7 @@ launching_thread timeline_pass::thread_of(gpu_item const& after, timestamp_ns be
   return thread;
 }
 
-/// The range, or one around it within its step.
+/// Returns true if this range, or one around it in the same step, loads data.
 bool timeline_pass::is_loading(std::uint32_t range) const {
   if (!in_.loads_data) return false;
   auto const& steps = in_.steps->instances;
@@ -371,7 +375,7 @@ bool timeline_pass::is_loading(std::uint32_t range) const {
   return false;
 }
 
-/// Before the first and after the last there is nothing between steps.
+/// Returns false before the first and after the last step.
 bool timeline_pass::is_among_steps(timestamp_ns moment) const {
   auto const& all = in_.steps->instances;
   if (all.empty()) return false;
@@ -384,7 +388,8 @@ bool timeline_pass::reads_result(gpu_item const& after, gap_cause const& cause) 
   if (known == threads_.end() || known->second.last_small_read.value == 0) return false;
   for (auto const& call : recent_.of(after.thread)) {
     if (call.name != cause.call) continue;
-    // The wait comes right after the copy was launched; after it is done, if that waits itself.
+    // The wait comes directly after the launch of the copy or, if the copy itself waits, after its
+    // end.
     auto const& read = known->second;
     auto const since_launch = (call.begin - read.last_small_read).value;
     auto const since_end = (call.begin - read.small_read_end).value;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes all GPU work and calls of a capture in order of time, once, and adds up the ledger and
-// what rules look at.
+// Takes all GPU work and calls of a capture once, in order of time, and builds the ledger and the
+// tables that rules use.
 #pragma once
 
 #include "host/analysis/selection.hpp"
@@ -14,35 +14,36 @@
 
 namespace gpuprof::host {
 
-/// Hears of each stretch in which a GPU did nothing or was held by this profiler, just as the
-/// ledger counts it; of each GPU in order of time.
+/// Called for each time in which a GPU was idle or held by this profiler, as counted in the ledger.
+/// For each GPU in order of time.
 using idle_listener = std::function<void(device_id, time_bucket, timestamp_ns, timestamp_ns)>;
 
-/// What the pass knows before it begins. All outlive it.
+/// Data that the pass needs from the start. The objects must outlive it.
 struct timeline_inputs {
   range_tree const* ranges = nullptr;
   step_ranges const* steps = nullptr;
   pace run;
   thread_index main_thread{};
   bool calls_recorded = false;
-  /// When a tenth of the kernels had been launched; 0: not known.
+  /// Time at which a tenth of the kernels had been launched; 0: not known.
   timestamp_ns tenth_launched{};
-  std::function<bool(range_key const&)> loads_data;  // is it a range that loads data
-  serialized_streams::fits fits_beside;              // two kernels have room on a GPU at once
-  idle_listener on_idle;                             // may be empty
+  std::function<bool(range_key const&)> loads_data;  // true for ranges that load data
+  // true if two kernels fit on a GPU at the same time
+  serialized_streams::fits fits_beside;
+  idle_listener on_idle;  // may be empty
 };
 
-/// Calls of one name in ranges of one name.
+/// The sum of calls of one name in ranges of one name.
 struct call_sum {
   call_kind kind{};
   std::uint64_t count = 0, after_warm_up = 0;
   double ns = 0, after_warm_up_ns = 0;
 };
 
-/// The steps, together.
+/// The sum over all steps.
 struct step_sum {
   std::uint64_t items = 0;  // pieces of GPU work
-  double waiting_ns = 0;    // of the thread of the steps, inside calls that wait
+  double waiting_ns = 0;    // waiting calls of the thread that has the steps
 };
 
 inline std::uint64_t kernel_key(device_id device, std::uint32_t shape) noexcept {
@@ -53,23 +54,23 @@ class timeline_pass {
  public:
   explicit timeline_pass(timeline_inputs inputs);
 
-  /// Of a capture window; what follows lies in it or is cut off. Ends the one before.
+  /// Starts a capture window and ends the one before. Later work must lie in it or is cut off.
   void begin_window(timestamp_ns begin, timestamp_ns end);
-  /// All in order of their start.
+  /// All work and calls must come in order of start.
   void add_kernel(gpu_item const& kernel);
   void add_transfer(gpu_item item, transfer_key key, std::uint64_t bytes);
   void add_call(thread_index thread, host_call const& call, correlation_id correlation);
-  /// In which the profiler read counters; launches wait meanwhile.
+  /// A time in which the profiler read counters. Launches wait meanwhile.
   void add_reading(device_id device, timestamp_ns opened, timestamp_ns closed);
-  /// In which it kept launches waiting, to any GPU.
+  /// A time in which the profiler held launches to any GPU.
   void add_hold(timestamp_ns begin, timestamp_ns end);
-  /// Of unified memory, by the driver.
+  /// A migration of unified memory by the driver.
   void add_migration(timestamp_ns begin, timestamp_ns end);
   void finish();
 
   time_ledger const& ledger() const noexcept { return ledger_; }
   gap_table const& gaps() const noexcept { return gaps_; }
-  /// By kernel_key(): GPU and shape.
+  /// Indexed by kernel_key(): GPU and shape.
   std::unordered_map<std::uint64_t, kernel_times> const& kernels() const noexcept {
     return kernels_;
   }
@@ -83,12 +84,12 @@ class timeline_pass {
   std::map<device_id, serialized_sum> const& serialized() const noexcept {
     return serialized_.sums();
   }
-  /// Time of migrations, and of that: while no kernel ran.
+  /// Time of migrations, in total and while no kernel ran.
   double migration_ns() const noexcept { return migration_ns_; }
   double migration_alone_ns() const noexcept {
     return std::max(0.0, migration_ns_ - migration_beside_ns_);
   }
-  /// In calls that wait, of the thread that launched most.
+  /// Time in waiting calls of the thread that launched most.
   double waiting_of_launcher() const;
   std::uint64_t items() const noexcept { return items_; }
   step_sum const& steps() const noexcept { return steps_; }
@@ -96,22 +97,22 @@ class timeline_pass {
  private:
   struct of_device {
     device_sweep sweep;
-    gpu_item previous;  // in order of the starts
+    gpu_item previous;  // in order of start
     bool has_previous = false;
-    double windows_ns = 0;              // for which it has a ledger
-    std::deque<time_stretch> readings;  // the recent ones, with what is added around them
+    double windows_ns = 0;              // total length of windows in its ledger
+    std::deque<time_stretch> readings;  // recent ones, with the added time around them
   };
   struct of_thread {
-    timestamp_ns last_launch;                      // the latest of what has started
-    timestamp_ns last_small_read, small_read_end;  // a few bytes to the host: launched, copied
+    timestamp_ns last_launch;  // latest launch of started work
+    // last copy of a few bytes to the host: its launch, its end
+    timestamp_ns last_small_read, small_read_end;
     std::uint64_t launches = 0;
-    double waiting_ns = 0;  // in calls that wait
+    double waiting_ns = 0;  // in waiting calls
     timestamp_ns waited_until;
-    /// Calls that waited, allocated, copied from pageable memory: their beginnings, the recent
-    /// ones.
+    /// Start times of recent calls that waited, allocated or copied from pageable memory.
     std::deque<timestamp_ns> holds;
   };
-  /// Of a gap, in order of time.
+  /// The parts of a gap, in order of time.
   struct gap_part {
     timestamp_ns begin, end;
     bool is_profilers = false;
@@ -154,15 +155,17 @@ class timeline_pass {
   std::unordered_map<std::uint64_t, kernel_times> kernels_;
   std::vector<std::pair<transfer_key, transfer_times>> transfers_;
   std::map<transfer_key, std::uint32_t> transfer_index_;
-  std::unordered_map<std::uint64_t, std::uint32_t> last_on_stream_;  // a transfer's line
-  std::unordered_map<std::uint32_t, double> copying_calls_;          // by correlation: ns
+  std::unordered_map<std::uint64_t, std::uint32_t> last_on_stream_;  // line of the last transfer
+  std::unordered_map<std::uint32_t, double> copying_calls_;          // ns by correlation id
   std::map<std::pair<name_id, std::optional<range_key>>, call_sum> calls_;
-  std::unordered_map<std::uint64_t, timestamp_ns> last_launch_into_;  // by stream: of a kernel
-  std::deque<time_stretch> profiler_holds_;                           // the recent ones
-  std::vector<time_stretch> profiler_times_;                          // of one gap
-  std::vector<gap_part> parts_;                                       // of one gap
+  // last kernel launch by stream
+  std::unordered_map<std::uint64_t, timestamp_ns> last_launch_into_;
+  std::deque<time_stretch> profiler_holds_;   // only recent ones
+  std::vector<time_stretch> profiler_times_;  // of the current gap
+  std::vector<gap_part> parts_;               // of the current gap
   serialized_streams serialized_;
-  std::vector<std::pair<timestamp_ns, timestamp_ns>> migrations_;  // that kernels may run beside
+  // kernels may run at the same time
+  std::vector<std::pair<timestamp_ns, timestamp_ns>> migrations_;
   double migration_ns_ = 0, migration_beside_ns_ = 0;
   step_sum steps_;
   std::uint64_t items_ = 0;

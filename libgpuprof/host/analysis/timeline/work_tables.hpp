@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds up what ran: kernels by shape, transfers by kind, both by the range that launched them.
+// Sums the work that ran: kernels by shape, transfers by kind, both by the range that launched
+// them.
 #pragma once
 
 #include "host/analysis/range_tree.hpp"
@@ -14,7 +15,7 @@
 
 namespace gpuprof::host {
 
-/// Nanoseconds by range; the one with most of them stands for all.
+/// Nanoseconds by range. The range with the most time is shown for all.
 class time_by_range {
  public:
   void add(std::optional<range_key> const& range, double ns) {
@@ -40,14 +41,14 @@ class time_by_range {
 struct kernel_times {
   std::uint64_t launches = 0;
   double total_ns = 0, alone_ns = 0;
-  double followed_ns = 0;  // a shorter kernel means that the next one starts earlier
-  // Launches that were mostly alone, mostly beside others.
+  double followed_ns = 0;  // a shorter kernel would let the next one start earlier
+  // Launches that ran without other kernels for at least half of their time.
   std::uint64_t alone_launches = 0;
   double alone_launches_ns = 0;
   time_by_range ranges;
 };
 
-/// What transfers have in common that are listed together.
+/// The properties shared by transfers that are listed together.
 struct transfer_key {
   copy_kind kind{};
   memory_kind source{}, destination{};
@@ -60,7 +61,7 @@ struct transfer_times {
   std::uint64_t count = 0, bytes = 0, in_a_row = 0;
   double total_ns = 0, alone_ns = 0, blocked_ns = 0;
   time_by_range ranges;
-  log_histogram ns_of_mib;  // what a MiB took, copy by copy
+  log_histogram ns_of_mib;  // time per MiB of each copy
 };
 
 }  // namespace gpuprof::host

@@ -12,9 +12,10 @@ namespace {
 
 using namespace chrome;
 
-// Viewers of this format hold all of it in memory.
+// Viewers of this format load the whole file into memory.
 constexpr std::uint64_t comfortable_events = 2'000'000;
-/// The captures of the file. Readers look for torch.profiler's own span by its name, and for one.
+/// Writes the capture windows of the file. Readers look for torch.profiler's own span by its name
+/// and expect one, so only the first window has that name.
 void write_windows(trace_contents& trace, event_writer& to) {
   bool is_first = true;
   for (auto const& window : trace.windows()) {

@@ -51,7 +51,7 @@ void write_chip_states(export_job& job, event_writer& to) {
 
 void write_memory(export_job& job, event_writer& to) {
   std::map<device_id, std::int64_t> allocated;
-  std::unordered_map<std::uint64_t, std::uint64_t> sizes;  // by address: releases may not tell
+  std::unordered_map<std::uint64_t, std::uint64_t> sizes;  // by address: releases may have no size
   ordered_rows<memory_record> rows(job.trace.file());
   auto const name = quoted("allocated since the capture began (bytes)");
   while (auto const* row = rows.next()) {
@@ -62,7 +62,7 @@ void write_memory(export_job& job, event_writer& to) {
       bytes += static_cast<std::int64_t>(row->bytes);
     } else if (row->operation == memory_operation::release) {
       auto const known = sizes.find(row->address);
-      if (known == sizes.end()) continue;  // from before the capture began
+      if (known == sizes.end()) continue;  // allocated before the capture began
       bytes -= static_cast<std::int64_t>(known->second);
       sizes.erase(known);
     }

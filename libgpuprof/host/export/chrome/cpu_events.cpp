@@ -12,7 +12,7 @@
 namespace gpuprof::host::chrome {
 namespace {
 
-/// What ranges and marks have in common.
+/// Adds the arguments that ranges and marks share.
 template <class Row>
 void add_attributes(argument_list& args, exported_names& names, Row const& row) {
   if (raw(row.domain) != 0) args.add_text("domain", names.text(row.domain));
@@ -68,7 +68,7 @@ class thread_writer {
     auto const category = call.domain == api_domain::runtime ? "cuda_runtime" : "cuda_driver";
     auto& out = to_.begin_slice(
         {category, names_.of_call(call.name), place.at, call.start, nanoseconds(call.duration)});
-    // Kineto's readers join by it: it must not be there twice.
+    // Kineto's readers join by "correlation": it must not occur twice.
     fmt::format_to(std::back_inserter(out), FMT_COMPILE("\"{}\":{}"),
                    place.is_outermost ? "correlation" : "inside the call of correlation",
                    raw(call.correlation));
@@ -87,7 +87,7 @@ class thread_writer {
   }
   void take(range_end const& end) {
     auto const range = open_.find(end.range);
-    if (range == open_.end()) return;  // it began in a damaged part of the file
+    if (range == open_.end()) return;  // the range began in a damaged part of the file
     write(range->second, end.time, false);
     open_.erase(range);
   }
@@ -111,11 +111,11 @@ class thread_writer {
  private:
   struct open_range {
     range_begin row;
-    std::uint64_t inside_until = 0;  // the end of the call that it began in; 0: in none
+    std::uint64_t inside_until = 0;  // end of the call in which it began; 0: no call
   };
 
-  /// Whether it cuts through nothing on the row of its thread. Ranges of several domains, and those
-  /// that are started and ended, need not nest.
+  /// Returns true if the range fits on the row of its thread without partly overlapping another
+  /// slice. Ranges of several domains need not nest, nor do ranges that are started and ended.
   bool nests(open_range const& range, timestamp_ns end) {
     auto const& row = range.row;
     if (row.style != range_style::push_pop) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes single events of a Chrome trace, as Kineto does, into a file of text or gzip that a thread
-// of its own compresses.
+// Writes single events of a Chrome trace, as Kineto does, into a text or gzip file. A thread of its
+// own compresses the file.
 #pragma once
 
 #include "base/time.hpp"
@@ -25,8 +25,8 @@ namespace gpuprof::host::chrome {
 
 using text_buffer = fmt::basic_memory_buffer<char, 1>;
 
-/// One thread appends. The other compresses what was appended before, a gzip member for each MiB:
-/// readers of gzip join the members, and nobody has to hold the whole text.
+/// One thread appends. The other compresses what was appended before, one gzip member per MiB.
+/// Readers of gzip join the members, so the whole text is never in memory.
 class text_output {
  public:
   text_output(unfinished_file& file, bool compress);
@@ -35,11 +35,12 @@ class text_output {
   text_output& operator=(text_output const&) = delete;
 
   text_buffer& text() noexcept { return filling_; }
-  /// Between two pieces of text: hands over what has been appended when it is enough.
+  /// Called between two pieces of text. Hands what was appended to the other thread once there is
+  /// enough.
   void may_leave() {
     if (filling_.size() >= member_bytes) hand_over();
   }
-  /// All of it has gone to the file, which may have failed.
+  /// Returns when everything was written to the file. The writing may have failed.
   void finish();
 
   static constexpr std::size_t member_bytes = 1 << 20;
@@ -59,16 +60,16 @@ class text_output {
   std::vector<char> member_;
   text_buffer filling_;
 
-  std::mutex mutex_;  // protects what follows
+  std::mutex mutex_;  // protects the members below
   std::condition_variable changed_;
-  text_buffer waiting_;  // the worker's when is_waiting_, else empty
+  text_buffer waiting_;  // belongs to the worker if is_waiting_, else empty
   bool is_waiting_ = false;
   bool ended_ = false;
 
   std::thread worker_;
 };
 
-/// A row of the picture. The GPUs are processes with their streams as threads.
+/// A row of the timeline. GPUs are shown as processes, and their streams as threads.
 struct track {
   std::uint64_t process = 0;
   std::uint64_t thread = 0;
@@ -76,31 +77,31 @@ struct track {
 
 struct slice {
   std::string_view category;
-  std::string_view name;  // a JSON text, quotes and all
+  std::string_view name;  // JSON text with its quotes
   track at;
   timestamp_ns start;
   std::uint64_t length = 0;  // ns
 };
 
 std::string quoted(std::string_view text);
-/// As a text where a double would not hold it.
+/// Writes the number as a text if a double cannot hold it exactly.
 void append_whole(text_buffer& out, std::uint64_t number);
-/// null where JSON has no word for it.
+/// Writes null if JSON cannot express the number.
 void append_number(text_buffer& out, double number);
 void append(text_buffer& out, std::string_view text);
 
-/// The domain of ranges that `gpuprof import --cpu-ops` makes of operators.
+/// The domain of the ranges that `gpuprof import --cpu-ops` creates from operators.
 inline constexpr std::string_view operators_of_kineto = "cpu_op";
 
-/// Names of a capture as JSON texts, each made once.
+/// Names of a capture as JSON texts. Each is made only once.
 class quoted_names {
  public:
   explicit quoted_names(exported_names& names) noexcept : names_(&names) {}
   std::string const& of(name_id id);
-  /// "aten::mm" of the range "aten::mm, seq = 12" that PyTorch's emit_nvtx makes of an operator;
-  /// empty: it is none.
+  /// Returns "aten::mm" for the range "aten::mm, seq = 12", which PyTorch's emit_nvtx creates for
+  /// an operator. Empty if the range is not an operator.
   std::string const& of_operator(name_id id);
-  /// Without the suffix that CUPTI puts behind the names of calls.
+  /// Returns the name without the suffix that CUPTI appends to the names of calls.
   std::string const& of_call(name_id id);
 
  private:
@@ -108,7 +109,7 @@ class quoted_names {
   std::unordered_map<name_id, std::string> texts_, operators_, calls_;
 };
 
-/// Arguments of an event that may have none.
+/// Writes the arguments of an event, which may have none.
 class argument_list {
  public:
   explicit argument_list(text_buffer& out) noexcept : out_(&out) {}
@@ -127,7 +128,7 @@ class event_writer {
   /// Times are written as the time since `base`, in microseconds with three decimals.
   event_writer(text_output& out, timestamp_ns base) noexcept : out_(&out), base_(base) {}
 
-  /// A slice up to its arguments, which follow as "name":value pairs; then end_slice().
+  /// Writes a slice up to its arguments, which follow as "name":value pairs. Then call end_slice().
   text_buffer& begin_slice(slice const& of) {
     auto const start = since_base(of.start);
     fmt::format_to(next(),
@@ -142,17 +143,18 @@ class event_writer {
     ended();
   }
 
-  /// An arrow from the slice that is open at this moment, once for each id; to any number of them.
+  /// Begins an arrow at the slice that is open at this time. Call it once per id; any number of
+  /// ends may follow.
   void begin_arrow(std::uint32_t id, track from, timestamp_ns at);
   void end_arrow(std::uint32_t id, track to, timestamp_ns at);
 
   text_buffer& begin_instant(std::string_view category, std::string_view name, track at,
                              timestamp_ns time);
   void end_instant() { end_slice(); }
-  /// On a row beside all processes, as Kineto has one for the profiler.
+  /// Writes a span on a row outside of all processes, as Kineto does for the profiler.
   void span(std::string_view name, timestamp_ns start, std::uint64_t length,
             std::string_view trigger);
-  /// Nothing when the value is no number.
+  /// Writes nothing if the value is not finite.
   void counter(std::string_view name, std::uint64_t process, timestamp_ns time, double value);
   void process(std::uint64_t process, std::string_view name, std::string_view label,
                std::uint64_t sort_index);

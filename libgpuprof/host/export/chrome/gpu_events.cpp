@@ -11,7 +11,7 @@
 namespace gpuprof::host::chrome {
 namespace {
 
-// As HolisticTraceAnalysis matches them.
+// HolisticTraceAnalysis matches these names.
 constexpr std::string_view launches = "cudaLaunchKernel";
 
 template <class Row, class Take>
@@ -59,7 +59,8 @@ std::string const& launch_readings::values_of(workload_id const& workload) {
   return at->second;
 }
 
-/// The range that it was launched in, where readers look for PyTorch's operators.
+/// Returns the name of the range in which it was launched. Readers look for PyTorch's operators
+/// there.
 std::string launch_readings::operation_of(kernel_record const& kernel) {
   auto const range = job_.trace.launched(range_scope::process).innermost(kernel);
   if (range == no_range) return quoted(job_.names.kernel_of(kernel.shape).base);
@@ -95,7 +96,8 @@ namespace {
 // Work may seem to begin before the call that launched it: clocks of GPU and host differ by
 // microseconds.
 constexpr duration_ns calls_ahead{100'000'000};
-// Of a call that nobody has timed: readers that round to microseconds need one inside.
+// Length in ns of a call whose times were not recorded. Readers that round to microseconds need at
+// least one.
 constexpr std::int64_t made_call_ns = 1000;
 constexpr std::string_view kernel_launch = R"("cudaLaunchKernel")";
 constexpr std::uint32_t threads_of_a_warp = 32;
@@ -113,7 +115,7 @@ std::string_view wait_name(std::uint8_t type) noexcept {
   return words[type < std::size(words) ? type : 0];
 }
 
-/// Bytes a nanosecond are GB/s.
+/// Bytes per nanosecond equal GB/s.
 void append_bytes(std::string& out, std::uint64_t bytes, std::uint64_t length) {
   if (bytes == 0) return;  // not known
   fmt::format_to(std::back_inserter(out), FMT_COMPILE(",\"bytes\":{}"), bytes);
@@ -202,14 +204,14 @@ void gpu_events::see_calls_until(timestamp_ns moment) {
   }
 }
 
-/// Where the call was not recorded, one is made of what is known of the launch.
+/// If the call was not recorded, creates one from what is known of the launch.
 template <class Work>
 launch_calls::call* gpu_events::launch_of(Work const& work, std::string_view function) {
   if (auto* known = calls_.find(work.correlation)) return known;
   if (work.launched.value == 0 || recorded_.contains(work.correlation)) return nullptr;
   auto const thread = cpu_.system_thread(work.thread);
   auto const end = work.launched + duration_ns{made_call_ns};
-  // Beside recorded calls, which it might cut through.
+  // Puts it beside recorded calls, which it might partly overlap.
   auto const at = has_calls() ? cpu_.beside(thread, further_use::launches, work.launched, end)
                               : cpu_.of_launch(thread, work.launched, end);
   auto& out = to_.begin_slice({"cuda_runtime", function, at, work.launched, made_call_ns});
@@ -322,7 +324,7 @@ void gpu_events::take(sync_record const& wait) {
 
 void gpu_events::point(launch_calls::call* call, track to, timestamp_ns start,
                        std::uint64_t length) {
-  // An arrow ends at what is open at its moment, which a slice without length never is.
+  // An arrow ends at the slice that is open at its time. A slice without length is never open.
   if (call == nullptr || length == 0) return;
   if (!std::exchange(call->has_arrow, true))
     to_.begin_arrow(call->correlation, {cpu_.process(), call->row}, {call->start});
@@ -331,7 +333,7 @@ void gpu_events::point(launch_calls::call* call, track to, timestamp_ns start,
 
 gpu_events::kernel_text const& gpu_events::kernel_text_of(shape_id shape, device_id device) {
   auto& known = texts_[device];
-  // A damaged capture may name any number.
+  // A damaged capture may contain any number here.
   auto const at = std::size_t{raw(job_.names.shape(shape).id)};
   if (known.size() <= at) known.resize(at + 1);
   auto& text = known[at];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the GPUs did, with the calls that made them do it, the arrows between, and the counters that
-// were read around launches.
+// Writes the work of the GPUs, the calls that launched it, the arrows between them, and the
+// counters that were read around launches.
 #pragma once
 
 #include "base/time.hpp"
@@ -26,21 +26,21 @@ namespace gpuprof::host::chrome {
 
 // Launches: the call that launched a piece of work, and the counters that were read around it.
 
-/// Finds the call that launched something by their correlation. Correlations are counted up, and a
-/// GPU is never a million calls behind: one slot for each number modulo a million, whatever the
-/// length of the capture.
+/// Finds the call that launched some work by correlation id. Correlation ids are counted up, and a
+/// GPU is never a million calls behind. So there is one slot for each id modulo a million, however
+/// long the capture is.
 class launch_calls {
  public:
   struct call {
     std::uint64_t start = 0;  // ns; 0: no call
     std::uint32_t correlation = 0;
-    std::uint32_t row = 0;     // a track's thread
+    std::uint32_t row = 0;     // thread number of its track
     std::uint32_t length = 0;  // ns; no longer than 4 s
     bool awaits_reading = false;
-    bool has_arrow = false;  // one begins there
+    bool has_arrow = false;  // an arrow begins at this call
   };
 
-  /// In place of an older one, which goes to `pushed_out` if it awaits a reading.
+  /// Replaces an older call in the slot. That one goes to `pushed_out` if it awaits a reading.
   template <class PushedOut>
   call& add(correlation_id correlation, track row, timestamp_ns start, std::uint64_t length,
             bool awaits_reading, PushedOut pushed_out) {
@@ -59,7 +59,7 @@ class launch_calls {
     for (auto& slot : slots_)
       if (std::exchange(slot.awaits_reading, false)) f(slot);
   }
-  /// Null: not known.
+  /// Returns null if the call is not known.
   call* find(correlation_id correlation) noexcept {
     auto& slot = slots_[raw(correlation) % slots_.size()];
     return slot.start != 0 && slot.correlation == raw(correlation) ? &slot : nullptr;
@@ -69,21 +69,21 @@ class launch_calls {
   std::vector<call> slots_ = std::vector<call>(std::size_t{1} << 20);
 };
 
-/// Hardware counters of launches, as Kineto wrote them with CUPTI's range profiler:
-/// HolisticTraceAnalysis joins one such event to each launch, in order of time.
+/// Writes hardware counters of launches as Kineto did with CUPTI's range profiler.
+/// HolisticTraceAnalysis joins one event to each launch, in order of time.
 ///
 /// Counters are read around some launches of each kernel and geometry. An event has the means of
-/// its own; a launch of which nothing was read has an event without counters.
+/// its kernel and geometry; without any, it has no counters.
 class launch_readings {
  public:
   launch_readings(export_job& job, event_writer& to, quoted_names& names, cpu_rows& rows);
 
-  /// Whether the capture has any.
+  /// True if the capture has readings.
   bool any() const noexcept { return metrics_.has_value(); }
-  /// Whether the event of such a call is for write().
+  /// True if write() wants the event of this call.
   bool awaits(api_record const& call);
   void write(launch_calls::call const& call, kernel_record const& kernel);
-  /// Of a launch whose kernel is not in the capture.
+  /// For a launch whose kernel is not in the capture.
   void write(launch_calls::call const& call);
 
  private:
@@ -108,11 +108,11 @@ class gpu_events {
 
   bool has_calls() const noexcept { return ordered_calls_.has_value(); }
   std::uint64_t calls_made() const noexcept { return calls_made_; }
-  /// Whether ranges are missing on the rows of the GPUs.
+  /// True if ranges are missing on the rows of the GPUs.
   bool lacks_annotations() const noexcept { return annotations_.left_out(); }
 
  private:
-  /// What the events of a shape have in common, but for the device.
+  /// The text that all events of a shape share on one device.
   struct kernel_text {
     std::string_view name;
     std::string facts;
@@ -134,7 +134,7 @@ class gpu_events {
                   std::string_view function, std::string_view facts);
   template <class Work>
   void append_launch(text_buffer& out, Work const& work, launch_calls::call const* call);
-  /// From the call, if it is known, to work that has a length.
+  /// Draws an arrow from the call, if it is known, to work that has a length.
   void point(launch_calls::call* call, track to, timestamp_ns start, std::uint64_t length);
   kernel_text const& kernel_text_of(shape_id shape, device_id device);
   std::string_view kernel_name(shape_id shape);
@@ -154,9 +154,9 @@ class gpu_events {
   std::uint64_t calls_made_ = 0;
   std::map<device_id, std::uint32_t> processors_;  // SMs
   std::map<context_id, device_id> devices_;
-  std::map<device_id, std::vector<std::optional<kernel_text>>> texts_;  // by shape
+  std::map<device_id, std::vector<std::optional<kernel_text>>> texts_;  // by device, then by shape
   std::unordered_map<name_id, std::string> kernel_names_;
-  std::string facts_;  // of the event that is written, for reuse
+  std::string facts_;  // of the event being written; reused
 };
 
 }  // namespace gpuprof::host::chrome

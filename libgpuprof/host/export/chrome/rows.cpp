@@ -10,7 +10,7 @@ namespace {
 
 // Linux counts processes and threads to 2^22.
 constexpr std::uint64_t beyond_processes = 10'000'000;
-// Enough for any nest that is really there; what reaches further back gets a row of its own.
+// Enough for any real nesting depth. A slice that reaches further back gets a row of its own.
 constexpr std::size_t max_intervals = 4096;
 
 }  // namespace
@@ -141,7 +141,7 @@ std::uint64_t wanted_number(std::uint32_t number, row_use use, bool is_context, 
   return first_of_others + number;
 }
 
-// 200 bytes each while they are read.
+// Each range takes 200 bytes while ranges are read.
 constexpr std::uint64_t max_ranges = 1'000'000;
 
 constexpr std::uint64_t key_of(std::uint32_t range, std::uint32_t row) noexcept {
@@ -207,7 +207,7 @@ track gpu_rows::new_row(key const& of, std::size_t which) {
 gpu_annotations::gpu_annotations(trace_contents& trace)
     : trace_(&trace),
       is_complete_(trace.file().row_count<range_begin>() <= max_ranges),
-      // A trace of Kineto that had none gets none.
+      // A Kineto trace that had no annotations gets none.
       is_on_(is_complete_ && (trace.fact("import.format") != "Kineto trace" ||
                               !trace.fact("import.gpu_user_annotations").empty())) {}
 
@@ -224,9 +224,9 @@ void gpu_annotations::see(std::uint32_t range, track row, std::uint64_t first, s
   widen(extents_[key_of(range, number_of(row))], {first, std::max(first, last)});
 }
 
-/// In the order in which rows are drawn: by row, then start, the longer one first.
+/// Returns the ranges in drawing order: by row, then start, the longer one first.
 std::vector<gpu_annotations::placed> gpu_annotations::with_parents() {
-  // Inner ranges have greater numbers than those around them.
+  // Inner ranges have greater ids than those around them.
   std::map<std::uint64_t, extent, std::greater<>> all(extents_.begin(), extents_.end());
   std::vector<placed> found;
   for (auto const& [key, at] : all) {
@@ -243,13 +243,13 @@ std::vector<gpu_annotations::placed> gpu_annotations::with_parents() {
 }
 
 void gpu_annotations::write(event_writer& to, quoted_names& names, gpu_rows& rows) {
-  std::vector<std::uint64_t> open;  // ends of those around, on one row
+  std::vector<std::uint64_t> open;  // ends of the enclosing ranges on one row
   std::uint32_t last_row = 0;
   for (auto const& [range, row, at] : with_parents()) {
     if (std::exchange(last_row, row) != row) open.clear();
     while (!open.empty() && open.back() <= at.first) open.pop_back();
     auto const& of = trace_->ranges()[range];
-    // Too many, and Kineto has none.
+    // Operators are too many, and Kineto does not draw them here.
     auto const is_operator = trace_->text()(of.domain) == operators_of_kineto;
     if (is_operator || !names.of_operator(of.name).empty()) continue;
     auto where = rows_[row];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// On which row of the picture things are drawn: the calls, ranges and launches of a thread, the
-// work of a stream, and the ranges of the program on the rows of GPUs.
+// Decides on which row of the timeline to draw the calls, ranges and launches of a thread, the work
+// of a stream, and the program's ranges on the rows of GPUs.
 #pragma once
 
 #include "host/export/chrome/event_writer.hpp"
@@ -16,30 +16,32 @@
 
 namespace gpuprof::host::chrome {
 
-/// What further rows of a thread are for: slices that do not nest with those of its own row.
+/// The purposes of a thread's further rows. They hold slices that do not nest with those of its own
+/// row.
 enum class further_use : std::uint8_t { calls, ranges, launches, readings };
 
 class cpu_rows {
  public:
   explicit cpu_rows(trace_contents& trace);
 
-  /// The process. Its own number, unless a GPU is shown under it: in containers it may be 1.
+  /// The number under which the process is shown: its own, unless a GPU is shown under that number.
+  /// In containers it may be 1.
   std::uint64_t process() const noexcept { return process_; }
   track of(thread_index thread) { return of_system_thread(trace_->os_thread(thread)); }
   track of_system_thread(std::uint32_t os_thread);
   track further(std::uint32_t os_thread, further_use use, std::size_t which);
-  /// The first of the further rows on which the slice cuts through no other.
+  /// Returns the first of the further rows on which the slice partly overlaps no other.
   track beside(std::uint32_t os_thread, further_use use, timestamp_ns start, timestamp_ns end);
-  /// For a launch that nobody has recorded as a call: the thread's own row, unless it cuts through
-  /// another such there.
+  /// Returns the row for a launch without a recorded call: the thread's own row, unless the launch
+  /// would partly overlap another there.
   track of_launch(std::uint32_t os_thread, timestamp_ns start, timestamp_ns end);
   std::uint32_t system_thread(thread_index thread) const { return trace_->os_thread(thread); }
 
-  /// Of all rows that were asked for.
+  /// Writes the names of all rows that were asked for.
   void write_names(event_writer& to) const;
 
  private:
-  /// Slices that lie beside or around each other, never across.
+  /// A row of slices that are disjoint or nested, and never partly overlap.
   class nested_lane {
    public:
     bool take(std::uint64_t start, std::uint64_t end);
@@ -48,7 +50,7 @@ class cpu_rows {
     struct interval {
       std::uint64_t start = 0, end = 0;
     };
-    std::vector<interval> outermost_;  // apart from each other, in order
+    std::vector<interval> outermost_;  // disjoint and sorted
     std::uint64_t forgotten_until_ = 0;
   };
   struct further_row {
@@ -61,31 +63,31 @@ class cpu_rows {
 
   trace_contents* trace_;
   std::uint64_t process_ = 0;
-  std::map<std::uint32_t, std::string> names_;  // by the system's number of a thread
+  std::map<std::uint32_t, std::string> names_;  // by the system's thread id
   std::set<std::uint32_t> seen_;
   std::uint32_t last_seen_ = ~std::uint32_t{0};
   std::map<std::uint32_t, std::vector<further_row>> further_;
   std::map<std::pair<std::uint32_t, further_use>, std::vector<nested_lane>> lanes_;
-  std::map<std::uint32_t, nested_lane> launches_;  // of each thread's own row
+  std::map<std::uint32_t, nested_lane> launches_;  // by thread, for the thread's own row
   std::uint64_t next_further_;
 };
 
-/// Calls of a thread nest; where their times say otherwise, one goes to a further row. Who asks for
-/// the same calls again gets the same rows.
+/// Assigns rows to calls. Calls of a thread nest; if their times contradict that, one goes to a
+/// further row. The same sequence of calls always gets the same rows.
 class call_rows {
  public:
   explicit call_rows(cpu_rows& rows) noexcept : rows_(&rows) {}
 
   struct place {
     track at;
-    bool is_outermost = true;  // of those with its correlation
+    bool is_outermost = true;  // the outermost call with its correlation id
     bool nests = true;         // it is on the thread's own row
   };
-  /// In order of their start.
+  /// Runs by kernel name, sorted by start.
   place place_of(api_record const& call);
 
-  /// The call that is open on the thread's own row at a moment: where it began and will end; 0:
-  /// none.
+  /// The call that is open on the thread's own row at a given time, with its start and end; 0: no
+  /// call.
   struct interval {
     std::uint64_t start = 0, end = 0;
   };
@@ -111,30 +113,30 @@ class call_rows {
   of_thread* last_ = nullptr;  // calls of a thread follow each other
 };
 
-/// The rows of the GPUs: on which row the work of a stream is drawn, and the ranges of the program
+/// The rows of the GPUs: the row on which the work of a stream is drawn, and the program's ranges
 /// on these rows.
 enum class row_use : std::uint8_t { ranges, work, waits };
 
-/// Slices of one row must not overlap, or viewers drop them. What would goes to a further row of
-/// its stream. Kineto's numbers: a stream's row has the number of the stream, its waits 1000000
-/// more.
+/// Slices of one row must not overlap, or viewers drop them. A slice that would overlap goes to a
+/// further row of its stream. Rows are numbered as in Kineto: a stream's row has the number of the
+/// stream, and the row of its waits has 1000000 more.
 class gpu_rows {
  public:
-  /// Of one stream and use in order of their start.
+  /// Items with the same stream and use must come in order of their start.
   track row_for(device_id device, stream_id stream, row_use use, timestamp_ns start,
                 std::uint64_t length);
-  /// Of a context's waits, which are on no stream.
+  /// Returns the row for waits of a context, which belong to no stream.
   track row_for_context(device_id device, context_id context, timestamp_ns start,
                         std::uint64_t length);
 
-  /// For a range that does not nest with others on a row of a stream.
+  /// Returns a row for a range that does not nest with others on a stream's row.
   track row_beside(track of, timestamp_ns start, std::uint64_t length);
 
   struct row {
     track at;
     std::string name;
     std::uint64_t sort_index = 0;
-    std::uint32_t stream = 0;  // or context
+    std::uint32_t stream = 0;  // stream or context number
   };
   std::vector<row> const& rows() const noexcept { return rows_; }
 
@@ -156,7 +158,7 @@ class gpu_rows {
   std::set<std::pair<std::uint64_t, std::uint64_t>> taken_;
   std::vector<row> rows_;
   key last_key_;
-  std::vector<lane>* last_ = nullptr;  // most work is on the stream of the work before
+  std::vector<lane>* last_ = nullptr;  // consecutive work is mostly on the same stream
 };
 
 /// Draws each range from the first to the last work launched in it, on each row that has such work,
@@ -173,7 +175,7 @@ class gpu_annotations {
   }
   void write(event_writer& to, quoted_names& names, gpu_rows& rows);
 
-  /// There are more ranges than it keeps in memory: none is written.
+  /// True if there are more ranges than fit in memory. Then none is written.
   bool left_out() const noexcept { return !is_complete_; }
 
  private:
@@ -192,7 +194,7 @@ class gpu_annotations {
   bool is_complete_ = false, is_on_ = false;
   std::vector<track> rows_;
   std::uint32_t last_row_ = 0;
-  std::unordered_map<std::uint64_t, extent> extents_;  // by range and number of the row
+  std::unordered_map<std::uint64_t, extent> extents_;  // by range and row number
 };
 
 }  // namespace gpuprof::host::chrome

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int warp_size = 32;
 
-/// Kineto's number of a CUDA version: 13010 of "13.1".
+/// Returns Kineto's number of a CUDA version: 13010 for "13.1".
 int cuda_version(std::string const& text) {
   int major = 0, minor = 0;
   auto const* const end = text.data() + text.size();
@@ -24,7 +24,7 @@ int cuda_version(std::string const& text) {
   return major * 1000 + minor * 10;
 }
 
-/// FNV-1a over all that tells captures apart.
+/// FNV-1a over all facts that distinguish captures.
 std::uint64_t hash_of(std::string_view text, std::uint64_t hash) {
   for (auto const c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   return hash;
@@ -109,8 +109,9 @@ void append_peaks(export_job& job, text_buffer& out) {
   append(out, "]");
 }
 
-/// Launches around which counters were read: correlation, device, context, group of metrics, when
-/// the counters were opened and closed (ns since the base), number of the reading, whole graph.
+/// Writes the launches around which counters were read: correlation, device, context, group of
+/// metrics, when the counters were opened and closed (ns since the base), number of the reading,
+/// whole graph.
 void append_readings(export_job& job, text_buffer& out, timestamp_ns base) {
   append(out, "[");
   bool is_first = true;
@@ -124,7 +125,7 @@ void append_readings(export_job& job, text_buffer& out, timestamp_ns base) {
   append(out, "]");
 }
 
-/// The facts of the capture and what it lost let an import of the trace have the same.
+/// Writes the facts of the capture and its losses, so that an import of the trace restores them.
 void append_own_facts(export_job& job, text_buffer& out, timestamp_ns base) {
   std::map<name_id, name_id> facts;
   std::map<name_id, std::uint64_t> counters;
@@ -182,7 +183,7 @@ void write_header(export_job& job, text_buffer& out, timestamp_ns base) {
   add("made_by", quoted("gpuprof " + job.trace.fact("gpuprof.version")));
   add("displayTimeUnit", "\"ms\"");
   append_own_facts(job, out, base);
-  // A reader that holds numbers as doubles loses 200 ns of it, as with Kineto's own.
+  // Readers that hold numbers as doubles lose 200 ns of precision, as with Kineto's own traces.
   add("baseTimeNanoseconds", std::to_string(base.value));
   append(out, "\"traceEvents\": [\n");
 }

@@ -99,7 +99,7 @@ table_column raw_columns::column_at(std::size_t place) const {
       take(rows, count, out);
       out.flags.assign(out.numbers.begin(), out.numbers.end());
     };
-  } else if (made.optional) {  // when a call that was not seen was entered
+  } else if (made.optional) {  // such as the entry time of a call whose entry was not seen
     made.read = [take](std::byte const* rows, std::size_t count, column_values& out) {
       take(rows, count, out);
       std::replace(out.numbers.begin(), out.numbers.end(), std::int64_t{0}, no_number);
@@ -112,7 +112,8 @@ table_column raw_columns::column_at(std::size_t place) const {
 
 namespace {
 
-// A range that is never closed makes every later one a level deeper: from here on paths stay.
+// A range that is never closed makes every later one a level deeper: from this length on, paths do
+// not grow.
 constexpr std::size_t long_path_bytes = 4096;
 
 bool is_step(std::string_view name) {
@@ -132,14 +133,14 @@ constexpr auto rising = column_kind::rising;
 constexpr auto number = column_kind::number;
 constexpr char clock[] = "ns of CLOCK_REALTIME";
 
-/// A number, or null where 0 says that there is none.
+/// Returns the number, or null if it is 0, which means none.
 template <class T>
 std::int64_t or_null(T value) {
   auto const plain = static_cast<std::int64_t>(value);
   return plain == 0 ? no_number : plain;
 }
 
-/// For a text of each shape: its code, by shape; the first is of a shape that is not known.
+/// Texts with the code for each shape; the first code is for an unknown shape.
 struct shape_texts {
   std::shared_ptr<text_list> texts = std::make_shared<text_list>();
   std::vector<std::int32_t> codes;
@@ -160,7 +161,7 @@ struct shape_texts {
   }
 };
 
-/// A figure of the kernel's shape.
+/// A column with a value of the kernel's shape.
 template <class F>
 table_column of_shape(export_job& job, std::string name, F figure) {
   return number_column<kernel>(std::move(name), number, "",
@@ -186,7 +187,7 @@ double payload_number(range_begin const& range) {
   }
 }
 
-/// Of the texts that `id_of` finds in the ranges of the capture; 0: null.
+/// A column with the texts that `id_of` finds in the ranges of the capture; null if the id is 0.
 template <class F>
 table_column range_text(export_job& job, std::string name, F id_of) {
   auto texts = std::make_shared<text_list>();
@@ -216,7 +217,7 @@ void range_places::take_paths(range_tree const& tree, exported_names& names) {
   std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> known;
   for (std::uint32_t i = 0; i < tree.size(); ++i) {
     auto const& range = tree[i];
-    auto const& around = of(range.parent);  // an index below: done already
+    auto const& around = of(range.parent);  // has a lower index, so it is already done
     places_[i].name = names_->code_of(names.text(range.name));
     auto const [at, is_new] = known.try_emplace({around.path, places_[i].name}, around.path);
     if (is_new) {
@@ -236,7 +237,7 @@ void range_places::take_paths(range_tree const& tree, exported_names& names) {
 
 void range_places::count_steps(range_tree const& tree, exported_names& names) {
   std::map<std::tuple<std::string_view, name_id, range_style>, std::int64_t> seen;
-  std::vector<bool> in_named(tree.size());  // a range with "step" in its name is around it
+  std::vector<bool> in_named(tree.size());  // the range is inside one with "step" in its name
   for (std::uint32_t i = 0; i < tree.size(); ++i) {
     auto const& range = tree[i];
     auto const outer = range.around();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of the tables of a capture: `kernel` and `range` prepared for queries, with the path
-// of a range in its tree; all others as they are, with names in place of their numbers.
+// The columns of a capture's tables. `kernel` and `range` are prepared for queries, with the path
+// of each range in its tree; all others are as in the file, with names instead of their ids.
 #pragma once
 
 #include "capture/layout.hpp"
@@ -14,17 +14,18 @@
 
 namespace gpuprof::host {
 
-// The columns of a table as they are in a capture, with names in place of their numbers.
+// The columns of a table as in a capture, with names instead of their ids.
 
-/// Made in two looks at the rows: a dictionary has to be whole before the first row is written.
+/// Needs two passes over the rows, because a dictionary must be complete before the first row is
+/// written.
 class raw_columns {
  public:
   raw_columns(export_job& job, capture::table_layout const& layout);
 
-  /// Nothing to see in a table without names.
+  /// False if the table has no names: then see() is not needed.
   bool has_names() const noexcept { return !names_.empty(); }
   void see(std::byte const* rows, std::size_t count);
-  /// After all rows were seen.
+  /// Call it after all rows were seen.
   std::vector<table_column> columns() const;
 
  private:
@@ -42,10 +43,10 @@ class raw_columns {
   std::vector<name_column> names_;
 };
 
-/// Where each NVTX range of a capture stands, as texts and numbers to group by: its path, its step.
-/// A step is the outermost range around it that has "step" in its name, else the outermost of all;
-/// steps are counted from 0 among those of one name, numbers at its end left out: torch's
-/// "ProfilerStep#7" is the same step in every rank.
+/// The path and step of each NVTX range of a capture, as texts and numbers to group by. A step is
+/// the outermost range around it that has "step" in its name, or the outermost of all if none has.
+/// Steps are counted from 0 among those with the same name; numbers at the end of a name are
+/// dropped, so torch's "ProfilerStep#7" is the same step in every rank.
 class range_places {
  public:
   explicit range_places(export_job& job);
@@ -55,11 +56,12 @@ class range_places {
     std::int32_t path = no_text;  // code in paths(): "step/forward/layer 3"
     std::int64_t step = no_number;
   };
-  /// By index in the tree; of no_range: nothing.
+  /// `range` is an index in the tree. For no_range the place is empty.
   place const& of(std::uint32_t range) const noexcept {
     return range < places_.size() ? places_[range] : nowhere_;
   }
-  /// In which a kernel, copy, fill or graph counts: as `gpuprof stats` has it.
+  /// Returns the range in which a kernel, copy, fill or graph counts, by the same rule as `gpuprof
+  /// stats`.
   template <class Record>
   place const& of_launch(Record const& record) const noexcept {
     return of(launched_->innermost(record));
@@ -80,14 +82,14 @@ class range_places {
   std::vector<std::unique_ptr<std::string const>> path_texts_;
 };
 
-/// Something a launch has brought to the GPU, with the range that it counts in.
+/// A record of GPU work with the range in which it counts.
 template <class Record>
 struct placed {
   Record record;
   range_places::place place;
 };
 
-/// Name, grid and block beside what the capture has of a kernel.
+/// Adds name, grid and block to the columns that the capture has for a kernel.
 std::vector<table_column> kernel_columns(export_job& job, range_places const& ranges);
 
 /// A range with its end.
@@ -97,10 +99,10 @@ struct whole_range {
   bool still_open = false;
   range_places::place place;
 };
-/// `job` outlives what is given out.
+/// `job` must outlive the columns.
 std::vector<table_column> range_columns(export_job& job, range_places const& ranges);
 
-/// Those that say in which range a launch counts.
+/// Returns the columns that say in which range a launch counts.
 template <class Row>
 std::vector<table_column> place_columns(range_places const& ranges) {
   return {text_column<Row>("range_name", ranges.names(), [](Row const& r) { return r.place.name; }),

@@ -17,7 +17,7 @@
 namespace gpuprof::host {
 namespace {
 
-/// A capture has one row, so a column is a value.
+/// A capture has one row, so the column has one value.
 table_column one_number(std::string name, std::string unit, std::int64_t value) {
   return optional_column<char>(std::move(name), column_kind::number, std::move(unit),
                                [value](char) { return value; });
@@ -39,7 +39,7 @@ std::string joined(std::vector<std::string> const& lines) {
   return all;
 }
 
-/// All facts of the capture and its rank.
+/// Returns all facts of the capture, and its rank.
 parquet_facts facts_of(export_job& job) {
   parquet_facts facts;
   job.trace.file().for_each<fact_record>([&](std::span<fact_record const> rows) {
@@ -53,7 +53,8 @@ parquet_facts facts_of(export_job& job) {
   return facts;
 }
 
-/// One row: who, where, when, and what is missing. All tables must have been read before.
+/// Returns one row: process, place, time, and what is missing. All other tables must have been read
+/// before.
 std::vector<table_column> capture_columns(export_job& job,
                                           std::vector<std::string> const& missing) {
   auto& trace = job.trace;
@@ -77,7 +78,7 @@ std::vector<table_column> capture_columns(export_job& job,
   };
 }
 
-/// A table while it is written: rows are gathered to batches.
+/// A table being written. Rows are gathered into batches.
 template <class Row>
 class table_output {
  public:
@@ -113,7 +114,7 @@ class table_output {
   std::vector<Row> rows_;
 };
 
-/// Written otherwise, or about the file.
+/// True for tables that are written elsewhere or that describe the file itself.
 template <class Row>
 constexpr bool has_no_raw_table =
     std::is_same_v<Row, capture::schema_row> || std::is_same_v<Row, capture::name_row> ||
@@ -196,7 +197,8 @@ class capture_tables {
     out.finish();
   }
 
-  /// With the range that the work counts in. The record comes first, so raw columns read it there.
+  /// Adds the range in which the work counts. The record comes first in a row, so raw columns find
+  /// it there.
   template <class Row>
   void write_placed(std::string const& table, std::vector<table_column> columns) {
     using row = placed<Row>;

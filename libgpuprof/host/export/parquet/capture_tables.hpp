@@ -11,7 +11,7 @@
 
 namespace gpuprof::host {
 
-/// What the capture lacks: asked when all of it was read.
+/// Returns what the capture lacks. Called after everything was read.
 using missing_lines = std::function<std::vector<std::string>()>;
 
 result<void> write_capture_tables(export_job& job, rank_folder& folder,

@@ -52,7 +52,7 @@ column_kind kind_of(std::string const& type) {
   return type == "TEXT" ? column_kind::plain_text : column_kind::number;
 }
 
-/// Rows of a table that are gathered for the next batch, by column.
+/// Rows of a table gathered for the next batch, by column.
 class gathered_rows {
  public:
   explicit gathered_rows(std::vector<column_kind> kinds)

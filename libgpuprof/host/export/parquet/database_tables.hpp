@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes each table of an SQLite file as a Parquet file: what nsys calls a parquetdir.
+// Writes each table of an SQLite file as a Parquet file. nsys calls the folder a parquetdir.
 #pragma once
 
 #include "base/result.hpp"
@@ -10,7 +10,8 @@
 
 namespace gpuprof::host {
 
-/// Into the folder, which is there, as TABLE.parquet. `advance` is called with rows that are done.
+/// Writes TABLE.parquet files into the folder, which must exist. `advance` is called with the
+/// number of rows done.
 result<void> write_database_tables(std::string const& database, std::string const& folder,
                                    std::function<void(std::uint64_t rows)> const& advance);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// export-parquet: the part of `gpuprof export` that needs Arrow, a program of its own. Its words to
-// the command are lines on stdout, see plugin_words.hpp.
+// export-parquet is the part of `gpuprof export` that needs Arrow, as a program of its own. It
+// talks to the command in lines on stdout, see plugin_words.hpp.
 #include "host/export/export_job.hpp"
 #include "host/export/interruption.hpp"
 #include "host/export/parquet/capture_tables.hpp"
@@ -17,7 +17,7 @@
 namespace gpuprof::host {
 namespace {
 
-/// One line. False: the command is gone.
+/// Writes one line. Returns false if the command has ended.
 bool say(std::string_view word, std::string text) {
   for (char& c : text)
     if (c == '\n') c = ' ';
@@ -30,7 +30,7 @@ int fail(std::string const& message) {
   return 1;
 }
 
-/// Also says that the program still runs: the command may be gone, or want it to stop.
+/// The line also shows that the program still runs. The command may have ended, or want it to stop.
 void advance(std::uint64_t rows) {
   auto const heard = say(plugin_words::rows, std::to_string(rows));
   if (auto const signal = interruption::signal()) throw export_interrupted{signal};
@@ -79,7 +79,7 @@ int main(int argc, char** argv) {
     return plugin_words::needs_more_memory;
   } catch (export_interrupted const& by) {
     return 128 + by.signal;
-  } catch (std::exception const& other) {  // of Arrow
+  } catch (std::exception const& other) {  // an exception of Arrow
     return fail(other.what());
   }
 }

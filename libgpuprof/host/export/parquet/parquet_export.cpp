@@ -20,13 +20,13 @@ namespace fs = std::filesystem;
 bool is_newer(fs::path const& file, fs::path const& than) {
   struct stat a {
   }, b{};
-  if (stat(file.c_str(), &a) != 0 || stat(than.c_str(), &b) != 0) return true;  // nothing to do
+  if (stat(file.c_str(), &a) != 0 || stat(than.c_str(), &b) != 0) return true;  // a file is missing
   return std::pair(a.st_ctim.tv_sec, a.st_ctim.tv_nsec) >
          std::pair(b.st_ctim.tv_sec, b.st_ctim.tv_nsec);
 }
 
-/// nsys takes an export for one of the report when its inode was changed later. The clock of file
-/// systems goes in steps of some milliseconds.
+/// nsys takes an export as belonging to the report if its inode was changed later. File system
+/// clocks advance in steps of some milliseconds.
 void make_newer(fs::path const& file, fs::path const& than) {
   using namespace std::chrono_literals;
   for (int tries = 0; tries < 100 && !is_newer(file, than); ++tries) {
@@ -50,13 +50,13 @@ result<export_notes> write_nsys_recipes(export_job& job, std::string const& path
   if (!overwrite && fs::exists(fs::path(path) / (name + ".nsys-rep")))
     return error{path + " holds " + name +
                  " already, which is not replaced; use --force-overwrite or another --output"};
-  // Before hours of work: is it there?
+  // Checks that the program exists before hours of work.
   if (auto const program = parquet_program(); !program) return error{program.message()};
   auto folder = shared_folder::open(path, name);
   if (!folder) return error{folder.message()};
   auto const database = folder->temporary() / (name + ".sqlite");
   auto const tables = folder->temporary() / (name + "_pqtdir");
-  std::ofstream const report(folder->temporary() / (name + ".nsys-rep"));  // empty
+  std::ofstream const report(folder->temporary() / (name + ".nsys-rep"));  // an empty file
   auto notes = write_sqlite(job, database.string(), false);
   if (!notes) return notes;
   std::error_code failed;

@@ -13,9 +13,9 @@
 namespace gpuprof::host {
 namespace {
 
-// What readers skip by statistics, and what one task of a cluster reads.
+// The unit that readers skip by statistics and that one task of a cluster reads.
 constexpr std::int64_t rows_in_group = 1 << 20;
-// Beyond it a column is written without a dictionary: a name may be 64 KiB long.
+// A column with a larger dictionary is written without one: a name may be 64 KiB long.
 constexpr std::int64_t dictionary_bytes = 16 << 20;
 
 std::shared_ptr<arrow::DataType> type_of(column_kind kind) {
@@ -35,12 +35,13 @@ std::shared_ptr<arrow::DataType> type_of(column_kind kind) {
   return arrow::dictionary(arrow::int32(), arrow::utf8());
 }
 
-/// Memory comes from new, where the limit of the command is met.
+/// Memory comes from operator new, so that the command's memory limit is noticed.
 arrow::MemoryPool* memory() {
   return arrow::system_memory_pool();
 }
 
-/// Arrow's stream into a file of ours, which keeps the first failure and is renamed when whole.
+/// Arrow's stream into an output file of gpuprof, which keeps the first failure and is renamed when
+/// complete.
 class file_stream final : public arrow::io::OutputStream {
  public:
   explicit file_stream(unfinished_file& file) : file_(&file) {}
@@ -55,7 +56,7 @@ class file_stream final : public arrow::io::OutputStream {
   using arrow::io::OutputStream::Write;
   arrow::Status Write(void const* bytes, std::int64_t count) override {
     file_->put({static_cast<char const*>(bytes), static_cast<std::size_t>(count)});
-    // finish() has the reason.
+    // finish() returns the reason
     return file_->failed() ? arrow::Status::IOError("") : arrow::Status::OK();
   }
 
@@ -70,7 +71,7 @@ T taken(arrow::Result<T> from) {
   return std::move(*from);
 }
 
-/// Bits that say which values there are; null where all are.
+/// Returns a bitmap of the values that exist; null if all do.
 template <class Values, class Is>
 std::shared_ptr<arrow::Buffer> bits_where(Values const& values, std::int64_t& clear, Is is) {
   auto bits = taken(arrow::AllocateEmptyBitmap(static_cast<std::int64_t>(values.size()), memory()));
@@ -107,7 +108,7 @@ std::shared_ptr<arrow::Array> array_of(column_kind kind, column_values const& of
   switch (kind) {
     case column_kind::rising:
     case column_kind::number:
-      // A column that is always there may hold any number.
+      // In a column that is not optional, any number is valid.
       return arrow::MakeArray(
           made(of.numbers, [&](auto n) { return !is_optional || n != no_number; }));
     case column_kind::real:
@@ -169,8 +170,8 @@ std::shared_ptr<parquet::WriterProperties> properties_for(
 struct parquet_file::writing {
   unfinished_file file;
   std::vector<table_column> columns;
-  std::vector<column_values> values;                        // one a column
-  std::vector<std::shared_ptr<arrow::Array>> dictionaries;  // likewise; null but for texts
+  std::vector<column_values> values;                        // one per column
+  std::vector<std::shared_ptr<arrow::Array>> dictionaries;  // one per column; null if not text
   std::shared_ptr<arrow::Schema> schema;
   std::unique_ptr<parquet::arrow::FileWriter> writer;
   arrow::Status status;

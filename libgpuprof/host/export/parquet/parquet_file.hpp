@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes one Parquet file, a few ten thousand rows in memory at once. The only place that knows
-// Arrow.
+// Writes one Parquet file with some ten thousand rows in memory at once. Only this code uses Arrow.
 #pragma once
 
 #include "base/result.hpp"
@@ -14,24 +13,24 @@
 
 namespace gpuprof::host {
 
-/// What a file says about itself: "rank" -> "3".
+/// Metadata of a file: "rank" -> "3".
 using parquet_facts = std::vector<std::pair<std::string, std::string>>;
 
 class parquet_file {
  public:
-  /// Rows that are best given to put() at once; more are allowed.
+  /// Best number of rows for one put(); more are allowed.
   static constexpr std::size_t batch_rows = 65536;
 
   static result<parquet_file> create(std::string const& path, std::vector<table_column> columns,
                                      parquet_facts const& facts);
   parquet_file(parquet_file&&) noexcept;
   parquet_file& operator=(parquet_file&&) = delete;
-  /// Not finished: nothing is left.
+  /// Deletes a file that was not finished.
   ~parquet_file();
 
-  /// The rows that the columns read from. The first failure is kept for finish().
+  /// Writes rows from which the columns take their values. finish() returns the first failure.
   void put(std::byte const* rows, std::size_t count);
-  /// A footer, on the disk, under its name.
+  /// Writes the footer, syncs the file to disk and gives it its name.
   result<void> finish();
 
  private:
@@ -40,8 +39,8 @@ class parquet_file {
   std::unique_ptr<writing> state_;
 };
 
-/// Ends the writing of a folder of tables: thrown where one cannot be written, caught by the
-/// function that writes all of them.
+/// Thrown if a table cannot be written; ends the writing of a folder of tables. Caught by the
+/// function that writes all tables.
 struct table_failed {
   std::string message;
 };

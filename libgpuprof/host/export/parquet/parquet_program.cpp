@@ -26,29 +26,30 @@
 namespace gpuprof::host {
 namespace {
 
-/// A program that works for the command: its lines on stdout are read, its stderr is the command's.
+/// A child process that works for the command. Its stdout is read by lines; its stderr is that of
+/// the command.
 class child_program {
  public:
   static result<child_program> start(std::vector<std::string> const& words);
   child_program(child_program&&) noexcept;
   child_program& operator=(child_program&&) = delete;
-  /// One that still runs is told to stop, and waited for.
+  /// Tells a child that still runs to stop, and waits for it.
   ~child_program();
 
-  /// Calls `line` for each line until stdout ends, `idle` when for a while there was none; what
-  /// these throw ends the program.
+  /// Calls `line` for each line until stdout ends, and `idle` if no line came for a while. If these
+  /// throw, the child is ended.
   void read(std::function<void(std::string const&)> const& line, std::function<void()> const& idle);
-  /// Its exit code; 128 + the signal that ended it; cannot_tell where the system does not say.
+  /// Returns its exit code; 128 + the signal that ended it; cannot_tell if the system does not say.
   static constexpr int cannot_tell = 125;
   int wait();
 
  private:
   child_program(pid_t process, int from) : process_(process), from_(from) {}
-  pid_t process_;  // 0: was waited for
+  pid_t process_;  // 0: already waited for
   int from_;
 };
 
-// A signal that comes between two looks is heard so much later.
+// A signal that comes between two polls is noticed this much later.
 constexpr int look_every_ms = 100;
 
 result<child_program> child_program::start(std::vector<std::string> const& words) {
@@ -107,7 +108,7 @@ int child_program::wait() {
   while ((ended = waitpid(process_, &status, 0)) < 0 && errno == EINTR) {
   }
   process_ = 0;
-  if (ended < 0) return cannot_tell;  // who started us ignores SIGCHLD
+  if (ended < 0) return cannot_tell;  // the parent process made us ignore SIGCHLD
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -139,7 +140,7 @@ void take_line(std::string const& line, export_job& job, plugin_answer& answer) 
   }
 }
 
-/// What the exit code alone says.
+/// Explains a failure if only the exit code is known.
 std::string reason_of(int code) {
   if (code == 127)
     return "export-parquet does not start; it was built against Arrow " GPUPROF_ARROW_BUILT

@@ -10,10 +10,12 @@
 
 namespace gpuprof::host {
 
-/// Where the install tree has it, or beside the command in the build tree; else how to get it.
+/// Returns the path of the program: its place in the install tree, or beside the command in the
+/// build tree. The error says how to get it.
 result<std::string> parquet_program();
 
-/// Until it ends. What it says of the capture comes into the job; an interruption ends it.
+/// Runs the program until it ends. What it reports on the capture is stored in the job; an
+/// interruption ends it.
 result<void> run_parquet_program(export_job& job, plugin_order const& order);
 
 }  // namespace gpuprof::host

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the command and its program export-parquet say to each other.
+// The words that the command and its program export-parquet exchange.
 #pragma once
 
 #include <optional>
@@ -11,13 +11,13 @@ namespace gpuprof::host {
 
 /// First words of the lines that the program writes to stdout; a text follows.
 namespace plugin_words {
-inline constexpr std::string_view rows = "rows";        // so many more are done
+inline constexpr std::string_view rows = "rows";        // this many more rows are done
 inline constexpr std::string_view missing = "missing";  // what the capture lacks
 inline constexpr std::string_view error = "error";      // why nothing was written
-inline constexpr int needs_more_memory = 3;             // as its exit code
+inline constexpr int needs_more_memory = 3;             // an exit code
 }  // namespace plugin_words
 
-/// What it is started with.
+/// The order that the program gets when it starts.
 struct plugin_order {
   static constexpr char capture_tables[] = "capture";    // OUT/<table>/rank=N of a capture
   static constexpr char database_tables[] = "database";  // OUT/<table>.parquet of an SQLite file

@@ -10,10 +10,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Written for every capture.
+// Written for every capture, after all other tables.
 constexpr char last_table[] = "capture";
 
-/// Tables of `out` that have this partition already.
+/// Returns the tables of `out` that already have this partition.
 std::vector<fs::path> holding(fs::path const& out, table_partition const& part) {
   std::vector<fs::path> found;
   std::error_code failed;
@@ -22,7 +22,8 @@ std::vector<fs::path> holding(fs::path const& out, table_partition const& part) 
   return found;
 }
 
-/// A table is divided by runs and ranks, or by ranks alone: readers take no mixture.
+/// True if a table is divided by runs and ranks but this capture by ranks only, or the reverse:
+/// readers accept no mixture.
 bool divides_otherwise(fs::path const& out, table_partition const& part) {
   std::error_code failed;
   for (auto const& entry : fs::directory_iterator(out / last_table, failed))
@@ -66,7 +67,7 @@ result<std::string> rank_folder::file_of(std::string_view table) {
 
 result<void> rank_folder::finish() {
   std::error_code failed;
-  // Also of tables that the capture before had and this one has not.
+  // Also removes the tables that only the previous capture had.
   if (overwrite_)
     for (auto const& old : holding(folder_.path(), part_))
       if (fs::remove_all(old, failed); failed) return folder_.cannot_write(failed);

@@ -12,22 +12,23 @@
 
 namespace gpuprof::host {
 
-/// Which part of the tables a capture is: "run=monday/rank=3".
+/// The partition that a capture fills: "run=monday/rank=3".
 struct table_partition {
   std::string run;  // empty: no such level
   std::uint32_t rank = 0;
   std::string path() const;
 };
 
-/// Ranks of one job may be added at once, each by a process of its own.
+/// Ranks of one job may be added at the same time, each by its own process.
 class rank_folder {
  public:
-  /// An error when `out` holds this rank, unless it may be replaced, or files of others.
+  /// Fails if `out` holds this rank and it may not be replaced, or if it holds foreign files.
   static result<rank_folder> create(std::string const& out, table_partition part, bool overwrite);
 
-  /// Where to write the file of this table for now. Its folder is there.
+  /// Returns the temporary path for this table's file. Its folder exists.
   result<std::string> file_of(std::string_view table);
-  /// Puts the rank beside the others, the table `capture` last: a rank that is in it is whole.
+  /// Moves the rank to its place, the table `capture` last: a rank that is in `capture` is
+  /// complete.
   result<void> finish();
 
  private:

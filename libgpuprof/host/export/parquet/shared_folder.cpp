@@ -23,13 +23,13 @@ result<shared_folder> shared_folder::open(std::string out, std::string const& ad
     return error{out +
                  " holds files that no export has written and is not added to; use another name "
                  "for --output"};
-  // From here on what was made is removed again.
+  // If a step below fails, `made` removes what was created.
   shared_folder made(out, fs::path(out) / ("." + adder + ".unfinished-" + std::to_string(getpid())),
                      !is_there);
   fs::create_directories(made.out_, failed);
-  // First of all: others that come now look for it.
+  // Written first, because other processes that arrive now look for it.
   if (!failed) std::ofstream(made.out_ / export_marker) << "made by gpuprof export\n";
-  if (!failed) fs::remove_all(made.temporary_, failed);  // of a process that had our number
+  if (!failed) fs::remove_all(made.temporary_, failed);  // left by a process that had our pid
   if (!failed) fs::create_directory(made.temporary_, failed);
   if (failed) return made.cannot_write(failed);
   return made;
@@ -48,7 +48,7 @@ shared_folder::~shared_folder() {
   if (temporary_.empty()) return;
   fs::remove_all(temporary_, ignored);
   if (!is_new_) return;
-  // Others may have added something meanwhile: only what is empty goes.
+  // Other processes may have added files meanwhile: only an empty folder is removed.
   for (auto const& entry : fs::directory_iterator(out_, ignored))
     if (entry.path().filename() != export_marker) return;
   fs::remove(out_ / export_marker, ignored);
@@ -62,7 +62,7 @@ result<void> shared_folder::add(std::vector<addition> const& additions, bool ove
     auto const place = out_ / to;
     fs::create_directories(place.parent_path(), failed);
     if (!failed && overwrite) fs::remove_all(place, failed);
-    // What another export has put there meanwhile stays.
+    // Keeps what another export has put there meanwhile.
     if (!failed && renameat2(AT_FDCWD, (temporary_ / from).c_str(), AT_FDCWD, place.c_str(),
                              RENAME_NOREPLACE) != 0)
       failed.assign(errno, std::generic_category());

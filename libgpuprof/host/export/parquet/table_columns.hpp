@@ -15,32 +15,32 @@
 
 namespace gpuprof::host {
 
-/// All integers are signed and of 64 bits: SQL engines disagree about any other.
+/// All integers are signed 64-bit, because SQL engines disagree about other types.
 enum class column_kind {
   rising,  // an integer that grows from row to row: a time, a correlation
   number,
   real,
   flag,
   text,
-  plain_text,  // that differs from row to row
+  plain_text,  // a text that differs in each row
 };
 
 inline constexpr std::int64_t no_number = std::numeric_limits<std::int64_t>::min();
 inline constexpr std::int32_t no_text = -1;
 
-/// Of some rows; the member that the column's kind says. Null where it is no_number or no_text.
+/// Values of some rows, in the member that the column's kind uses. no_number and no_text mean null.
 struct column_values {
   std::vector<std::int64_t> numbers;
   std::vector<double> reals;
   std::vector<std::uint8_t> flags;
-  std::vector<std::int32_t> codes;  // places in the column's texts
+  std::vector<std::int32_t> codes;  // indexes into the column's texts
   std::vector<std::optional<std::string>> texts;
 };
 
-/// The different texts of a column, each with a number.
+/// The distinct texts of a column, each with a number.
 class text_list {
  public:
-  /// The text outlives this object.
+  /// The text must outlive this object.
   std::int32_t code_of(std::string_view text) {
     auto const [at, is_new] = codes_.try_emplace(text, static_cast<std::int32_t>(texts_.size()));
     if (is_new) texts_.push_back(text);
@@ -58,7 +58,7 @@ struct table_column {
   column_kind kind{};
   std::string unit;
   bool optional = true;                    // a value may be null
-  std::shared_ptr<text_list const> texts;  // of a text column: all that occur
+  std::shared_ptr<text_list const> texts;  // of a text column: all texts that occur
   std::function<void(std::byte const* rows, std::size_t count, column_values& out)> read;
 };
 
@@ -78,7 +78,7 @@ table_column number_column(std::string name, column_kind kind, std::string unit,
           }};
 }
 
-/// Likewise, of integers that may be no_number.
+/// `value_of(row)` is an integer, or no_number for null.
 template <class Row, class F>
 table_column optional_column(std::string name, column_kind kind, std::string unit, F value_of) {
   auto made = number_column<Row>(std::move(name), kind, std::move(unit), value_of);
@@ -86,7 +86,7 @@ table_column optional_column(std::string name, column_kind kind, std::string uni
   return made;
 }
 
-/// `value_of(row)` is a double; one that is no number is null.
+/// `value_of(row)` is a double; values that are not finite become null.
 template <class Row, class F>
 table_column real_column(std::string name, std::string unit, F value_of) {
   return {std::move(name),
@@ -115,7 +115,7 @@ table_column flag_column(std::string name, F is) {
           }};
 }
 
-/// `code_of(row)` is a place in `texts`, or no_text.
+/// `code_of(row)` is an index into `texts`, or no_text.
 template <class Row, class F>
 table_column text_column(std::string name, std::shared_ptr<text_list const> texts,
                          F const& code_of) {

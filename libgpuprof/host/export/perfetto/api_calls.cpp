@@ -30,7 +30,7 @@ class api_calls {
       together.assign(1, *row);
       while (rows.peek() != nullptr && rows.peek()->start == together.front().start)
         together.push_back(*rows.next());
-      // The one that calls the other is the longer one.
+      // The longer one is the caller of the other.
       std::stable_sort(together.begin(), together.end(),
                        [](auto const& a, auto const& b) { return a.duration > b.duration; });
       for (auto const& call : together) {

@@ -17,7 +17,7 @@
 namespace gpuprof::host::perfetto {
 namespace {
 
-/// Of CUPTI's metric names: "dram__bytes_read.sum.per_second".
+/// Derives the units from a CUPTI metric name: "dram__bytes_read.sum.per_second".
 void add_units(message<gpu_counter_spec>& to, std::string_view name) {
   auto const has = [&](std::string_view part) { return name.find(part) != name.npos; };
   auto const per_second = has(".per_second");
@@ -40,7 +40,7 @@ void add_value(message<gpu_counter_event>& to, std::uint32_t id, double value) {
   one.add_double(gpu_counter::double_value, value);
 }
 
-/// Introduces counters, with units by their names. Once in a file is enough.
+/// Introduces counters, with units derived from their names. Needed once per file.
 void add_descriptor(message<gpu_counter_event>& to, std::span<counter_spec const> specs) {
   message<gpu_counter_descriptor> all(to, gpu_counter_event::counter_descriptor);
   for (auto const& spec : specs) {
@@ -61,7 +61,7 @@ void add_values(message<gpu_counter_event>& to, std::span<counter_value const> v
   for (auto const& value : values) add_value(to, value.id, value.value);
 }
 
-/// Writes 0 for each: an interval begins here, and the next values belong to it.
+/// Writes 0 for each counter: an interval begins here, and the next values belong to it.
 void add_zeros(message<gpu_counter_event>& to, std::span<counter_value const> values) {
   for (auto const& value : values) add_value(to, value.id, 0);
 }
@@ -106,7 +106,7 @@ class counter_samples {
     bool is_count = false;
   };
   struct interval {
-    timestamp_ns end;  // of the last one written
+    timestamp_ns end;  // end of the last interval written
     timestamp_ns ends;
     std::vector<counter_value> values;
   };
@@ -133,7 +133,8 @@ class counter_samples {
   void write_interval() {
     for (auto& [device, now] : devices_) {
       if (now.values.empty()) continue;
-      // A value is of the time since the one before it: after a gap that has to begin.
+      // A value covers the time since the value before it, so after a gap the interval needs a
+      // start.
       if (now.end != start_) write_event(start_, device, now.values, add_zeros);
       write_event(now.ends, device, now.values, add_values);
       now.end = now.ends;
@@ -193,7 +194,7 @@ void counter_readings::judge() {
   });
 }
 
-/// A kernel among others of a graph does not tell what all of them counted.
+/// Returns false for a kernel in a graph with others, because their work was counted, too.
 bool counter_readings::is_told_by(kernel_record const& row) const {
   auto const workload = joined_.workload_of(row.correlation);
   return workload && raw(workload->shape) != 0;
@@ -224,13 +225,13 @@ void counter_readings::write(device_id device, timestamp_ns start, timestamp_ns 
   auto const [first, last] =
       std::equal_range(values_.begin(), values_.end(),
                        reading_value_record{.correlation = correlation}, by_correlation);
-  // A rewritten kernel runs at other rates: only what it was rewritten to count holds for it.
+  // A patched kernel runs at other rates: only the counters that it was patched for are valid.
   auto const slowed = joined_.sampling_of(correlation) == sampling::slowed;
   std::vector<counter_value> values;
   for (auto value = first; value != last; ++value)
     if (std::isfinite(value->value) && (!slowed || patching_.contains(value->metric)))
       values.push_back({raw(value->metric), value->value});
-  if (values.empty()) return;  // an earlier launch of a reading of several
+  if (values.empty()) return;  // an earlier launch of a reading with several launches
   auto& sequence = sequences_.try_emplace(device, file_).first->second;
   auto const write_at = [&](timestamp_ns at, auto write_values) {
     sequence.add(at, [&](message<packet>& out) {

@@ -15,23 +15,23 @@
 
 namespace gpuprof::host::perfetto {
 
-/// A counter as the file introduces it.
+/// The description of a counter in the file.
 struct counter_spec {
   std::uint32_t id = 0;  // unique in the file
   std::string name;
   std::int32_t group = 0;
 };
 
-/// Perfetto joins counters and kernels by time alone, whatever else ran then, so readings that
+/// Perfetto joins counters and kernels by time only, whatever else ran then. So readings that
 /// reports discard are not written.
 class counter_readings {
  public:
   counter_readings(packet_file& file, export_job& job);
 
-  /// Looks at all GPU work, to know what ran beside it. First of all.
+  /// Finds out for all GPU work what ran at the same time. Call it first.
   void judge();
 
-  /// 0 where the kernel starts, what was counted where it ends.
+  /// Writes 0 where the kernel starts and the counted values where it ends.
   void add(kernel_record const& kernel) { add_work(kernel); }
   void add(graph_record const& graph) { add_work(graph); }
   void add(copy_record const&) {}
@@ -52,13 +52,14 @@ class counter_readings {
   std::unordered_map<std::uint32_t, timestamp_ns> opened_;  // by correlation; not yet written
   std::vector<reading_value_record> values_;                // by correlation
   std::vector<counter_spec> specs_;
-  std::set<metric_id> patching_;  // count by rewriting the kernel
+  std::set<metric_id> patching_;  // these count by patching the kernel
   std::map<device_id, sequence> sequences_;
   bool introduced_ = false;
 };
 
-/// Counts are written as rates, so that a value does not depend on the length of its interval, and
-/// with a name of their own: Perfetto's compute tabs are for what was counted around one kernel.
+/// Writes counts as rates, so that a value does not depend on the length of its interval. The
+/// counters have their own names, because Perfetto's compute tabs show what was counted around one
+/// kernel.
 void write_counter_samples(packet_file& file, export_job& job);
 
 }  // namespace gpuprof::host::perfetto

@@ -27,12 +27,12 @@ enum class packet : field_number {
   trace_uuid = 89,
   gpu_info = 128,
 };
-// Of sequence_flags.
+// Values of sequence_flags.
 inline constexpr std::uint32_t interned_anew = 1, needs_interned = 2;
 
 enum class clock_snapshot : field_number { clocks = 1, primary_trace_clock = 2 };
 enum class clock : field_number { clock_id = 1, timestamp = 2, is_incremental = 3 };
-// Of clock_id; from 64 on they belong to one sequence.
+// Values of clock_id; those from 64 on belong to one sequence.
 inline constexpr std::uint32_t realtime_clock = 1, monotonic_clock = 3, sequence_clock = 64;
 enum class packet_defaults : field_number { timestamp_clock_id = 58 };
 enum class trace_uuid : field_number { msb = 1, lsb = 2 };
@@ -83,7 +83,7 @@ enum class interned_data : field_number {
   graphics_contexts = 23,
   gpu_specifications = 24,
   compute_kernels = 1000,    // an extension
-  compute_arg_names = 1001,  // likewise
+  compute_arg_names = 1001,  // an extension
 };
 enum class interned_name : field_number { iid = 1, name = 2 };
 enum class graphics_context : field_number { iid = 1, pid = 2, api = 3 };

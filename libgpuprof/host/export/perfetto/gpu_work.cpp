@@ -11,7 +11,7 @@
 namespace gpuprof::host::perfetto {
 namespace {
 
-// In the order of their numbers. Perfetto's compute tabs look for some of them.
+// Sorted by number. Perfetto's compute tabs look for some of these names.
 constexpr std::string_view argument_names[] = {
     "device",
     "stream",
@@ -58,7 +58,7 @@ std::string launch_of(kernel_shape const& shape) {
   return bytes;
 }
 
-/// Contexts are shown by their number, and 0 would be none.
+/// Perfetto takes context 0 as none, so contexts are shown by another number.
 std::uint64_t number_of(context_id context) noexcept {
   return raw(context) != 0 ? raw(context) : std::uint64_t{1} << 31;
 }
@@ -194,14 +194,14 @@ void gpu_names::add_argument_names() {
 
 namespace {
 
-/// A copy's or fill's own, beside where it ran.
+/// Adds the arguments of a copy or fill besides its place.
 template <class Row>
 void add_place(message<compute_launch>& launch, Row const& row) {
   add_argument(launch, compute_launch::args, argument::device, raw(row.device));
   add_argument(launch, compute_launch::args, argument::stream, raw(row.stream));
 }
 
-/// What graph made it, and which of its nodes.
+/// Adds the graph that launched it, and the graph node.
 void add_graph(message<render_stage>& event, graph_id graph, graph_node_id node) {
   if (raw(graph) == 0) return;
   auto const add = [&](char const* name, std::uint64_t value) {

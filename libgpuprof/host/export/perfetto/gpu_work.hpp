@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels, copies, fills and graphs as render stages, each in the row of its stream, with the
-// arrows from where they were launched.
+// Kernels, copies, fills and graphs as render stages. Each is in the row of its stream, with an
+// arrow from its launch.
 #pragma once
 
 #include "host/export/export_job.hpp"
@@ -20,9 +20,10 @@
 
 namespace gpuprof::host::perfetto {
 
-// Streams, kernels and kinds of copies by number, on the sequence of the GPU's work.
+// Numbers for streams, kernels and kinds of copies on the GPU work sequence.
 
-/// Numbers that a packet refers to: each was, or is going to be, explained on the sequence before.
+/// The numbers that a packet refers to. Each was explained on the sequence before, or will be
+/// before the packet.
 struct gpu_place {
   std::uint64_t queue = 0;
   std::uint64_t context = 0;
@@ -31,7 +32,7 @@ struct kernel_numbers {
   gpu_place place;
   std::uint64_t stage = 0;
   std::uint64_t kernel = 0;
-  std::string launch;  // the whole message
+  std::string launch;  // the complete encoded message
 };
 
 /// Names of arguments, numbered in this order from 1 on.
@@ -60,10 +61,10 @@ class gpu_names {
  public:
   gpu_names(export_job& job, sequence& on, std::uint32_t process_id);
 
-  /// By its shape, in a stream: so device and stream need not be said for each launch.
+  /// Numbers a kernel by its shape and stream, so that launches need not repeat device and stream.
   kernel_numbers const& of(kernel_record const& kernel);
   gpu_place const& place(device_id device, context_id context, stream_id stream);
-  /// Of a copy, a fill or a graph: by a name without more.
+  /// Returns the number of a copy, fill or graph, which has only a name.
   std::uint64_t stage(std::string const& name, std::int32_t category);
 
  private:
@@ -88,7 +89,7 @@ class gpu_names {
   bool one_device_ = true, one_context_ = true;
   std::unordered_map<std::uint32_t, std::string> architectures_;  // by device
   std::unordered_map<key, kernel_numbers, hash> kernels_;
-  std::unordered_map<key, gpu_place, hash> places_;                     // shape 0
+  std::unordered_map<key, gpu_place, hash> places_;                     // keys with shape 0
   std::unordered_map<std::uint32_t, std::uint64_t> stages_of_kernels_;  // by name_id
   std::unordered_map<std::string, std::uint64_t> stages_;
   std::set<std::uint64_t> contexts_;
@@ -109,15 +110,15 @@ void add_argument(message<Parent>& to, Field field, argument name, std::string_v
   one.add_string(compute_arg::string_value, value.data(), value.size());
 }
 
-/// Ids of GPU work: unique in the file, and known from the call that launched it. A call launches
-/// one thing, or, with a graph, several: its correlation, with 0, 1, 2, ... above.
+/// Ids of GPU work, unique in the file and derived from the launching call. A call launches one
+/// item, or several with a graph: the id is the correlation id with 0, 1, 2, ... in the upper bits.
 class gpu_event_ids {
  public:
   static std::uint64_t id(correlation_id correlation, std::uint64_t which) noexcept {
     return which << 32 | raw(correlation);
   }
 
-  /// Of the next thing that this call has launched.
+  /// Returns the id of the next item launched by this call.
   std::uint64_t next(correlation_id correlation) {
     auto& page = pages_[raw(correlation) >> page_bits];
     if (!page) page = std::make_unique<std::bitset<page_size>>();
@@ -127,7 +128,7 @@ class gpu_event_ids {
     return id(correlation, 0);
   }
 
-  /// How many a call has launched.
+  /// Returns how many items a call has launched.
   std::uint64_t count(correlation_id correlation) const {
     auto const& page = pages_[raw(correlation) >> page_bits];
     if (!page || !page->test(raw(correlation) % page_size)) return 0;
@@ -142,8 +143,8 @@ class gpu_event_ids {
   std::unordered_map<std::uint32_t, std::uint64_t> more_;
 };
 
-/// An instant on the thread, with an arrow to what it launched. Where all API calls are there they
-/// have the arrows, and this writes nothing.
+/// Writes an instant on the thread, with an arrow to the work that it launched. Writes nothing if
+/// all API calls are recorded, because these have the arrows.
 class launch_marks {
  public:
   launch_marks(packet_file& file, export_job& job, tracks& of)
@@ -169,7 +170,7 @@ class gpu_work {
   gpu_work(packet_file& file, export_job& job, tracks& of);
 
   void write();
-  /// After write(): what each call has launched.
+  /// The work that each call launched. Valid after write().
   gpu_event_ids const& ids() const noexcept { return *ids_; }
   void add_notes(export_notes& to) const { readings_.add_notes(to); }
 

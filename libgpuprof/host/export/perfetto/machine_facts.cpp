@@ -19,7 +19,7 @@ void add_packet(packet_file& file, Fill&& fill) {
   file.add(bytes);
 }
 
-/// FNV-1a, so that the same capture is the same trace whenever it is exported.
+/// FNV-1a: exporting the same capture again gives the same trace id.
 std::uint64_t hash_of(std::string_view text, std::uint64_t hash) noexcept {
   for (unsigned char const c : text) hash = (hash ^ c) * 0x100000001b3u;
   return hash;
@@ -37,7 +37,8 @@ void write_identity(packet_file& file, trace_contents const& trace) {
   });
 }
 
-/// The 16 bytes of "GPU-b7abfe3a-48a9-9258-b7f8-a050c12a9443"; empty when it is none.
+/// Returns the 16 bytes of "GPU-b7abfe3a-48a9-9258-b7f8-a050c12a9443", or nothing if the text is
+/// not a UUID.
 std::string uuid_bytes(std::string_view text) {
   std::string digits;
   for (char const c : text.substr(std::min<std::size_t>(text.size(), 4)))
@@ -74,7 +75,7 @@ void add_gpu(message<gpu_info>& to, device_record const& device, exported_names&
   if (auto const& bus = names.text(device.pci_bus); !bus.empty()) one.add_string(gpu::pci_bdf, bus);
 }
 
-/// The place in the list is the number by which events name a GPU.
+/// Events name a GPU by its index in this list.
 void write_gpus(packet_file& file, export_job& job) {
   constexpr std::uint32_t max_devices = 64;
   auto devices = job.trace.devices();
@@ -94,8 +95,8 @@ void write_gpus(packet_file& file, export_job& job) {
   });
 }
 
-/// Places the trace among those of the same machine that know the other clock alone. Sequences say
-/// the same moment of CLOCK_REALTIME, because that may not go back from one snapshot to the next.
+/// Relates the trace to others of the same machine that use only the other clock. Sequences repeat
+/// the same CLOCK_REALTIME time, because it may not go backward between snapshots.
 void write_clocks(packet_file& file, export_job& job) {
   clock_record first;
   job.trace.file().for_each<clock_record>([&](std::span<clock_record const> rows) {

@@ -19,7 +19,7 @@
 namespace gpuprof::host::perfetto {
 namespace {
 
-/// Writes begins and ends as they come: neither lengths nor the tree of ranges are needed.
+/// Writes begins and ends as they come, so neither lengths nor the tree of ranges are needed.
 class nvtx_ranges {
  public:
   nvtx_ranges(packet_file& file, export_job& job, tracks& of);
@@ -35,14 +35,15 @@ class nvtx_ranges {
   struct track_group {
     track_id thread{};
     std::string name;
-    // One alone for ranges that are pushed and popped; those with a start and an end may overlap.
+    // One track for all ranges that are pushed and popped; those that are started and ended may
+    // overlap.
     std::vector<std::unique_ptr<range_track>> all;
   };
   struct open_range {
     range_track* on = nullptr;
-    std::uint64_t begun = 0;  // so many were before it
+    std::uint64_t begun = 0;  // number of ranges begun before it
   };
-  /// What happened at one moment, in the order of the capture.
+  /// The events of one moment, in the order of the capture.
   struct moment {
     std::vector<range_begin> begins;
     std::vector<range_end> ends;
@@ -70,11 +71,11 @@ class nvtx_ranges {
   std::map<std::tuple<thread_index, name_id, range_style>, track_group> groups_;
   std::map<std::pair<name_id, std::uint32_t>, name_id> categories_;
   std::unordered_map<std::uint64_t, open_range> open_;  // by range_id
-  std::unordered_set<std::uint64_t> ended_early_;       // the clock stepped back inside
+  std::unordered_set<std::uint64_t> ended_early_;       // the clock stepped back in these
   std::uint64_t begun_ = 0, cut_ = 0;
 };
 
-/// An event of a track, described by `describe`.
+/// Adds an event to a track; `describe` fills it in.
 template <class Describe>
 void add_event(sequence& to, timestamp_ns at, std::int32_t type, track_id track,
                Describe&& describe) {
@@ -121,7 +122,7 @@ void nvtx_ranges::write() {
   write_moment(at);
 }
 
-/// Clocks are coarse: what ends at a moment was mostly before what begins there.
+/// Clocks are coarse: a range that ends at a moment usually ended before another began there.
 void nvtx_ranges::write_moment(timestamp_ns at) {
   end_earlier(at);
   for (auto const& row : now_.begins) {
@@ -137,7 +138,7 @@ void nvtx_ranges::write_moment(timestamp_ns at) {
   now_.marks.clear();
 }
 
-/// The ranges that end now and began before, the last begun first.
+/// Ends the ranges that end now and began earlier, the last begun first.
 void nvtx_ranges::end_earlier(timestamp_ns at) {
   std::vector<std::pair<std::uint64_t, range_id>> ending;
   for (auto const& row : now_.ends) {
@@ -182,7 +183,7 @@ void nvtx_ranges::begin(range_begin const& row) {
   open_[raw(row.range)] = {&on, begun_++};
 }
 
-/// What was pushed after it and has not been popped, its end having been lost, ends with it.
+/// If the ends of ranges pushed after it were lost, they end with it.
 void nvtx_ranges::end(timestamp_ns at, range_id range) {
   auto const found = open_.find(raw(range));
   if (found == open_.end()) return;

@@ -9,7 +9,7 @@
 namespace gpuprof::host::perfetto {
 namespace {
 
-// Readers want less than 512 KB in one.
+// Readers want less than 512 KB per bundle.
 constexpr std::size_t bundle_bytes = 480 << 10;
 constexpr int level = 1;
 
@@ -39,7 +39,7 @@ void packet_file::free_compressor::operator()(libdeflate_compressor* compressor)
 }
 
 void packet_file::add(std::string_view packet) {
-  constexpr std::size_t before_packet = 6;  // its field and length
+  constexpr std::size_t before_packet = 6;  // field number and length of the bundle
   if (bundle_.size() + packet.size() + before_packet > bundle_bytes) write_bundle();
   append_field(bundle_, trace::packet, packet);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The writer of packets: bundles in the file, sequences with a clock of their own, and names that
-// are written once and then numbered.
+// Writes packets: bundles in the file, sequences with a clock of their own, and names that are
+// written once and then referred to by number.
 #pragma once
 
 #include "base/time.hpp"
@@ -19,10 +19,10 @@ struct libdeflate_compressor;
 
 namespace gpuprof::host::perfetto {
 
-/// A bundle is a packet that holds other packets, whole ones, as one zlib stream.
+/// A bundle is a packet that holds other complete packets as one zlib stream.
 class packet_file {
  public:
-  /// `base`: the time that all sequences count from.
+  /// All sequences count their times from `base`.
   packet_file(unfinished_file& out, timestamp_ns base);
   packet_file(packet_file const&) = delete;
   packet_file& operator=(packet_file const&) = delete;
@@ -32,7 +32,7 @@ class packet_file {
   std::uint32_t new_sequence() noexcept { return ++sequences_; }
 
   void add(std::string_view packet);
-  /// The last bundle. The file itself is finished by its owner.
+  /// Writes the last bundle. The owner of the file finishes the file itself.
   void finish() { write_bundle(); }
 
  private:
@@ -49,8 +49,8 @@ class packet_file {
   std::unique_ptr<libdeflate_compressor, free_compressor> compressor_;
 };
 
-/// Times are differences to the packet before, two or three bytes where most are ordered. Perfetto
-/// adds them up with their sign, so that one may lie before the other.
+/// Times are differences to the previous packet and take two or three bytes if most are in order.
+/// Perfetto adds signed differences, so a packet may be earlier than the one before.
 class sequence {
  public:
   explicit sequence(packet_file& file)
@@ -74,7 +74,7 @@ class sequence {
     file_->add(packet_);
   }
 
-  /// What is interned by it goes out with the next packet, or with the one that is being filled.
+  /// Interned data goes out with the next packet, or with the one that is being filled.
   message<interned_data> intern() { return message<interned_data>(interned_); }
 
  private:
@@ -88,19 +88,19 @@ class sequence {
   std::string packet_;
 };
 
-/// Numbers the names of events, of their categories and of their notes on a sequence.
+/// Numbers the names of events, categories and notes on a sequence.
 class event_names {
  public:
   explicit event_names(sequence& on) : on_(on) {}
 
-  /// Of a name of the capture; text() gives it when it is seen for the first time.
+  /// Numbers a name of the capture. Calls text() for the name when the id is new.
   template <class Text>
   std::uint64_t event(name_id id, Text&& text) {
     auto const [at, is_new] = events_.try_emplace(raw(id));
     if (is_new) at->second = add(interned_data::event_names, ++last_event_, text());
     return at->second;
   }
-  /// Texts of ours, a few.
+  /// Numbers a text of gpuprof; there are few.
   std::uint64_t event(std::string_view text) {
     return fixed(interned_data::event_names, last_event_, text);
   }

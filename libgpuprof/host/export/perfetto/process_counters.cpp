@@ -41,7 +41,7 @@ class allocations {
     return at->second;
   }
 
-  /// What was allocated before the capture began is not known, and its release changes nothing.
+  /// Memory allocated before the capture began is not known, so its release changes nothing.
   void add(memory_record const& row) {
     auto& total = total_of(row);
     if (row.operation == memory_operation::allocate) {

@@ -11,7 +11,7 @@
 namespace gpuprof::host::perfetto {
 namespace {
 
-/// As CUPTI numbers its counters of unified memory.
+/// Indexed by CUPTI's numbers for unified memory counters.
 std::string_view name_of(unified_memory_record const& row) noexcept {
   constexpr std::string_view names[] = {
       "unified memory", "migration to device",  "migration to host",
@@ -26,7 +26,7 @@ std::string_view name_of(sync_record const& row) noexcept {
   return names[row.type < std::size(names) ? row.type : 0];
 }
 
-/// Slices of the process on a track of their own.
+/// Writes slices of the process on a track of their own.
 class process_slices {
  public:
   process_slices(packet_file& file, tracks& of, std::string_view name, std::string_view category)

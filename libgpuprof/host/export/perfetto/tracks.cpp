@@ -9,7 +9,7 @@
 namespace gpuprof::host::perfetto {
 namespace {
 
-/// A packet with a description of a track, filled by `fill`.
+/// Adds a packet with the description of a track; `fill` fills it in.
 template <class Fill>
 void add_description(packet_file& file, track_id id, Fill&& fill) {
   std::string bytes;
@@ -26,7 +26,7 @@ std::string file_name_of(std::string const& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-/// "rank 3 of 8", "on node17".
+/// Returns labels such as "rank 3 of 8", "on node17".
 std::vector<std::string> labels_of(trace_contents const& trace) {
   std::vector<std::string> labels;
   if (auto const rank = trace.fact("environment.RANK"); !rank.empty()) {

@@ -16,20 +16,21 @@
 
 namespace gpuprof::host::perfetto {
 
-/// What a track is known by in the file.
+/// Identifies a track in the file.
 enum class track_id : std::uint64_t {};
 
 class tracks {
  public:
   tracks(packet_file& file, export_job& job);
 
-  /// As the capture calls it; 1 when it does not tell.
+  /// The process id in the capture; 1 if the capture has none.
   std::uint32_t process_id() const noexcept { return process_id_; }
   track_id process() const noexcept { return process_; }
-  /// By the number that the system gave it; the process for 0, where no thread is known.
+  /// Returns the track of a thread by the system's thread id. For 0 (thread not known) it is the
+  /// track of the process.
   track_id thread(std::uint32_t os_thread);
   track_id thread(thread_index thread) { return this->thread(job_.trace.os_thread(thread)); }
-  /// A new one each time; Perfetto shows those of one name and parent as one.
+  /// Creates a new track at each call. Perfetto shows tracks with the same name and parent as one.
   track_id child_of(track_id parent, std::string_view name);
   track_id counter_in_bytes(std::string_view name);
   track_id counter(std::string_view name, std::string_view unit);
@@ -49,16 +50,17 @@ class tracks {
   std::unordered_map<std::uint32_t, track_id> threads_;
 };
 
-/// Perfetto takes the end of a slice for that of the last one begun on its track. What overlaps
-/// without nesting goes to another track of the same name, which Perfetto shows as one with it.
+/// Perfetto takes the end of a slice as the end of the last slice begun on its track. So slices
+/// that overlap without nesting go to another track of the same name, which Perfetto shows as one
+/// with the first.
 ///
-/// Slices come in order of their start; those of one start the longest first.
+/// Slices must come in order of their start; if the start is equal, the longest first.
 class slice_lanes {
  public:
   slice_lanes(sequence& on, tracks& of) : on_(on), tracks_(of) {}
 
-  /// Begins a slice on `track`; describe(message<track_event>&) adds to its begin. `lane_name`: of
-  /// the tracks below `track` that hold what does not nest.
+  /// Begins a slice on `track`; describe(message<track_event>&) adds to its begin event.
+  /// `lane_name` names the tracks below `track` for slices that do not nest.
   template <class Describe>
   void add(track_id track, std::string_view lane_name, timestamp_ns start, timestamp_ns end,
            Describe&& describe) {
@@ -72,7 +74,7 @@ class slice_lanes {
     });
     ends_.push({end, ++begun_, on});
   }
-  /// All that are open.
+  /// Ends all open slices.
   void finish() { end_until({~std::uint64_t{0}}); }
 
  private:
@@ -80,14 +82,14 @@ class slice_lanes {
     timestamp_ns end;
     std::uint64_t begun = 0;
     track_id track{};
-    /// The queue's front is the earliest end; of one time the last begun.
+    /// The front of the queue is the earliest end; if ends are equal, the slice begun last.
     friend bool operator<(open_end const& a, open_end const& b) noexcept {
       return a.end != b.end ? a.end > b.end : a.begun < b.begun;
     }
   };
   struct nesting_track {
     track_id track{};
-    std::vector<timestamp_ns> open;  // ends, the innermost last
+    std::vector<timestamp_ns> open;  // ends of open slices, the innermost last
   };
 
   void end_until(timestamp_ns moment);
@@ -95,7 +97,7 @@ class slice_lanes {
 
   sequence& on_;
   tracks& tracks_;
-  std::unordered_map<std::uint64_t, std::vector<nesting_track>> lanes_;  // by the track asked for
+  std::unordered_map<std::uint64_t, std::vector<nesting_track>> lanes_;  // by the requested track
   std::priority_queue<open_end> ends_;
   std::uint64_t begun_ = 0;
 };

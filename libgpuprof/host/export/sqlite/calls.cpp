@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of what the program did on the CPU: API calls, waits, allocations of device memory.
+// Writes rows about the program's work on the CPU: API calls, waits, allocations of device memory.
 #include "host/export/sqlite/sqlite_output.hpp"
 #include "host/reading/ordered_rows.hpp"
 
 namespace gpuprof::host {
 namespace {
 
-/// Of ENUM_CUDA_DEV_MEM_EVENT_OPER; the last is ours.
+/// Values of ENUM_CUDA_DEV_MEM_EVENT_OPER; gpuprof has added the last one.
 constexpr int nsys_operation(memory_operation operation) noexcept {
   switch (operation) {
     case memory_operation::allocate:

@@ -9,7 +9,7 @@ namespace gpuprof::host {
 
 namespace tables {
 
-// Columns that begin with "gpuprof" are ours; readers of nsys' files pass over them.
+// Columns that begin with "gpuprof" are additions of gpuprof; readers of nsys' files ignore them.
 #define WORK_BEGIN                                                                              \
   "start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER " \
   "NOT NULL, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER"
@@ -78,7 +78,7 @@ sqlite_table const memory_usage{
     ", localMemoryPoolSize INTEGER, localMemoryPoolUtilizedSize INTEGER"
     ", importedMemoryPoolAddress INTEGER, importedMemoryPoolProcessId INTEGER"};
 
-// A capture has no page faults; the reports of unified memory want the tables.
+// A capture has no page faults, but the reports on unified memory need the tables.
 sqlite_table const cpu_page_faults{
     "CUDA_UM_CPU_PAGE_FAULT_EVENTS",
     "start INTEGER NOT NULL, globalPid INTEGER NOT NULL, address INTEGER NOT NULL"
@@ -90,8 +90,7 @@ sqlite_table const gpu_page_faults{
     ", deviceId INTEGER NOT NULL, address INTEGER NOT NULL, numberOfPageFaults INTEGER NOT NULL"
     ", faultAccessType INTEGER NOT NULL"};
 
-// Ranges are numbered in order of their beginning, as `gpuprof stats` numbers them; other rows
-// follow.
+// Ranges are numbered in order of their beginning, as in `gpuprof stats`; other rows follow.
 sqlite_table const nvtx_events{
     "NVTX_EVENTS",
     "start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL, rangeId INTEGER"
@@ -257,16 +256,17 @@ std::span<std::string_view const> sqlite_indexes() noexcept {
 
 namespace {
 
-// What is given up, safety from a crash of the machine half way, the export has by its temporary
-// name. The file is not in WAL mode, so that it can be read where it cannot be written.
+// These settings give up safety if the machine crashes during the export; the temporary file name
+// makes up for that. The file is not in WAL mode, so that it can be read from a place without write
+// access.
 constexpr char settings[] =
     "PRAGMA page_size=16384; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"
     "PRAGMA locking_mode=EXCLUSIVE; PRAGMA cache_size=-16384; BEGIN";
 
-// Virtual machine instructions of SQLite between two looks at the interruption.
+// Number of SQLite's virtual machine instructions between two checks for an interruption.
 constexpr int look_interval = 100'000;
 
-/// The names in "id INTEGER PRIMARY KEY, value TEXT".
+/// Returns the names in "id INTEGER PRIMARY KEY, value TEXT".
 std::vector<std::string> names_in(std::string_view columns) {
   std::vector<std::string> names;
   while (!columns.empty()) {
@@ -292,7 +292,7 @@ std::string insertion_into(sqlite_table const& table, bool numbered) {
 database::database(std::string const& path) {
   auto const status =
       sqlite3_open_v2(path.c_str(), &handle_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
-  // The destructor of what has not been made is not called.
+  // If the constructor throws, the destructor is not called.
   std::unique_ptr<sqlite3, decltype(&sqlite3_close_v2)> opened(handle_, sqlite3_close_v2);
   if (status != SQLITE_OK) fail();
   run(settings);
@@ -317,7 +317,7 @@ void database::interrupt_when(bool (*asked)() noexcept) {
 void database::fail() const {
   if (handle_ == nullptr) throw sqlite_failure{"out of memory"};
   auto const code = sqlite3_errcode(handle_);
-  // SQLite says "disk I/O error"; the system knows what it is.
+  // SQLite only says "disk I/O error"; the system knows the cause.
   auto const system = code == SQLITE_IOERR ? sqlite3_system_errno(handle_) : 0;
   throw sqlite_failure{code == SQLITE_FULL ? std::strerror(ENOSPC)
                        : system != 0       ? std::strerror(system)
@@ -333,7 +333,7 @@ insertion::insertion(database& into, sqlite_table const& table, bool numbered) :
 }
 
 void insertion::bind(int place, std::string_view text) {
-  auto const* const bytes = text.data() == nullptr ? "" : text.data();  // null would be NULL
+  auto const* const bytes = text.data() == nullptr ? "" : text.data();  // else bound as NULL
   if (std::memchr(bytes, 0, text.size()) == nullptr) {
     check(sqlite3_bind_text64(made_.get(), place, bytes, text.size(), SQLITE_STATIC, SQLITE_UTF8));
     return;

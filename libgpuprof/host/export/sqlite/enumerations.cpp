@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ENUM_ tables: what the numbers in nsys' tables mean.
+// The ENUM_ tables, which explain the numbers in nsys' tables.
 #include "host/export/sqlite/sqlite_output.hpp"
 
 #include <string_view>
@@ -18,7 +18,7 @@ struct enumeration {
   std::vector<enumerator> values;
 };
 
-// Names and numbers are those of nsys: scripts select by them.
+// Names and numbers are those of nsys, because scripts select by them.
 std::vector<enumeration> copies_and_memory() {
   return {
       {"ENUM_CUDA_MEMCPY_OPER",

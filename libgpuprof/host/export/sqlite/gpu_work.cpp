@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of what ran on GPUs: kernels, copies, fills, graphs.
+// Writes rows of GPU work: kernels, copies, fills, graphs.
 #include "host/export/sqlite/sqlite_output.hpp"
 #include "host/reading/time_merge.hpp"
 
@@ -11,7 +11,8 @@ namespace {
 /// nsys counts launch types from 1: 0 is "unknown".
 constexpr std::uint32_t first_launch_type = 1;
 
-/// Of ENUM_CUDA_MEMCPY_OPER, for CUPTI's counters of unified memory; 0: of something else.
+/// Returns the value of ENUM_CUDA_MEMCPY_OPER for a CUPTI counter of unified memory; 0 for other
+/// counters.
 constexpr int migration_kind(std::uint32_t counter) noexcept {
   switch (counter) {
     case 1:
@@ -50,7 +51,7 @@ class kernel_rows {
   }
 
  private:
-  /// Bound once for launches of one shape that follow each other.
+  /// Bound once for consecutive launches with the same shape.
   void take_shape(shape_id id) {
     auto const& shape = to_.job.names.shape(id);
     auto const& names = to_.strings.of(to_.job.names.kernel_of(id));
@@ -83,7 +84,7 @@ class kernel_rows {
     has_shape_ = true;
   }
 
-  // Of tables::kernel.
+  // Column indexes of tables::kernel.
   static constexpr int process_place = 7, last_of_shape = 27;
 
   sqlite_output& to_;
@@ -114,7 +115,7 @@ class copy_rows {
               unless_zero(raw(copy.range)));
   }
 
-  /// Nobody launched it: it has no correlation, thread or range.
+  /// A migration is not launched by a call: it has no correlation, thread or range.
   void add(unified_memory_record const& moved) {
     auto const kind = migration_kind(moved.counter);
     if (kind == 0) return;

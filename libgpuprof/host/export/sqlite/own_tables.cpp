@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of the tables that nsys does not have: counters of the GPU, peaks, facts, losses, and the
-// lines of `gpuprof roofline`.
+// Writes rows of the tables that nsys does not have: counters of the GPU, peaks, facts, losses, and
+// the lines of `gpuprof roofline`.
 #include "base/utf8.hpp"
 #include "host/export/sqlite/sqlite_output.hpp"
 #include "host/reading/ordered_rows.hpp"
@@ -15,7 +15,7 @@ void each(sqlite_output& to, Take take) {
   });
 }
 
-/// A later row of the same key replaces the earlier one.
+/// Returns the rows by key; a later row replaces an earlier one with the same key.
 template <class Row, class Key>
 auto last_of_each(sqlite_output& to, Key Row::*key) {
   std::map<Key, Row> last;
@@ -63,7 +63,7 @@ void write_samples(sqlite_output& to) {
   progress.end();
 }
 
-/// 0 stands for "not measured".
+/// 0 means "not measured".
 std::optional<double> figure(double value) {
   return value == 0 ? std::nullopt : std::optional(value);
 }
@@ -83,7 +83,7 @@ void write_peaks(sqlite_output& to) {
 
 void write_kernel_code(sqlite_output& to) {
   insertion rows(to.file, tables::kernel_code);
-  // Names that differ in bytes that are no UTF-8 become one.
+  // Names that differ only in bytes that are not UTF-8 become the same text.
   std::map<std::int64_t, kernel_code_record> by_text;
   for (auto const& [name, code] : last_of_each(to, &kernel_code_record::name))
     by_text[to.strings.of(name)] = code;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of NVTX: ranges, marks, domains, names of threads and categories.
+// Writes rows of NVTX: ranges, marks, domains, names of threads and categories.
 #include "host/export/sqlite/sqlite_output.hpp"
 #include "host/reading/time_merge.hpp"
 
@@ -11,7 +11,7 @@
 namespace gpuprof::host {
 namespace {
 
-/// Of ENUM_NSYS_EVENT_TYPE.
+/// Values of ENUM_NSYS_EVENT_TYPE.
 enum class nvtx_event : std::uint8_t {
   category = 33,
   mark = 34,
@@ -21,15 +21,15 @@ enum class nvtx_event : std::uint8_t {
   domain = 75,
 };
 
-/// The columns that few rows fill.
+/// The columns that few rows use.
 struct row_rest {
   std::optional<std::int64_t> end = {}, range = {}, category = {}, color = {}, end_thread = {};
   payload_kind payload{};
   std::uint64_t payload_bits = 0;
 };
 
-/// Rows that are not ranges come after all that are: a row's number says how many ranges began
-/// before it.
+/// Rows that are not ranges come after all ranges: the number of a range's row is the number of
+/// ranges that began before it.
 class nvtx_rows {
  public:
   explicit nvtx_rows(sqlite_output& to)
@@ -49,7 +49,7 @@ class nvtx_rows {
     write(found->second, to_.terms.time(end.time), end.thread);
     open_.erase(found);
   }
-  /// Ranges that never ended have no end.
+  /// Adds the ranges that never ended, without an end.
   void add_open() {
     std::vector<begun> left;
     for (auto const& [id, range] : open_) left.push_back(range);
@@ -73,7 +73,7 @@ class nvtx_rows {
   void add_thread(std::int64_t global_thread, name_id name) {
     row(++last_row_, first_, nvtx_event::thread, name, global_thread, 0, {});
   }
-  /// nsys looks them up by process.
+  /// nsys looks up domains by process.
   void add_domains() {
     for (auto const& [name, made] : domains_)
       row(++last_row_, made.first, nvtx_event::domain, name,
@@ -92,7 +92,7 @@ class nvtx_rows {
 
   std::optional<std::int64_t> thread(thread_index of) const { return to_.terms.global_thread(of); }
 
-  /// 0 is the default domain, which nsys does not name.
+  /// Returns the number of a domain; 0 is the default domain, which nsys does not name.
   std::int64_t domain(name_id name, timestamp_ns first, thread_index creator) {
     if (raw(name) == 0) return 0;
     auto const [at, is_new] = domains_.try_emplace(name);
@@ -104,7 +104,8 @@ class nvtx_rows {
 
   void write(begun const& range, std::optional<std::int64_t> end, thread_index ender) {
     auto const& begin = range.begin;
-    // nsys leaves a range that has a thread of its own for its end out of its projections.
+    // nsys leaves a range with a separate end thread out of its projections, so that thread is
+    // written only if it differs.
     auto const elsewhere = ender != begin.thread ? thread(ender) : std::nullopt;
     auto const type =
         begin.style == range_style::start_end ? nvtx_event::start_end : nvtx_event::push_pop;
@@ -163,7 +164,7 @@ class nvtx_rows {
   std::int64_t first_ = 0;  // not later than any event
 };
 
-/// nsys joins names to calls by thread, so that a thread has one; the last holds.
+/// nsys joins names to calls by thread, so a thread has one name: the last one given.
 void write_threads(sqlite_output& to, nvtx_rows& events) {
   std::map<std::int64_t, name_id> names;
   to.job.trace.file().for_each<thread_record>([&](std::span<thread_record const> threads) {

@@ -8,7 +8,7 @@
 namespace gpuprof::host {
 namespace {
 
-/// Tables exist whether they have rows or not: nsys' reports ask for them, and are empty then.
+/// Creates all tables, also those without rows: nsys' reports query them and are then empty.
 void create_tables(database& file) {
   for (auto const* const table : all_sqlite_tables())
     file.run("CREATE TABLE " + std::string(table->name) + " (" + std::string(table->columns) + ")");
@@ -25,7 +25,7 @@ void add_unfilled_columns(database& file) {
   }
 }
 
-/// `made` becomes the number of calls that were made of launches.
+/// `made` is set to the number of calls that were created from launches.
 void write_all(export_job& job, std::string const& path, std::uint64_t& made) {
   sqlite_output to(job, path);
   to.file.interrupt_when([]() noexcept { return interruption::signal() != 0; });
@@ -84,7 +84,7 @@ result<export_notes> write_sqlite(export_job& job, std::string const& path, bool
   try {
     write_all(job, file->temporary_path(), made);
   } catch (sqlite_failure const& failure) {
-    job.advance(0);  // throws when it was an interruption
+    job.advance(0);  // throws if the failure was an interruption
     return error{cannot_write(path, failure.reason)};
   }
   if (auto const done = file->finish(); !done) return error{done.message()};
@@ -110,7 +110,7 @@ void made_calls::add(timestamp_ns launched, thread_index thread, correlation_id 
 
 string_ids::string_ids(database& into, exported_names& names)
     : names_(&names), rows_(into, tables::string_ids) {
-  of(std::string("[Unknown]"));  // 0, as nsys has it
+  of(std::string("[Unknown]"));  // gets number 0, as in nsys
 }
 
 std::int64_t string_ids::of(std::string const& text) {

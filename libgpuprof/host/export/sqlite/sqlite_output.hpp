@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Helpers that the writers of rows share (texts by number, nsys' notation of times, processes and
-// threads), and those writers, each of which fills some tables.
+// Helpers that the row writers share (texts by number, nsys' notation of times, processes and
+// threads), and the declarations of these writers. Each fills some tables.
 #pragma once
 
 #include "host/analysis/api_summary.hpp"
@@ -18,10 +18,10 @@
 
 namespace gpuprof::host {
 
-/// Texts that rows refer to by number, each in StringIds once.
+/// Texts that rows refer to by number. StringIds has each text once.
 class string_ids {
  public:
-  /// Numbers of the names of a kernel.
+  /// The numbers in StringIds of a kernel's names.
   struct kernel_names {
     std::int64_t demangled = 0, base = 0, mangled = 0;
   };
@@ -40,8 +40,8 @@ class string_ids {
   std::unordered_map<exported_names::kernel const*, kernel_names> by_kernel_;
 };
 
-/// Moments count from the start of the session. A process and a thread have 24 bits each, below the
-/// number of a virtual machine: 1 for the host, as nsys writes it.
+/// Converts to nsys' notation. Times count from the start of the session. Process and thread have
+/// 24 bits each, below the number of a virtual machine, which is 1 for the host as in nsys.
 class nsys_terms {
  public:
   static constexpr std::int64_t host = std::int64_t{1} << 48;
@@ -55,16 +55,16 @@ class nsys_terms {
   }
   timestamp_ns origin() const noexcept { return origin_; }
 
-  /// As the system numbers it.
+  /// The system's process id.
   std::uint32_t process_id() const noexcept { return process_; }
   std::int64_t global_process() const noexcept { return global_process_; }
   std::int64_t global_thread(std::uint32_t os_thread) const noexcept {
     return global_process_ | (os_thread & largest_process);
   }
-  /// Nothing for a thread that was not seen.
+  /// Returns nothing for a thread that was not seen.
   std::optional<std::int64_t> global_thread(thread_index thread) const;
 
-  /// 0 for a context that the capture does not explain.
+  /// Returns 0 for a context that the capture does not describe.
   device_id device_of(context_id context) const;
 
  private:
@@ -75,13 +75,13 @@ class nsys_terms {
   std::map<context_id, device_id> devices_;
 };
 
-/// Of ENUM_CUDA_MEM_KIND.
+/// Returns the value of ENUM_CUDA_MEM_KIND.
 constexpr int nsys_memory_kind(memory_kind kind) noexcept {
   return kind == memory_kind::unknown ? 7 : static_cast<int>(kind) - 1;
 }
 
-/// nsys finds the range of a piece of work through the call that launched it. Where the capture
-/// does not hold that call, a call without length is made of the time and thread of the launch.
+/// nsys finds the range of a work item through the call that launched it. If the capture does not
+/// hold the call, a call without length is created with the time and thread of the launch.
 class made_calls {
  public:
   made_calls(export_job& job, database& into, string_ids& strings, nsys_terms const& terms);
@@ -100,7 +100,7 @@ class made_calls {
   string_ids* strings_;
   nsys_terms const* terms_;
   insertion rows_;
-  correlation_set ids_;  // of recorded calls, and of those that were made
+  correlation_set ids_;  // of recorded and created calls
 };
 
 struct sqlite_output {
@@ -121,9 +121,9 @@ void write_ranges(sqlite_output& to);
 void write_enumerations(sqlite_output& to);
 void write_target(sqlite_output& to);           // GPUs, process, threads, versions
 void write_counters_of_gpu(sqlite_output& to);  // metrics, readings, samples
-void write_roofline(sqlite_output& to);         // what gpuprof roofline says
+void write_roofline(sqlite_output& to);         // lines of `gpuprof roofline`
 void write_facts(sqlite_output& to);
-/// Last: only reading shows what is missing.
+/// Call it last: what is missing is known only after reading.
 void write_losses(sqlite_output& to);
 
 }  // namespace gpuprof::host

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of what was captured: GPUs, the process, its times, who wrote the file.
+// Writes rows about the recording: GPUs, the process, its times, the program that wrote the file.
 #include "base/utf8.hpp"
 #include "host/export/sqlite/sqlite_output.hpp"
 
@@ -8,7 +8,7 @@
 namespace gpuprof::host {
 namespace {
 
-// Of nsys' numbers for what it knows of a system.
+// nsys' numbers for facts of a system.
 constexpr int driver_version_number = 205, host_name_number = 619;
 
 std::string utc_text(std::time_t seconds) {
@@ -19,14 +19,14 @@ std::string utc_text(std::time_t seconds) {
   return text;
 }
 
-/// Bytes in a second: two transfers in each clock.
+/// Bytes per second: two transfers in each clock cycle.
 std::uint64_t memory_bandwidth(device_record const& device) {
   return std::uint64_t{device.max_memory_clock_khz} * 1000 * 2 * device.memory_bus_bits / 8;
 }
 
 void write_devices(sqlite_output& to) {
   auto& names = to.job.names;
-  std::map<device_id, device_record> devices;  // one row each, or reports would double their lines
+  std::map<device_id, device_record> devices;  // one row each, to avoid double lines in reports
   for (auto const& device : to.job.trace.devices()) devices[device.device] = device;
   insertion gpus(to.file, tables::target_gpu), cuda(to.file, tables::target_cuda_device);
   for (auto const& [id, device] : devices) {

@@ -100,7 +100,7 @@ json_scanner::token json_scanner::next() {
         return close('{');
       case ']':
         return close('[');
-      case 0xef:  // the mark that says a text is UTF-8
+      case 0xef:  // byte order mark of UTF-8
       case 0xbb:
       case 0xbf:
         if (nesting_.empty()) continue;
@@ -128,7 +128,7 @@ bool json_scanner::take_hexadecimal(std::uint32_t& code) {
   return true;
 }
 
-/// Behind a backslash.
+/// Reads what follows a backslash.
 bool json_scanner::take_escape() {
   if (at_ == end_ && !fill()) return false;
   auto const c = buffer_[at_++];
@@ -142,7 +142,7 @@ bool json_scanner::take_escape() {
     return true;
   }
   std::uint32_t code = 0;
-  if (!take_hexadecimal(code)) {  // a path of Windows, "C:\users", whose writer escaped nothing
+  if (!take_hexadecimal(code)) {  // a Windows path, "C:\users", that was not escaped
     unescaped_ += "\\u";
     return true;
   }
@@ -150,7 +150,8 @@ bool json_scanner::take_escape() {
   return true;
 }
 
-/// Of its first half; the replacement character where no second half follows.
+/// Returns the character that begins with this surrogate, or the replacement character if the
+/// second half is missing.
 std::uint32_t json_scanner::whole_character(std::uint32_t first) {
   constexpr std::uint32_t replacement = 0xfffd;
   while (end_ - at_ < 6)
@@ -169,7 +170,7 @@ json_scanner::token json_scanner::string_token() {
   key_next_ = false;
   keep_ = at_++;
   unescaped_.clear();
-  auto from = at_ - keep_;  // of what is not in `unescaped_` yet; fill() moves all
+  auto from = at_ - keep_;  // relative to keep_, because fill() moves the buffer
   bool has_escapes = false;
   for (;;) {
     while (at_ < end_ && buffer_[at_] != '"' && buffer_[at_] != '\\') ++at_;

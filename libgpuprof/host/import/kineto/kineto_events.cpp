@@ -45,7 +45,7 @@ copy_kind copy_called(std::string_view name) {
       {"DtoD", copy_kind::device_to_device},
       {"HtoH", copy_kind::host_to_host},
       {"PtoP", copy_kind::peer_to_peer},
-      // AMD's:
+      // names in AMD's traces
       {"HostToDevice", copy_kind::host_to_device},
       {"DeviceToHost", copy_kind::device_to_host},
       {"DeviceToDevice", copy_kind::device_to_device}};
@@ -54,14 +54,14 @@ copy_kind copy_called(std::string_view name) {
   return copy_kind::unknown;
 }
 
-/// "Pinned -> Device" of "Memcpy HtoD (Pinned -> Device)".
+/// Returns "Pinned -> Device" of "Memcpy HtoD (Pinned -> Device)".
 std::string_view in_brackets(std::string_view name) {
   auto const open = name.find('('), close = name.rfind(')');
   if (open == std::string_view::npos || close == std::string_view::npos || close < open) return {};
   return name.substr(open + 1, close - open - 1);
 }
 
-/// The arguments are JSON, with the names of torch.profiler.
+/// Returns the arguments as JSON, with torch.profiler's names.
 std::string arguments_of(trace_event const& event) {
   std::string text = "{";
   auto const add = [&](std::string_view key, std::string_view value, std::string_view quote) {
@@ -98,7 +98,7 @@ std::string facts_of_operator(trace_event const& event) {
   return text.empty() ? text : text + "}";
 }
 
-/// gpuprof export writes negative numbers as texts, like all that a double cannot hold.
+/// gpuprof export writes negative numbers as texts, and all others that a double cannot hold.
 template <class Range>
 void take_payload(trace_event const& event, imported_process& to, Range& range) {
   auto const& said = event.payload;
@@ -129,7 +129,7 @@ std::uint8_t wait_called(std::string_view kind) {
   return 0;
 }
 
-/// torch.profiler writes "thread 4711 (python)" for the thread 4711 that is called python.
+/// torch.profiler writes "thread 4711 (python)" for thread 4711 with the name python.
 std::string_view without_number(std::string_view label, std::int64_t thread) {
   auto const number = "thread " + std::to_string(thread);
   if (label == number) return {};
@@ -173,7 +173,7 @@ void kineto_events::take(trace_event const& event) {
     ++taken_;
     return (this->*take)(event);
   }
-  // Python's sampler and others make up categories; there is no end to them.
+  // Other tools, such as Python's sampler, invent categories, so their number is not limited.
   auto const name = event.category.empty() ? "without category" : event.category;
   auto const is_known = left_out_.contains(name) || left_out_.size() < max_categories;
   ++left_out_[is_known ? name : "of other categories"];
@@ -201,7 +201,7 @@ template <class Record>
 void kineto_events::take_common(trace_event const& event, Record& record) {
   record.start = to_.moment(*event.start);
   record.duration = {*event.duration};
-  // The row of an event on a GPU is that of its device and stream.
+  // The row of a GPU event is given by its device and stream.
   record.device = static_cast<device_id>(event.device.value_or(event.process.value_or(0)));
   record.context = to_.context(event.context.value_or(0));
   record.stream = to_.stream(event.stream.value_or(event.thread.value_or(0)));
@@ -226,7 +226,7 @@ void kineto_events::take_kernel(trace_event const& event) {
   shape.grid = extent_of(event.grid);
   shape.block = extent_of(event.block);
   shape.registers_per_thread = size_in(event.registers.value_or(0));
-  // Static and dynamic together: it does not tell them apart.
+  // The trace gives only the sum of static and dynamic memory.
   shape.dynamic_shared_bytes = size_in(event.shared_memory.value_or(0));
   shape.shared_bytes_unknown = !event.shared_memory || !is_size(*event.shared_memory);
   kernel.shape = to_.shape(shape);
@@ -288,7 +288,8 @@ void kineto_events::take_graph(trace_event const& event) {
   to_.add(graph);
 }
 
-/// The captures that gpuprof export writes. The span of torch.profiler also covers its own work.
+/// Takes the capture windows that gpuprof export writes. torch.profiler's own span also covers work
+/// of the profiler.
 void kineto_events::take_span(trace_event const& event) {
   if (event.trigger.empty() || !event.start || !event.duration || *event.duration < 0) return;
   to_.windows.push_back({*event.start, *event.start + *event.duration, to_.name(event.trigger)});
@@ -333,7 +334,7 @@ void kineto_events::take_annotation(trace_event const& event) {
   add_range(event, to_.name(event.name), to_.name(event.domain));
 }
 
-/// One that gpuprof export has written was a range of NVTX.
+/// If gpuprof export has written it, it was an NVTX range.
 void kineto_events::take_operator(trace_event const& event) {
   if (event.is_made) return;
   if (!event.range.empty()) return add_range(event, to_.name(event.range), to_.name(event.domain));
@@ -362,7 +363,7 @@ void kineto_events::take_metadata(trace_event const& event) {
 }
 
 void kineto_events::finish() {
-  // The capture that this was exported from holds only calls that block.
+  // The capture that the trace was exported from holds only blocking calls.
   if (made_calls_ > recorded_launches_ && !is_of_gpuprof_) to_.fact("trace.api", "blocking");
   auto const main = std::max_element(processes_.begin(), processes_.end(),
                                      [](auto& a, auto& b) { return a.second < b.second; });

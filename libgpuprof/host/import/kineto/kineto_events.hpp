@@ -20,16 +20,16 @@ class kineto_events {
   kineto_events(imported_process& to, bool cpu_ops) : to_(to), cpu_ops_(cpu_ops) {}
 
   void take(trace_event const& event);
-  /// After the last one: what is known only then.
+  /// Call it after the last event; adds what is known only then.
   void finish();
-  /// gpuprof export has written the trace: marks are its own, and the facts say which calls were
-  /// recorded.
+  /// Call it if gpuprof export wrote the trace: it has marks of its own, and the facts say which
+  /// calls were recorded.
   void is_of_gpuprof() noexcept { is_of_gpuprof_ = true; }
 
-  /// A GPU of AMD was used.
+  /// True if the trace uses an AMD GPU.
   bool uses_hip() const noexcept { return uses_hip_; }
   std::uint64_t taken() const noexcept { return taken_; }
-  /// Events that no capture has a place for, by category.
+  /// Events that captures cannot hold, by category.
   std::map<std::string, std::uint64_t> const& left_out() const noexcept { return left_out_; }
   std::map<std::int64_t, std::uint64_t> const& processes() const noexcept { return processes_; }
 
@@ -52,13 +52,13 @@ class kineto_events {
   void add_range(trace_event const& event, name_id name, name_id domain);
   template <class Record>
   void take_common(trace_event const& event, Record& record);
-  /// The number of a thread in the capture: its own, unless that does not fit into 32 bits, or a
+  /// Returns the thread's number in the capture: its own, unless it does not fit into 32 bits or a
   /// thread of another process has it.
   std::uint32_t os_thread_of(trace_event const& event);
   correlation_id correlation_of(trace_event const& event) {
     return to_.correlation(event.correlation.value_or(0));
   }
-  /// Else one of `what` is lost: "kernels".
+  /// Returns false if times are missing, and counts one of `what` ("kernels") as lost.
   bool has_times(trace_event const& event, char const* what);
 
   imported_process& to_;
@@ -67,7 +67,7 @@ class kineto_events {
   bool uses_hip_ = false, is_of_gpuprof_ = false;
   std::uint64_t made_calls_ = 0, recorded_launches_ = 0;
   std::map<std::string, std::uint64_t> left_out_;
-  std::map<std::int64_t, std::uint64_t> processes_;  // that events of the CPU are of
+  std::map<std::int64_t, std::uint64_t> processes_;  // number of CPU events by process
   /// By process, and text or number.
   narrow_ids<std::tuple<std::int64_t, std::string, std::int64_t>> threads_;
   struct thread_label {

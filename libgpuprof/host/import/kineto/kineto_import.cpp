@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a trace of torch.profiler: what stands around its events.
+// Reads a trace of torch.profiler: the parts around its events.
 #include "base/readable.hpp"
 #include "host/import/kineto/kineto_events.hpp"
 #include "host/import/kineto/trace_text.hpp"
@@ -22,7 +22,7 @@ Number number_in(std::string_view text) {
   return value;
 }
 
-/// 12040 as "12.4".
+/// Converts 12040 to "12.4".
 std::string version_of(std::string_view number) {
   auto const version = number_in<unsigned>(number);
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
@@ -51,7 +51,7 @@ constexpr std::pair<std::string_view, double peak_record::*> peak_figures[] = {
     {"per_clock", &peak_record::per_clock},
     {"per_clock_theory", &peak_record::per_clock_theory}};
 
-/// A member that only files of this program have tells which file it is.
+/// A member that only files of this program have, and a text on the kind of file.
 constexpr std::pair<std::string_view, char const*> other_formats[] = {
     {"rocprofiler-sdk-tool", "is a result of rocprofv3, which is not read"},
     {"nodes", "is an execution trace of PyTorch, which holds no times of GPU work"}};
@@ -87,8 +87,8 @@ class kineto_reading {
     reading_.job.advance(text_.newly_read());
     return count;
   }
-  /// The members of the object that has begun: `take(key, value)` reads each to its end. False if
-  /// the file ends before a value.
+  /// Calls `take(key, value)` for each member of the object that has begun; it must read the value
+  /// to its end. Returns false if the file ends before a value.
   template <class Take>
   bool each_member(Take take) {
     std::string key;
@@ -130,7 +130,7 @@ class kineto_reading {
   char const* other_format_ = nullptr;
 };
 
-/// After their `array`.
+/// Called after the `array` token.
 void kineto_reading::read_events() {
   trace_event event;
   for (auto next = json_.next(); !is_over(next); next = json_.next()) {
@@ -200,16 +200,16 @@ void kineto_reading::read_device() {
       }))
     return;
   if (is_of_amd) {
-    device.compute_major = device.compute_minor = 0;  // gfx90a says 9.0, which is Hopper
+    device.compute_major = device.compute_minor = 0;  // gfx90a reports 9.0, which would be Hopper
     has_amd_ = true;
   }
-  // The driver keeps from each block what one block cannot have of the SM.
+  // For each block, the driver reserves the shared memory of an SM that one block cannot use.
   if (of_a_block != 0 && of_a_block < device.shared_bytes_per_sm)
     device.reserved_shared_bytes = device.shared_bytes_per_sm - of_a_block;
   to_.devices.try_emplace(device.device, device);
 }
 
-/// Under the names that launchers give to these.
+/// Stored under the names that launchers use for these values.
 void kineto_reading::read_distribution() {
   each_member([&](std::string const& key, token value) {
     if (value == token::number && key == "rank") to_.fact("environment.RANK", json_.text());
@@ -220,7 +220,7 @@ void kineto_reading::read_distribution() {
   });
 }
 
-/// gpuprof export writes the facts of the capture, and what it had lost.
+/// gpuprof export writes the facts of the capture, and its losses.
 void kineto_reading::read_own_facts() {
   constexpr std::string_view lost = "lost.";
   each_member([&](std::string const& key, token value) {
@@ -356,12 +356,12 @@ void kineto_reading::note_left_out() {
 void kineto_reading::add_facts() {
   to_.fact("import.source", reading_.job.options.source);
   to_.fact("import.format", "Kineto trace");
-  // An export of the capture has them only then.
+  // An export of this capture writes such annotations only if this fact exists.
   auto const& left_out = events_.left_out();
   if (auto const known = left_out.find("gpu_user_annotation"); known != left_out.end())
     to_.fact("import.gpu_user_annotations", std::to_string(known->second));
   if (to_.process_id) to_.fact("process.id", std::to_string(*to_.process_id));
-  // Times that gpuprof itself has recorded are not judged.
+  // Times recorded by gpuprof itself are trusted.
   to_.streams_are_in_order = events_.processes().size() <= 1 && !is_of_gpuprof_;
   if (!has_amd_ && !events_.uses_hip()) return;
   to_.streams_are_in_order = false;

@@ -13,7 +13,7 @@ using token = json_scanner::token;
 std::optional<std::int64_t> integer_in(std::string_view text) {
   std::int64_t value = 0;
   auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc::result_out_of_range) {  // the upper half of 64 bits
+  if (error == std::errc::result_out_of_range) {  // the upper half of 64 bits is used
     std::uint64_t large = 0;
     std::from_chars(text.data(), text.data() + text.size(), large);
     return static_cast<std::int64_t>(large);
@@ -22,7 +22,7 @@ std::optional<std::int64_t> integer_in(std::string_view text) {
   return value;
 }
 
-/// A number, also one that is written as a text.
+/// Reads a number, also from a text.
 std::optional<std::int64_t> whole_number_in(std::string_view text) {
   auto const digits = text.starts_with('-') ? text.substr(1) : text;
   if (digits.empty() || digits.find_first_not_of("0123456789") != std::string_view::npos)
@@ -72,7 +72,7 @@ constexpr text_argument texts[] = {{"cuda_sync_kind", &trace_event::wait_kind},
                                    {"Process Group Name", &trace_event::group_name},
                                    {"Process Group Ranks", &trace_event::group_ranks}};
 
-/// After its `array`.
+/// Called after the `array` token.
 void read_extent(json_scanner& from, std::array<std::int64_t, 3>& extent) {
   std::size_t count = 0;
   for (auto value = from.next(); !is_over(value); value = from.next()) {
@@ -82,7 +82,7 @@ void read_extent(json_scanner& from, std::array<std::int64_t, 3>& extent) {
   }
 }
 
-/// After its `array`: "[[64, 3], []]". Longer ones end in "...".
+/// Called after the `array` token. Returns "[[64, 3], []]"; longer texts end in "...".
 std::string numbers_in_array(json_scanner& from) {
   constexpr std::size_t longest = 200;
   std::string text = "[";
@@ -136,7 +136,7 @@ void take_argument(json_scanner& from, std::string const& key, token value, trac
   from.skip(value);
 }
 
-/// After its `object`.
+/// Called after the `object` token.
 void read_arguments(json_scanner& from, trace_event& event) {
   std::string key;
   for (auto next = from.next(); !is_over(next); next = from.next()) {
@@ -169,7 +169,7 @@ void take_member(json_scanner& from, std::string const& key, token value, trace_
 
 std::optional<std::int64_t> nanoseconds_in(std::string_view text) {
   constexpr std::int64_t largest =
-      9'000'000'000'000'000;  // microseconds, as nanoseconds in 64 bits
+      9'000'000'000'000'000;  // microseconds; as nanoseconds they fit into 64 bits
   if (text.find_first_of("eE") != std::string_view::npos) {
     auto const value = std::strtod(std::string(text).c_str(), nullptr) * 1000;
     return std::abs(value) < 1e18 ? std::optional(std::llround(value)) : std::nullopt;

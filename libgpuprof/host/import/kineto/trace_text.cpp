@@ -57,7 +57,7 @@ std::size_t trace_text::unpack(std::span<char> into) {
     auto const status = inflate(&stream, Z_NO_FLUSH);
     is_at_member_ = status == Z_STREAM_END;
     if (status == Z_STREAM_END) {
-      // Further members follow each other; anything else behind the end is padding.
+      // A gzip file may have several members; other bytes after a member are padding.
       if ((stream.avail_in == 0 && !fill()) || *stream.next_in != 0x1f) {
         stream.avail_in = 0;
         break;

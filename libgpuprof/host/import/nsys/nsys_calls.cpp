@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of the CUDA runtime and driver in an nsys export.
+// Reads calls of the CUDA runtime and driver from an nsys export.
 #include "host/import/nsys/nsys_source.hpp"
 #include "host/import/source_values.hpp"
 
@@ -19,7 +19,7 @@ void read_nsys_calls(nsys_source& source) {
         call.start = process.records->moment(row.integer(1));
         call.duration = time_between(row.integer(1), row.integer(2));
         call.name = source.text(process, row.integer(3));
-        // Newer versions have a number for it, which has not always meant the same.
+        // Newer versions store a number for it, whose meaning has changed.
         auto const name = process.records->names().text(call.name);
         call.domain = name.starts_with("cuda") ? api_domain::runtime : api_domain::driver;
         call.correlation = process.records->correlation(row.integer(4));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels, copies, fills, graphs, waits, allocations and migrations in an nsys export.
+// Reads kernels, copies, fills, graphs, waits, allocations and migrations from an nsys export.
 #include "host/import/nsys/nsys_source.hpp"
 #include "host/import/source_values.hpp"
 
@@ -9,7 +9,7 @@
 namespace gpuprof::host {
 namespace {
 
-/// The columns that all tables of work begin with.
+/// The first columns of all tables of GPU work.
 enum {
   work_global,
   work_start,
@@ -38,7 +38,7 @@ bool has_size(sqlite_rows const& row, int column) {
   return !row.is_null(column) && is_size(row.integer(column));
 }
 
-/// Else one of `what` is lost: "kernels".
+/// Returns false if times are missing, and counts one of `what` ("kernels") as lost.
 bool has_times(sqlite_rows const& row, imported_process& to, char const* what) {
   auto const has_both = !row.is_null(work_start) && !row.is_null(work_end);
   if (has_both && row.integer(work_start) <= row.integer(work_end)) return true;
@@ -58,8 +58,8 @@ bool take_common(sqlite_rows const& row, imported_process& to, char const* what,
   return true;
 }
 
-/// gpuprof export adds when and on which thread the work was launched. `first` is the column of
-/// the time; that of the thread follows.
+/// gpuprof export adds the time and thread of the launch. `first` is the column of the time; the
+/// next is the thread.
 template <class Record>
 void take_launch(sqlite_rows const& row, imported_process& to, Record& record, int first) {
   if (row.is_null(first) || row.is_null(first + 1)) return;
@@ -67,7 +67,7 @@ void take_launch(sqlite_rows const& row, imported_process& to, Record& record, i
   record.thread = to.thread(nsys_source::os_thread(row.integer(first + 1)));
 }
 
-/// The upper half of a node's number is that of its graph.
+/// The upper half of a node's number is the number of its graph.
 template <class Record>
 void take_graph(sqlite_rows const& row, imported_process& to, Record& record, int graph, int node) {
   record.node = id_at<graph_node_id>(row, node);
@@ -128,7 +128,7 @@ void read_kernels(nsys_source& source) {
                 at += 2;
                 shape.local_bytes_per_thread = size_at(row, at++);
                 shape.local_bytes_total = bytes_in(row.integer(at++));
-                // 1 regular, 2 and 3 cooperative; gpuprof counts as CUPTI does, from 0.
+                // 1: regular, 2 and 3: cooperative; gpuprof counts from 0, as CUPTI does.
                 shape.launch_type =
                     static_cast<std::uint32_t>(std::max<std::int64_t>(row.integer(at++) - 1, 0));
                 shape.max_active_clusters = size_at(row, at++);
@@ -140,15 +140,15 @@ void read_kernels(nsys_source& source) {
               });
 }
 
-/// Pageable is 0 in nsys, and unknown 7.
+/// In nsys, pageable is 0 and unknown is 7.
 memory_kind memory_of(std::int64_t kind) {
   return kind >= 0 && kind < 7 ? static_cast<memory_kind>(kind + 1) : memory_kind::unknown;
 }
 
-/// Migrations of managed memory stand among the copies: kinds 11 to 13.
+/// nsys lists migrations of managed memory among the copies, as kinds 11 to 13.
 void add_migration(sqlite_rows const& row, nsys_process& process, copy_record const& copy,
                    std::int64_t kind) {
-  constexpr std::array<std::uint32_t, 3> counters = {1, 2, 8};  // CUPTI's, of bytes moved
+  constexpr std::array<std::uint32_t, 3> counters = {1, 2, 8};  // CUPTI's, for migrated bytes
   unified_memory_record moved;
   moved.start = copy.start;
   moved.duration = copy.duration;
@@ -230,7 +230,7 @@ void read_waits(nsys_source& source) {
                 wait.start = process.records->moment(row.integer(1));
                 wait.duration = time_between(row.integer(1), row.integer(2));
                 wait.context = process.records->context(row.integer(3));
-                // All streams of a context are one that is no stream's number.
+                // A wait for all streams of a context has a number that no stream has.
                 wait.stream = process.records->stream(row.integer(4));
                 wait.correlation = process.records->correlation(row.integer(5));
                 wait.type = static_cast<std::uint8_t>(row.integer(row.is_null(6) ? 7 : 6));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads an nsys SQLite export: the order of its tables.
+// Reads the tables of an nsys SQLite export in the right order.
 #include "base/readable.hpp"
 #include "host/import/nsys/nsys_source.hpp"
 
@@ -22,7 +22,7 @@ std::uint64_t rows_ahead(sqlite_reader& file) {
   return has_any ? rows + 1 : 0;
 }
 
-/// A version of nsys to come may call a table NVTX_EVENTS_V2.
+/// A future version of nsys may name a table NVTX_EVENTS_V2.
 void note_unknown_tables(sqlite_reader& file, source_reading& reading) {
   for (auto const& name : file.tables())
     for (std::string const known : tables_read) {
@@ -69,7 +69,7 @@ imported_processes read_nsys_database(source_reading& reading) {
                          "nothing is written, make it with nsys export --type sqlite");
   reading.job.begin("reading " + path, rows);
   nsys_source source(file, reading);
-  read_nsys_calls(source);  // these two say whose they are in every version
+  read_nsys_calls(source);  // the rows of these two name their process in every version
   read_nsys_nvtx(source);
   read_nsys_gpu_work(source);
   note_unknown_tables(file, reading);

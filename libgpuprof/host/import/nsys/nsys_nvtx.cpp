@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVTX in an nsys export: ranges, marks, names of domains, categories and threads.
+// Reads NVTX from an nsys export: ranges, marks, names of domains, categories and threads.
 #include "host/import/nsys/nsys_source.hpp"
 #include "host/import/source_values.hpp"
 
@@ -9,11 +9,11 @@
 namespace gpuprof::host {
 namespace {
 
-// NVTX_EVENTS.eventType.
+// Values of NVTX_EVENTS.eventType.
 constexpr std::int64_t category_name = 33, mark = 34, thread_name = 39, push_pop = 59,
                        start_end = 60, domain_created = 75, domain_destroyed = 76;
 
-/// The columns that are read, in this order.
+/// The columns read, in this order.
 enum {
   global,
   start,
@@ -90,7 +90,7 @@ void take_common(nsys_source& source, nsys_process& process, sqlite_rows const& 
 
 using declared_works = std::unordered_map<std::int64_t, declared_work>;
 
-/// gpuprof export keeps what a range declared in a table of its own.
+/// gpuprof export stores the declared work of ranges in a table of its own.
 declared_works declared_by_range(sqlite_reader& file) {
   declared_works found;
   if (!file.has("GPUPROF_DECLARED_WORK")) return found;

@@ -19,7 +19,7 @@ nsys_process* nsys_source::process_of(std::int64_t global) {
   if (key == last_key_) return last_;
   last_key_ = key;
   last_ = nullptr;
-  // Tables of few columns do not say whose they are.
+  // Tables with few columns do not name the process.
   if (key == 0 && processes_.size() == 1) return last_ = &processes_.begin()->second;
   if (is_closed_) {
     auto const known = processes_.find(key);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An nsys SQLite export as the readers of its tables see it: rows with their process, texts by
-// number.
+// An nsys SQLite export as its table readers see it: rows with their process, and texts by number.
 #pragma once
 
 #include "host/import/declared_work.hpp"
@@ -14,11 +13,11 @@
 
 namespace gpuprof::host {
 
-/// A process of the file, with what it needs while it is read.
+/// A process of the file, with the state needed while reading.
 struct nsys_process {
   std::unique_ptr<imported_process> records;
-  std::unordered_map<std::int64_t, name_id> texts;      // of StringIds
-  std::unordered_map<std::int64_t, name_id> domains;    // of NVTX
+  std::unordered_map<std::int64_t, name_id> texts;      // by number in StringIds
+  std::unordered_map<std::int64_t, name_id> domains;    // by number in NVTX_EVENTS
   std::unordered_map<name_id, declared_work> declared;  // by payload
 };
 
@@ -29,10 +28,10 @@ class nsys_source {
   sqlite_reader& file;
   source_reading& reading;
 
-  /// Of a globalPid or globalTid; null: it is not wanted, or no more are taken in.
+  /// Returns the process of a globalPid or globalTid; null if it is not wanted, or if no more
+  /// processes are accepted.
   nsys_process* process_of(std::int64_t global);
-  /// Every process of the machine has names of threads: those without records are no processes of
-  /// the file.
+  /// The file names threads of every process of the machine. Removes the processes without records.
   void keep_those_with_records();
   static std::uint32_t process_id(std::int64_t global) { return (global >> 24) & 0xffffff; }
   static std::uint32_t os_thread(std::int64_t global) { return global & 0xffffff; }
@@ -41,11 +40,11 @@ class nsys_source {
   std::string string_of(std::int64_t string_id);
 
   std::map<std::int64_t, nsys_process>& processes() noexcept { return processes_; }
-  /// Ids of those that have any records, wanted or not.
+  /// Ids of the processes with records, wanted or not.
   std::set<std::uint32_t> const& seen() const noexcept { return seen_; }
 
-  /// Calls take(rows, process) for each row, moves the progress on, and says so when the table is
-  /// damaged. `columns` begin with globalPid or globalTid.
+  /// Calls take(rows, process) for each row, advances the progress, and notes a damaged table.
+  /// `columns` must begin with globalPid or globalTid.
   template <class Take>
   void each(std::string const& table, std::initializer_list<char const*> columns, Take take) {
     if (!file.has(table)) return;
@@ -65,18 +64,18 @@ class nsys_source {
   std::map<std::int64_t, nsys_process> processes_;  // by globalPid
   std::int64_t last_key_ = -1;
   nsys_process* last_ = nullptr;
-  bool is_closed_ = false;  // to further processes
+  bool is_closed_ = false;  // no more processes are accepted
   std::unique_ptr<sqlite_rows> strings_;
-  bool strings_noted_ = false;  // that they are damaged
+  bool strings_noted_ = false;  // damaged strings were noted
 };
 
-/// Kernels, copies, fills, graphs, waits, allocations and migrations.
+/// Reads kernels, copies, fills, graphs, waits, allocations and migrations.
 void read_nsys_gpu_work(nsys_source& source);
-/// Calls of the CUDA runtime and driver.
+/// Reads calls of the CUDA runtime and driver.
 void read_nsys_calls(nsys_source& source);
-/// Ranges, marks, names of domains, categories and threads.
+/// Reads ranges, marks, and names of domains, categories and threads.
 void read_nsys_nvtx(nsys_source& source);
-/// What the file says of itself, its GPUs and its processes.
+/// Reads the description of the file, its GPUs and its processes.
 void read_nsys_target(nsys_source& source);
 
 }  // namespace gpuprof::host

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an nsys export says of itself, its machine, GPUs and processes.
+// Reads what an nsys export says of itself, its machine, GPUs and processes.
 #include "host/import/nsys/nsys_source.hpp"
 #include "host/import/source_values.hpp"
 
@@ -10,7 +10,7 @@ namespace {
 
 using facts = std::map<std::string, std::string>;
 
-/// A table of names and values.
+/// Reads a table of names and values.
 facts facts_in(sqlite_reader& file, std::string const& table, char const* name = "name") {
   facts found;
   if (!file.has(table)) return found;
@@ -28,7 +28,7 @@ std::string value_of(facts const& from, std::initializer_list<char const*> keys)
 
 std::string format_of(sqlite_reader& file) {
   auto about = facts_in(file, "META_DATA_EXPORT");
-  about.merge(facts_in(file, "EXPORT_META_DATA"));  // its older name
+  about.merge(facts_in(file, "EXPORT_META_DATA"));  // older name of the table
   std::string format = "nsys sqlite";
   if (auto const schema = value_of(about, {"EXPORT_SCHEMA_VERSION"}); !schema.empty())
     format += ", schema " + schema;
@@ -56,14 +56,15 @@ device_record device_at(sqlite_rows const& row, imported_process& process) {
   device.max_blocks_per_sm = size_in(row.integer(13));
   device.registers_per_sm = size_in(row.integer(14));
   device.shared_bytes_per_sm = size_in(row.integer(15));
-  // The driver keeps from each block what one block cannot have of the SM.
+  // For each block, the driver reserves the shared memory of an SM that one block cannot use.
   if (auto const of_a_block = size_in(row.integer(16));
       of_a_block != 0 && of_a_block < device.shared_bytes_per_sm)
     device.reserved_shared_bytes = device.shared_bytes_per_sm - of_a_block;
   return device;
 }
 
-/// CUDA numbers the GPUs of a process, nsys those of the machine. Rows of work have CUDA's.
+/// CUDA numbers the GPUs of a process, nsys those of the machine. Rows of GPU work use CUDA's
+/// numbers.
 std::map<std::int64_t, std::int64_t> cuda_numbers(sqlite_reader& file,
                                                   imported_process const& process) {
   std::map<std::int64_t, std::int64_t> numbers;
@@ -121,8 +122,8 @@ void read_peaks(sqlite_reader& file, imported_process& process) {
   }
 }
 
-/// The profiler held launches while it read counters: without these times the program seems to
-/// have.
+/// The profiler held launches while it read counters. Without these times, the program seems to
+/// have held them.
 void read_readings(sqlite_reader& file, imported_process& process) {
   if (!file.has("GPUPROF_READINGS")) return;
   auto rows =
@@ -144,7 +145,7 @@ void read_readings(sqlite_reader& file, imported_process& process) {
 
 /// gpuprof export writes one process, and adds tables of its own.
 void read_own_tables(sqlite_reader& file, imported_process& process) {
-  // Times that gpuprof itself has recorded are not judged.
+  // Times recorded by gpuprof itself are trusted.
   if (file.has("GPUPROF_FACTS")) process.streams_are_in_order = false;
   for (auto const& [key, value] : facts_in(file, "GPUPROF_FACTS", "key"))
     if (!key.starts_with("import.")) process.fact(key, value);

@@ -65,7 +65,7 @@ sqlite_reader::sqlite_reader(std::string const& path) : path_(path) {
   if (opened != SQLITE_OK)
     throw import_failure("cannot open " + path + ": " + sqlite3_errmsg(file) +
                          "; nothing is written");
-  // The file is a stranger's: nothing in its schema may act.
+  // The file comes from elsewhere: nothing in its schema may run code.
   sqlite3_db_config(file, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(file, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   auto tables = prepare("SELECT name FROM sqlite_master WHERE type = 'table'");

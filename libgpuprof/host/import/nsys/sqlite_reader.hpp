@@ -20,14 +20,14 @@ class sqlite_rows {
  public:
   explicit sqlite_rows(sqlite3_stmt* statement) noexcept : statement_(statement) {}
 
-  /// False after the last one, and where the file is damaged: then failure() says how.
+  /// Returns false after the last row, or if the file is damaged: then failure() says how.
   bool next() noexcept;
   std::string failure() const;
 
   bool is_null(int column) const noexcept;
   std::int64_t integer(int column) const noexcept;
   double real(int column) const noexcept;
-  /// Until next(). As it stands in the file.
+  /// Returns the text as in the file. Valid until next().
   std::string_view text(int column) const noexcept;
   bool is_text(int column) const noexcept;
 
@@ -51,11 +51,11 @@ class sqlite_reader {
   bool has(std::string const& table);
   bool has(std::string const& table, std::string const& column);
 
-  /// These columns of a table that is there; one that is not reads as NULL. `rest` follows the
-  /// table's name, as "WHERE ...".
+  /// Reads these columns of a table that exists. A missing column reads as NULL. `rest` follows the
+  /// table's name, for example "WHERE ...".
   sqlite_rows select(std::string const& table, std::initializer_list<char const*> columns,
                      std::string const& rest = {});
-  /// Roughly, at no cost.
+  /// A rough estimate that costs nothing.
   std::uint64_t row_count(std::string const& table);
 
  private:

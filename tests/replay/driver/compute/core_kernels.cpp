@@ -23,7 +23,7 @@ constexpr unsigned chains = 256, addend = 256;  // lanes times eight; where the 
 
 struct core_kernel {
   std::string_view name;
-  unsigned rounds;             // of all chains, in one iteration
+  unsigned rounds;             // rounds of all chains in one iteration
   double operations_of_round;  // of a chain
 };
 constexpr std::array core_kernels{

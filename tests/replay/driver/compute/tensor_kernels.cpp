@@ -24,7 +24,7 @@ enum class sum_type { f32, f16, s32, f64 };
 struct tensor_kernel {
   std::string_view name;
   unit runs_on;
-  operand_format format;  // not looked at for f64
+  operand_format format;  // ignored for f64
   sum_type sum;
   unsigned m, n, k;
 

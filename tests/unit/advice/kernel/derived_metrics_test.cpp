@@ -35,7 +35,7 @@ TEST_CASE("issue use counts four schedulers on each SM") {
   CHECK(derived(any().issuing(0.25)).issue_use.value() == Approx(0.25));
 }
 
-TEST_CASE("stall shares are of warps that wait, not of those that issue or were not chosen") {
+TEST_CASE("stall shares count warps that wait, not those that issue or were not selected") {
   auto const seen = derived(any()
                                 .issuing(0.5)
                                 .counting("smsp__warps_active.sum", 0.5 * 4 * 132 * 100'000 + 150)
@@ -48,7 +48,7 @@ TEST_CASE("stall shares are of warps that wait, not of those that issue or were 
   CHECK(seen.stall_shares[static_cast<std::size_t>(stall_reason::wait)].value() == Approx(0.25));
 }
 
-TEST_CASE("idle SMs are what the mean lacks of the busiest") {
+TEST_CASE("idle SMs are the difference between the mean and the busiest SM") {
   auto const seen =
       derived(any().counting("sm__cycles_active.avg", 75).counting("sm__cycles_active.max", 100));
   CHECK(seen.idle_sms.value() == Approx(0.25));
@@ -62,8 +62,7 @@ TEST_CASE("sectors of a load count global and generic loads") {
             .sectors_per_load.value() == Approx(32));
 }
 
-TEST_CASE(
-    "use of sectors is that of loads and stores, by their sectors; unused directions are none") {
+TEST_CASE("sector use averages loads and stores by their sectors; unused directions do not count") {
   auto const ratio = std::string("smsp__sass_average_data_bytes_per_sector_mem_global_op_");
   auto const loads = any()
                          .counting(ratio + "ld.ratio", 8)
@@ -86,7 +85,7 @@ TEST_CASE("a two-way conflict repeats half of the accesses to shared memory") {
   CHECK(seen.shared_pipe_use.value() == Approx(0.5));
 }
 
-TEST_CASE("misses of L1 and L2 are of sectors") {
+TEST_CASE("cache misses of L1 and L2 are counted in sectors") {
   auto const seen = derived(any()
                                 .counting("l1tex__t_sectors.sum", 1000)
                                 .counting("l1tex__t_sectors_lookup_hit.sum", 250)
@@ -96,7 +95,7 @@ TEST_CASE("misses of L1 and L2 are of sectors") {
   CHECK(seen.l2_miss.value() == Approx(0.1));
 }
 
-TEST_CASE("names of products say their cores and the alignment of their rows") {
+TEST_CASE("names of matrix products tell their cores and the alignment of their rows") {
   auto const odd = parse_product(
       "void cutlass::Kernel2<cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_tn_align1>(Params)");
   REQUIRE(odd);
@@ -116,7 +115,7 @@ TEST_CASE("names of products say their cores and the alignment of their rows") {
   CHECK(!bytes("nvjet_sm90_tst_192x96_64x5_1x2_h_bz_NTT"));
 }
 
-TEST_CASE("names of products say when CUDA cores compute them") {
+TEST_CASE("names of matrix products tell if CUDA cores compute them") {
   for (auto const* const name :
        {"ampere_sgemm_128x64_tn", "cutlass_80_simt_sgemm_128x128_8x4_nt_align1",
         "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8_ffma_aligna4_alignc4"}) {

@@ -43,7 +43,7 @@ TEST_CASE(
                          .counting("sm__cycles_active.avg", 97'000)) <= 0.02);
 }
 
-TEST_CASE("a tuned product of many tiles that no wave holds") {
+TEST_CASE("a tuned product with many tiles but no full last wave") {
   CHECK(highest_gain(kernel_of("cutlass_80_tensorop_bf16_s16816gemm_bf16_256x128_tn_align8", 950_ms)
                          .shaped({300, 1, 1}, {256, 1, 1})
                          .using_registers(230)
@@ -70,7 +70,7 @@ TEST_CASE("flash attention at half of the tensor roof") {
                          .counting("sm__cycles_active.avg", 96'000)) <= 0.02);
 }
 
-TEST_CASE("a copy at the roof of DRAM, whose bytes are all used and miss every cache") {
+TEST_CASE("a copy at the roof of DRAM that uses all of its bytes and misses every cache") {
   CHECK(highest_gain(
             kernel_of("copy", 950_ms)
                 .at_dram(0.92)

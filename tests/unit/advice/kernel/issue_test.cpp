@@ -54,7 +54,7 @@ TEST_CASE("divergence saves the issue slots of idle threads") {
   CHECK(!found_by("divergence", diverging(8, 0.39)));
 }
 
-TEST_CASE("a stall is told where no unit is busy and warps hardly issue") {
+TEST_CASE("a stall is reported if no unit is busy and warps hardly issue") {
   auto const found = found_by("stalls", stalled(0.6, 0.2));
   REQUIRE(found);
   CHECK(found->what.find("barrier") != std::string::npos);
@@ -63,13 +63,13 @@ TEST_CASE("a stall is told where no unit is busy and warps hardly issue") {
   CHECK(!found_by("below_roof", stalled(0.6, 0.2)));
 }
 
-TEST_CASE("stalls are silent at their thresholds") {
+TEST_CASE("no stall is reported at its thresholds") {
   CHECK(found_by("stalls", stalled(0.31, 0.59)));
   CHECK(!found_by("stalls", stalled(0.3, 0.59)));
   CHECK(!found_by("stalls", stalled(0.31, 0.6)));
   CHECK(!found_by("stalls", stalled(0.6, 0.2).at_l2(0.4)));
 }
 
-TEST_CASE("warp-specialized kernels wait by design: tensor cores at work silence stalls") {
+TEST_CASE("warp-specialized kernels wait by design: busy tensor cores suppress the stall finding") {
   CHECK(!found_by("stalls", stalled(0.6, 0.2).with_tensor_cores_active(0.4)));
 }

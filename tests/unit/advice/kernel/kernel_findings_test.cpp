@@ -38,13 +38,15 @@ constexpr auto cause = kernel_claim::cause, symptom = kernel_claim::symptom,
 
 }  // namespace
 
-TEST_CASE("a kernel can save its time above 0.8 of the roof, and nothing when it is there") {
+TEST_CASE("a kernel can save the time that it takes beyond 0.8 of its roof") {
   CHECK(cap_of(kernel_of("k", 100_ms).at_dram(0.4).facts) == Approx(50e6));
   CHECK(cap_of(kernel_of("k", 100_ms).at_dram(0.85).facts) == 0);
   CHECK(cap_of(kernel_of("k", 100_ms).facts) == Approx(100e6));
 }
 
-TEST_CASE("at best a cause costs all that keeps a kernel from its roof, for sure 0.2 of it less") {
+TEST_CASE(
+    "the high gain of a cause is the distance to the roof, the low gain the distance to 0.8 of "
+    "it") {
   auto const of = [](double share) {
     auto one = on_kernel("tail", cause, 100_ms);
     one.gain.low_ns = 90e6;
@@ -60,7 +62,7 @@ TEST_CASE("at best a cause costs all that keeps a kernel from its roof, for sure
   CHECK(time_above_roof_of(attention.at_dram(0.41).facts) == 0);
 }
 
-TEST_CASE("causes on one kernel take from its cap, the greatest first; never more") {
+TEST_CASE("causes on one kernel share its cap, the largest first; never more") {
   auto const left = shared({on_kernel("small", cause, 20_ms), on_kernel("great", cause, 50_ms)},
                            kernel_of("k", 100_ms).at_dram(0.4));
   REQUIRE(left.size() == 2);
@@ -68,7 +70,7 @@ TEST_CASE("causes on one kernel take from its cap, the greatest first; never mor
   CHECK(in_ms(left[1].gain.high_ns) == Approx(50));
 }
 
-TEST_CASE("what gets nothing of a cap is named by the finding that leads") {
+TEST_CASE("causes that get nothing of a cap are named by the leading finding") {
   auto const left = shared({on_kernel("small", cause, 20_ms), on_kernel("great", cause, 70_ms)},
                            kernel_of("k", 100_ms).at_dram(0.4));
   REQUIRE(left.size() == 1);
@@ -77,7 +79,7 @@ TEST_CASE("what gets nothing of a cap is named by the finding that leads") {
   CHECK(left[0].also == std::vector<std::string_view>{"small"});
 }
 
-TEST_CASE("symptoms and the remainder are silent beside a cause, also a smaller one") {
+TEST_CASE("symptoms and the remainder are not reported beside a cause, even a smaller one") {
   auto const left = shared({on_kernel("below_roof", rest, 50_ms),
                             on_kernel("stalls", symptom, 40_ms), on_kernel("tail", cause, 10_ms)},
                            kernel_of("k", 100_ms).at_dram(0.4));
@@ -86,14 +88,14 @@ TEST_CASE("symptoms and the remainder are silent beside a cause, also a smaller 
   CHECK(left[0].also == std::vector<std::string_view>{"stalls", "below_roof"});
 }
 
-TEST_CASE("a cause of less than a tenth of the cap explains nothing") {
+TEST_CASE("a cause of less than a tenth of the cap does not suppress the remainder") {
   auto const left = shared({on_kernel("below_roof", rest, 50_ms), on_kernel("tail", cause, 4_ms)},
                            kernel_of("k", 100_ms).at_dram(0.4));
   REQUIRE(left.size() == 2);
   CHECK(in_ms(left[0].gain.high_ns) == Approx(46));
 }
 
-TEST_CASE("other work takes from all of the time, and leaves the rest of it to causes") {
+TEST_CASE("findings on other work may claim all of the time, and causes get the rest") {
   auto const left =
       shared({on_kernel("tail", cause, 50_ms), on_kernel("uncoalesced", other_work, 80_ms)},
              kernel_of("k", 100_ms).at_dram(0.2));
@@ -115,7 +117,7 @@ TEST_CASE("the low gain counts only time with a queued successor and nothing bes
   CHECK(!findings[0].is_hidden_by_launches);
 }
 
-TEST_CASE("where launches hold the program, a kernel nobody queued behind saves nothing") {
+TEST_CASE("if launches limit the program, a kernel without a queued successor saves nothing") {
   auto const run = launch_bound(run_of({kernel_of("k", 100_ms).followed(0)}));
   std::vector findings = {on_kernel("tail", cause, 40_ms)};
   take_hidden_gains(findings, run);
@@ -124,7 +126,7 @@ TEST_CASE("where launches hold the program, a kernel nobody queued behind saves 
   CHECK(findings[0].to_do.find("launching thread holds the program") != std::string::npos);
 }
 
-TEST_CASE("where launches hold the program, a kernel with a queue behind it still saves its time") {
+TEST_CASE("if launches limit the program, a kernel with a queued successor still saves its time") {
   auto const run = launch_bound(run_of({kernel_of("k", 100_ms).followed(0.9)}));
   std::vector findings = {on_kernel("tail", cause, 40_ms)};
   take_hidden_gains(findings, run);
@@ -132,7 +134,7 @@ TEST_CASE("where launches hold the program, a kernel with a queue behind it stil
   CHECK(!findings[0].is_hidden_by_launches);
 }
 
-TEST_CASE("steps tell whether the launching thread needs longer than the GPU") {
+TEST_CASE("steps show if the launching thread needs longer than the GPU") {
   auto run = run_of({kernel_of("k", 100_ms)});
   CHECK(!launches_hold(run));
   run.steps.period_ns = {500e6, 500e6};
@@ -145,7 +147,7 @@ TEST_CASE("steps tell whether the launching thread needs longer than the GPU") {
   CHECK(launches_hold(run));
 }
 
-TEST_CASE("geometries of one kernel are one finding, with the words of the worst") {
+TEST_CASE("geometries of one kernel are one finding, with the text of the worst") {
   auto small = on_kernel("tail", cause, 10_ms), great = on_kernel("tail", cause, 30_ms);
   small.geometry = "grid 133, block 256", great.geometry = "grid 265, block 256";
   small.what = "small", great.what = "great";
@@ -160,7 +162,7 @@ TEST_CASE("geometries of one kernel are one finding, with the words of the worst
   CHECK(merged[0].what == "great (worst of 2 launch geometries: grid 265, block 256)");
 }
 
-TEST_CASE("other rules, kernels, calls and ranges stay apart") {
+TEST_CASE("findings on other rules, kernels, calls and ranges stay separate") {
   auto const a = on_kernel("tail", cause, 10_ms), b = on_kernel("stalls", symptom, 10_ms);
   auto other = a;
   other.kernel = "l";
@@ -170,7 +172,7 @@ TEST_CASE("other rules, kernels, calls and ranges stay apart") {
   CHECK(merge_findings({a, b, other, call, in_range}).size() == 5);
 }
 
-TEST_CASE("one mend for many kernels is one finding, whatever their names") {
+TEST_CASE("one fix for many kernels is one finding, whatever their names") {
   auto a = on_kernel("misaligned_products", cause, 10_ms), b = a;
   b.kernel = "l";
   a.family = b.family = "rows of 2 bytes";
@@ -179,7 +181,7 @@ TEST_CASE("one mend for many kernels is one finding, whatever their names") {
   CHECK(merged[0].kernels == 2);
 }
 
-TEST_CASE("thirty geometries of a kernel, each below 1 % of the window, are one finding above it") {
+TEST_CASE("thirty geometries of a kernel, each below 1 % of the window, add up to one finding") {
   std::vector<made_kernel> kernels;
   for (std::uint32_t i = 1; i <= 30; ++i)
     kernels.push_back(kernel_of("k", 5_ms).launched(1).shaped({i, 1, 1}, {256, 1, 1}));
@@ -190,7 +192,7 @@ TEST_CASE("thirty geometries of a kernel, each below 1 % of the window, are one 
   CHECK(found->instances == 30);
 }
 
-TEST_CASE("all that is claimed of a kernel fits into its time") {
+TEST_CASE("all gains claimed for a kernel fit into its time") {
   auto const kernel = kernel_of("ampere_sgemm_128x64_tn", 500_ms)
                           .shaped({100, 1, 1}, {250, 1, 1})
                           .at_peak_of(precision::fp32, 0.35)

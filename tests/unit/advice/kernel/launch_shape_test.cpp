@@ -67,7 +67,7 @@ TEST_CASE("a tail of less than a tenth, or of a persistent kernel, is no finding
   CHECK(!found_by("tail", in_blocks(132)));
 }
 
-TEST_CASE("a block that is no multiple of 32 threads has idle lanes") {
+TEST_CASE("a block whose size is not a multiple of 32 threads has idle lanes") {
   auto const made = kernel_of("k", 400_ms).shaped({10'000, 1, 1}, {48, 1, 1});
   auto const found = found_by("block_size", made);
   REQUIRE(found);
@@ -76,7 +76,7 @@ TEST_CASE("a block that is no multiple of 32 threads has idle lanes") {
   CHECK(!found_by("block_size", made.shaped({10'000, 1, 1}, {64, 1, 1})));
 }
 
-TEST_CASE("SMs that wait for the last one are unequal work") {
+TEST_CASE("SMs that wait for the last one mean unequal work") {
   auto const found = found_by("imbalance", with_idle_sms(in_blocks(264 * 64), 0.3));
   REQUIRE(found);
   CHECK(found->gain.high_ns == Approx(400e6 * 0.3));
@@ -84,7 +84,8 @@ TEST_CASE("SMs that wait for the last one are unequal work") {
   CHECK(!found_by("imbalance", with_idle_sms(in_blocks(264 * 64), 0.3).beside_others()));
 }
 
-TEST_CASE("too few warps against latency: the limiter is named, with what one block more needs") {
+TEST_CASE(
+    "too few warps to hide latency: the finding names the limiter and what one more block needs") {
   auto const found = found_by("low_occupancy", crowded());
   REQUIRE(found);
   CHECK(found->what.find("204800 bytes of shared memory") != std::string::npos);
@@ -103,7 +104,7 @@ TEST_CASE("registers are named as a limiter") {
   CHECK(found->what.find("168 registers x 384 threads allow 1 block") != std::string::npos);
 }
 
-TEST_CASE("few warps are no finding unless latency holds the kernel, and more warps help") {
+TEST_CASE("few warps are no finding unless the kernel is bound by latency and more warps help") {
   CHECK(!found_by("low_occupancy", crowded("barrier")));
   CHECK(!found_by("low_occupancy", crowded().at_l2(0.4)));
   CHECK(!found_by("low_occupancy", crowded().with_tensor_cores_active(0.4)));

@@ -85,7 +85,7 @@ made_kernel chasing(std::uint32_t shared) {
 
 }  // namespace
 
-TEST_CASE("a product in FP32 whose FLOP nothing tells: TF32 won 430.9 of 581 ms") {
+TEST_CASE("an FP32 product whose FLOP are unknown: TF32 saved 430.9 of 581 ms") {
   auto const first =
       first_of(sampled_alone(on_h100({measured_sgemm(), good_product(818_ms, 765e12)}, 2.322e9)));
   CHECK(first.rule == "fp32_products");
@@ -93,7 +93,7 @@ TEST_CASE("a product in FP32 whose FLOP nothing tells: TF32 won 430.9 of 581 ms"
   CHECK(first.gain.high_ns == Approx(581 * ms * (1 - 66.4 / 483)));
 }
 
-TEST_CASE("a product in FP32 whose FLOP samples tell: TF32 won 430.9 of 581 ms") {
+TEST_CASE("an FP32 product whose FLOP samples tell: TF32 saved 430.9 of 581 ms") {
   auto const counted =
       measured_sgemm().at_peak_of(precision::fp32, 0.67).computing(precision::fp32, 44.4e12);
   auto const first = first_of(on_h100({counted, good_product(818_ms, 765e12)}, 2.322e9));
@@ -101,7 +101,8 @@ TEST_CASE("a product in FP32 whose FLOP samples tell: TF32 won 430.9 of 581 ms")
   CHECK(holds(first, 430.9 * ms));
 }
 
-TEST_CASE("products of 2047: padding won 956.2 of 1354 ms, more than 0.8 of the roof would give") {
+TEST_CASE(
+    "products of 2047: padding saved 956.2 of 1354 ms, more than reaching 0.8 of the roof would") {
   auto const first =
       first_of(on_h100({measured_odd_product(), good_product(778_ms, 806e12)}, 3.044e9));
   CHECK(first.rule == "misaligned_products");
@@ -110,15 +111,14 @@ TEST_CASE("products of 2047: padding won 956.2 of 1354 ms, more than 0.8 of the 
   CHECK(first.gain.low_ns == Approx(1354 * ms * (1 - 0.275 / 0.8) / 2));
 }
 
-TEST_CASE(
-    "130 KiB of shared memory a block, of which samples alone tell: two blocks won 291.8 ms") {
+TEST_CASE("130 KiB of shared memory a block, known only from samples: two blocks saved 291.8 ms") {
   auto const first = first_of(sampled_alone(on_h100({chasing(130 << 10)}, 1.756e9)));
   CHECK(first.rule == "low_occupancy");
   CHECK(first.gain.low_ns == 0);
   CHECK(holds(first, 291.8 * ms));
 }
 
-TEST_CASE("130 KiB of shared memory a block, with what warps wait for: the low end is above 0") {
+TEST_CASE("130 KiB of shared memory a block, with stall reasons: the low gain is above 0") {
   auto const waits = chasing(130 << 10).issuing(0.05).stalled("long_scoreboard", 0.9);
   auto const first = first_of(on_h100({waits}, 1.756e9));
   CHECK(first.rule == "low_occupancy");
@@ -126,12 +126,12 @@ TEST_CASE("130 KiB of shared memory a block, with what warps wait for: the low e
   CHECK(holds(first, 291.8 * ms));
 }
 
-TEST_CASE("both blocks of 100 KiB fit: more room for blocks is no finding") {
+TEST_CASE("two blocks of 100 KiB already fit: more room for blocks is no finding") {
   auto const mended = chasing(100 << 10).at_l2(0.107);
   CHECK(!found_by("low_occupancy", sampled_alone(on_h100({mended}, 1.447e9))));
 }
 
-TEST_CASE("products and attention have few warps by design, unless counters say that these wait") {
+TEST_CASE("products and attention have few warps by design, unless counters show that these wait") {
   auto const product = kernel_of("nvjet_sm90_tst_64x8_64x16_4x1_v_bz_TNT", 600_ms)
                            .shaped({500, 1, 1}, {384, 1, 1})
                            .using_registers(168)
@@ -147,7 +147,7 @@ TEST_CASE("products and attention have few warps by design, unless counters say 
                  on_h100({product.issuing(0.05).stalled("long_scoreboard", 0.9)}, 1e9)));
 }
 
-TEST_CASE("one block too many, whose FLOP are known: a whole wave saved 232 of 464 ms") {
+TEST_CASE("one block too many in a kernel with known FLOP: a whole wave saved 232 of 464 ms") {
   auto const first = first_of(on_h100({kernel_of("whole_sm_fma", 464_ms)
                                            .launched(1503)
                                            .shaped({133, 1, 1}, {1024, 1, 1})
@@ -161,7 +161,7 @@ TEST_CASE("one block too many, whose FLOP are known: a whole wave saved 232 of 4
 
 // What these two count is by their code, for nothing was read around their launches there.
 TEST_CASE(
-    "one float of each 32 bytes at 0.96 of the DRAM roof: an array of it won 430.6 of 524 ms") {
+    "one float of each 32 bytes at 0.96 of the DRAM roof: a dense array saved 430.6 of 524 ms") {
   auto const first = first_of(
       on_h100({kernel_of("sum_masses", 523'546_us)
                    .launched(1503)

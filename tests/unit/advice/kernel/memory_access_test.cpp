@@ -17,7 +17,7 @@ made_kernel strided(double bytes, double dram_share) {
 
 }  // namespace
 
-TEST_CASE("strided loads save the bytes that nobody asked for, also at the roof of DRAM") {
+TEST_CASE("strided loads can save the unused bytes, even at the roof of DRAM") {
   auto const found = found_by("uncoalesced", strided(4, 0.9));
   REQUIRE(found);
   CHECK(found->gain.high_ns == Approx(400e6 * 7 / 8));
@@ -25,7 +25,7 @@ TEST_CASE("strided loads save the bytes that nobody asked for, also at the roof 
   CHECK(give_advice(run_of({strided(4, 0.9)}), {}).findings.front().rule == "uncoalesced");
 }
 
-TEST_CASE("bytes that L1 holds for the next load are not lost") {
+TEST_CASE("bytes that L1 keeps for the next load are not wasted") {
   auto const found = found_by("uncoalesced", strided(4, 0.5)
                                                  .counting("l1tex__t_sectors.sum", 1000)
                                                  .counting("l1tex__t_sectors_lookup_hit.sum", 875));
@@ -33,14 +33,14 @@ TEST_CASE("bytes that L1 holds for the next load are not lost") {
   CHECK(found->gain.high_ns == Approx(400e6 * 7 / 8 / 8));
 }
 
-TEST_CASE("sectors are used well enough from three quarters on, and matter where memory is busy") {
+TEST_CASE("sector use of three quarters is enough, and it matters only if memory is busy") {
   CHECK(found_by("uncoalesced", strided(23, 0.9)));
   CHECK(!found_by("uncoalesced", strided(24, 0.9)));
   CHECK(found_by("uncoalesced", strided(8, 0.4)));
   CHECK(!found_by("uncoalesced", strided(8, 0.39)));
 }
 
-TEST_CASE("without bytes of sectors, more than 16 sectors a load are too many") {
+TEST_CASE("if sector use is unknown, more than 16 sectors a load are too many") {
   auto const made = [](double sectors) {
     return kernel_of("k", 400_ms)
         .at_dram(0.8)
@@ -53,7 +53,7 @@ TEST_CASE("without bytes of sectors, more than 16 sectors a load are too many") 
   CHECK(!found_by("uncoalesced", made(16)));
 }
 
-TEST_CASE("what is not in the capture is not looked at") {
+TEST_CASE("a rule whose data is not in the capture is not looked at") {
   auto run = run_of({strided(4, 0.9)});
   run.there = data::kernels | data::counters | data::peaks;
   auto const given = give_advice(run, {});
@@ -63,7 +63,7 @@ TEST_CASE("what is not in the capture is not looked at") {
   CHECK(how_to_record(missing->missing) == "launches that --metrics auto --set explain reads");
 }
 
-TEST_CASE("spills save at best the traffic that is no global access") {
+TEST_CASE("spills save at best the traffic that is not global access") {
   auto const made = kernel_of("k", 400_ms)
                         .at_l2(0.5)
                         .using_local_memory(256)
@@ -76,7 +76,7 @@ TEST_CASE("spills save at best the traffic that is no global access") {
   CHECK(!found_by("local_memory", made.using_local_memory(0)));
 }
 
-TEST_CASE("spills that were not counted claim nothing, and are named where memory is busy") {
+TEST_CASE("spills that were not counted claim no gain, and are named if memory is busy") {
   auto const made = [](double share) {
     return kernel_of("k", 400_ms).at_l2(share).using_local_memory(256);
   };
@@ -87,7 +87,7 @@ TEST_CASE("spills that were not counted claim nothing, and are named where memor
   CHECK(!found_by("local_memory", made(0.39)));
 }
 
-TEST_CASE("memory of the host costs what the link takes longer than DRAM") {
+TEST_CASE("host memory costs the time that the link takes beyond DRAM") {
   auto const made = [](double bytes) {  // of launches of 4 ms
     return kernel_of("k", 400_ms)
         .counting("lts__t_sectors_srcunit_tex_aperture_sysmem.sum", bytes / 32);

@@ -29,7 +29,8 @@ made_kernel sgemm() {
 
 }  // namespace
 
-TEST_CASE("a product with odd rows is first, and saves what keeps it from 0.8 of its roof") {
+TEST_CASE(
+    "a product with odd rows is reported first and can save the time beyond 0.8 of its roof") {
   auto const given = give_advice(run_of({odd_product()}), {});
   REQUIRE(!given.findings.empty());
   auto const& first = given.findings.front();
@@ -39,14 +40,14 @@ TEST_CASE("a product with odd rows is first, and saves what keeps it from 0.8 of
   CHECK(first.kernel == odd_gemm);
 }
 
-TEST_CASE("at best alignment saves what the best aligned product of the run does without") {
+TEST_CASE("the high gain of alignment comes from the best aligned product of the run") {
   auto const found = found_by("misaligned_products", run_of({odd_product(), aligned_product()}));
   REQUIRE(found);
   CHECK(found->gain.high_ns == Approx(400e6 * (1 - 100. / 500)));
   CHECK(found->gain.low_ns == Approx(400e6 * (1 - 0.2 / 0.8) / 2));
 }
 
-TEST_CASE("the best aligned product of the run bounds what alignment surely saves") {
+TEST_CASE("the best aligned product of the run bounds the low gain of alignment") {
   auto const sibling = aligned_product().with(
       [](auto& f) { f.figures.flops[static_cast<std::size_t>(precision::tensor_bf16)] = 125e12; });
   auto const found = found_by("misaligned_products", run_of({odd_product(), sibling}));
@@ -64,7 +65,7 @@ TEST_CASE("without counters alignment is judged by the name, with a wider gain")
   CHECK(found->gain.high_ns == Approx(400e6 * (1 - 2. / 16)));
 }
 
-TEST_CASE("alignment is no matter for aligned products, nor where DRAM holds them") {
+TEST_CASE("alignment is no finding for aligned products or if they are bound by DRAM") {
   CHECK(!found_by("misaligned_products", aligned_product()));
   CHECK(!found_by("misaligned_products",
                   kernel_of("cutlass_80_tensorop_bf16_s16816gemm_bf16_tn_align8", 400_ms)));
@@ -81,7 +82,7 @@ TEST_CASE("variants of one misaligned product are one finding") {
   CHECK(found->gain.high_ns == Approx(2 * 400e6 * 0.75));
 }
 
-TEST_CASE("an FP32 product saves what TF32 at 0.8 of its peak would not need") {
+TEST_CASE("an FP32 product saves the time beyond TF32 at 0.8 of its peak") {
   auto const found = found_by(
       "fp32_products", sgemm().at_peak_of(precision::fp32, 0.8).computing(precision::fp32, 48e12));
   REQUIRE(found);
@@ -98,7 +99,8 @@ TEST_CASE("an FP32 product saves no more than its bytes allow") {
   CHECK(found->gain.high_ns == Approx(400e6 * (1 - 0.5)));
 }
 
-TEST_CASE("without counters an FP32 product is told by its name, and by peaks what TF32 saves") {
+TEST_CASE(
+    "without counters an FP32 product is found by its name, and peaks give the gain of TF32") {
   auto run = run_of({sgemm()});
   run.there = data::kernels;
   auto const by_peaks = found_by("fp32_products", run);
@@ -114,7 +116,7 @@ TEST_CASE("without counters an FP32 product is told by its name, and by peaks wh
   CHECK(!found_by("fp32_products", run));
 }
 
-TEST_CASE("where TF32 is no faster than FP32 nothing is to be said of a product in FP32") {
+TEST_CASE("an FP32 product is no finding if TF32 is no faster than FP32") {
   auto run = run_of({sgemm()});
   run.devices.front().peak = [](std::string_view test) {
     return test == "fp32" || test == "tensor_tf32" ? std::optional(80e12) : std::nullopt;
@@ -122,7 +124,7 @@ TEST_CASE("where TF32 is no faster than FP32 nothing is to be said of a product 
   CHECK(!found_by("fp32_products", run));
 }
 
-TEST_CASE("a product without a telling name counts as FP32 at 0.3 of that roof") {
+TEST_CASE("a product with an unclear name counts as FP32 from 0.3 of the FP32 roof") {
   auto const made = [](double share) {
     return kernel_of("my_gemm", 400_ms)
         .at_peak_of(precision::fp32, share)
@@ -133,7 +135,7 @@ TEST_CASE("a product without a telling name counts as FP32 at 0.3 of that roof")
   CHECK(!found_by("fp32_products", made(0.3).with([](auto& f) { f.name = "stencil"; })));
 }
 
-TEST_CASE("a product in FP16 on CUDA cores leaves tensor cores idle") {
+TEST_CASE("an FP16 product on CUDA cores leaves tensor cores idle") {
   auto const hgemm = kernel_of("cutlass_80_simt_hgemm_128x128_nn_align1", 400_ms)
                          .at_peak_of(precision::fp16, 0.7)
                          .computing(precision::fp16, 80e12)
@@ -144,7 +146,7 @@ TEST_CASE("a product in FP16 on CUDA cores leaves tensor cores idle") {
   CHECK(!found_by("tensor_idle", hgemm.with_tensor_cores_active(0.3)));
 }
 
-TEST_CASE("FP64 products are told to use tensor cores where these are faster") {
+TEST_CASE("FP64 products should use tensor cores if these are faster") {
   auto const dgemm = kernel_of("my_dgemm", 400_ms)
                          .at_peak_of(precision::fp64, 0.7)
                          .computing(precision::fp64, 20e12);
@@ -156,7 +158,7 @@ TEST_CASE("FP64 products are told to use tensor cores where these are faster") {
   CHECK(!found_by("tensor_idle", run));
 }
 
-TEST_CASE("FP64 is a finding only where the GPU is slow at it") {
+TEST_CASE("FP64 is a finding only if the GPU is slow at it") {
   auto const mixed = kernel_of("k", 400_ms)
                          .at_peak_of(precision::fp64, 0.5)
                          .computing(precision::fp64, 0.5e12)
@@ -178,7 +180,7 @@ TEST_CASE("FP64 is a finding only where the GPU is slow at it") {
   CHECK(!found_by("fp64_unwanted", run));
 }
 
-TEST_CASE("padding is what was counted above what was declared") {
+TEST_CASE("padding is the counted FLOP beyond the declared FLOP") {
   auto const made = [](double declared) {
     // 100 launches of 4 ms at 100 TFLOP/s: 4e11 FLOP each.
     return odd_product().with([&](auto& f) {
@@ -196,7 +198,7 @@ TEST_CASE("padding is what was counted above what was declared") {
   CHECK(!found_by("padded_work", from_cycles));
 }
 
-TEST_CASE("a small batch is told in sizes, not in time") {
+TEST_CASE("a small batch is reported with sizes and without a gain in time") {
   auto const made = [](double intensity, duration_ns time) {
     return kernel_of("nvjet_h", time)
         .at_dram(0.75)

@@ -11,7 +11,7 @@ using namespace gpuprof::host;
 using namespace gpuprof::host::advice;
 using namespace gpuprof::test;
 
-TEST_CASE("a kernel far from its roof saves time up to 0.8 of it, at best") {
+TEST_CASE("a kernel far from its roof saves at best the time beyond 0.8 of it") {
   auto const found = found_by("below_roof", kernel_of("k", 400_ms).at_dram(0.5));
   REQUIRE(found);
   CHECK(found->gain.low_ns == 0);
@@ -19,14 +19,14 @@ TEST_CASE("a kernel far from its roof saves time up to 0.8 of it, at best") {
   CHECK(found->to_do.find("--set explain") != std::string::npos);
 }
 
-TEST_CASE("from 0.7 of the roof on, and in short kernels, the distance is no finding") {
+TEST_CASE("the distance to the roof is no finding from 0.7 on or for short kernels") {
   CHECK(found_by("below_roof", kernel_of("k", 400_ms).at_dram(0.69)));
   CHECK(!found_by("below_roof", kernel_of("k", 400_ms).at_dram(0.7)));
   CHECK(!found_by("below_roof", kernel_of("k", 400_ms).at_dram(0.3).launched(100'000)));
   CHECK(!found_by("below_roof", kernel_of("k", 19_ms).at_dram(0.1)));
 }
 
-TEST_CASE("a kernel whose instructions take the issue slots does not wait for latency") {
+TEST_CASE("a kernel that fills the issue slots is not bound by latency") {
   CHECK(!found_by("below_roof", kernel_of("k", 400_ms).at_dram(0.01).issuing(0.7)));
   auto const found = found_by("below_roof", kernel_of("k", 400_ms).at_dram(0.01).issuing(0.6));
   REQUIRE(found);
@@ -35,7 +35,7 @@ TEST_CASE("a kernel whose instructions take the issue slots does not wait for la
   CHECK(found->gain.high_ns == Approx(400e6 * (1 - 0.6 / 0.8)));
 }
 
-TEST_CASE("issue slots of SMs that wait for others count, too") {
+TEST_CASE("issue slots of SMs that wait for others count as unused") {
   auto const uneven =
       kernel_of("k", 400_ms).at_dram(0.01).issuing(0.7).counting("sm__cycles_active.max", 110'000);
   auto const found = found_by("below_roof", uneven);
@@ -43,7 +43,7 @@ TEST_CASE("issue slots of SMs that wait for others count, too") {
   CHECK(found->gain.high_ns == Approx(400e6 * (1 - 0.7 / 1.1 / 0.8)));
 }
 
-TEST_CASE("attention in one kernel is held to half of that") {
+TEST_CASE("a fused attention kernel is compared with half of that target") {
   auto const made = [](double share) {
     return kernel_of("flash_fwd_kernel", 400_ms).at_peak_of(precision::tensor_bf16, share);
   };
@@ -67,7 +67,7 @@ TEST_CASE("kernels at the roof of DRAM are one line without a gain") {
   CHECK(!found_by("dram_bound", kernel_of("c", 100_ms).at_dram(0.79)));
 }
 
-TEST_CASE("a clock that full load lowers is told, and claims nothing") {
+TEST_CASE("a clock lowered by full load is reported and claims no gain") {
   auto const gemm = kernel_of("gemm", 400_ms)
                         .at_peak_of(precision::tensor_bf16, 0.85)
                         .with_tensor_cores_active(0.85);
@@ -78,7 +78,7 @@ TEST_CASE("a clock that full load lowers is told, and claims nothing") {
   CHECK(!found_by("clock_loss", gemm.clocked(0.05)));
 }
 
-TEST_CASE("of a clock that heat lowers NVML says so, whatever the load") {
+TEST_CASE("a clock lowered by heat according to NVML is a warning at any load") {
   auto run = run_of({kernel_of("gemm", 400_ms)
                          .at_peak_of(precision::tensor_bf16, 0.85)
                          .with_tensor_cores_active(0.85)
@@ -93,7 +93,7 @@ TEST_CASE("of a clock that heat lowers NVML says so, whatever the load") {
   CHECK(found->gain.high_ns == Approx(400e6 * 0.1));
 }
 
-TEST_CASE("power is named where NVML names it, or was not asked") {
+TEST_CASE("power is named if NVML reports it or was not asked") {
   auto run = run_of({kernel_of("gemm", 400_ms)
                          .at_peak_of(precision::tensor_bf16, 0.85)
                          .with_tensor_cores_active(0.85)
@@ -118,7 +118,8 @@ TEST_CASE("a clock that is low in all kernels, also in light ones, is a warning"
   CHECK(found_by("clock_loss", beside)->level == severity::info);
 }
 
-TEST_CASE("rules on kernels are silent below three launches, below 1 % and on communication") {
+TEST_CASE(
+    "kernel rules skip fewer than three launches, less than 1 % of the time and communication") {
   auto const slow = kernel_of("k", 400_ms).shaped({10, 1, 1}, {256, 1, 1});
   CHECK(found_by("small_grid", slow.launched(3)));
   CHECK(!found_by("small_grid", slow.launched(2)));
@@ -136,7 +137,7 @@ TEST_CASE("the same kernel on several GPUs is one finding of all of them") {
   CHECK(found->gain.high_ns == Approx(2 * 400e6 * 0.75));
 }
 
-TEST_CASE("each rule on kernels says what it asks, when it fires and what it cannot know") {
+TEST_CASE("each kernel rule states its question, when it fires and what it ignores") {
   std::set<std::string_view> names;
   for (auto const& one : kernel_rules()) {
     CHECK(names.insert(one.name).second);

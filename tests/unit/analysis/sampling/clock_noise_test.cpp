@@ -39,15 +39,15 @@ double noise_of(double off_ns, double pause_ns, int launches = 2000) {
 
 }  // namespace
 
-TEST_CASE("ends of records are off by what the gap between the same two launches varies") {
+TEST_CASE("the noise of record ends is measured by the variation of the gap between two launches") {
   CHECK(noise_of(0, 800) < 1);
   CHECK(noise_of(40, 800) == Approx(40 / std::sqrt(3)).epsilon(0.1));
 }
 
-TEST_CASE("ends of records are taken to be off by no more than 100 ns") {
+TEST_CASE("the noise of record ends is limited to that of 100 ns") {
   CHECK(noise_of(150, 800) == 58);
 }
 
-TEST_CASE("where too few launches follow each other at once, the usual is taken") {
+TEST_CASE("with too few consecutive launches the default noise is used") {
   CHECK(noise_of(0, 800, 40) == 58);
 }

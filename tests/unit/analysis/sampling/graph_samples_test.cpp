@@ -110,7 +110,7 @@ counted_trace blocks(simulated_gpu&& gpu) {
 
 }  // namespace
 
-TEST_CASE("kernels that work in a part of their time do not give it to their neighbors") {
+TEST_CASE("kernels active for only part of their time give no counts to their neighbors") {
   for (auto const& [from, to] : {std::pair{0.45, 0.9}, {0.05, 0.5}, {0., 1.}}) {
     auto const c = blocks(std::move(simulated_gpu(11).working_only(from, to)));
     analyzed const a(c);
@@ -127,7 +127,7 @@ TEST_CASE("kernels that work in a part of their time do not give it to their nei
   }
 }
 
-TEST_CASE("kernels without tensor instructions get nothing of what their neighbors do") {
+TEST_CASE("kernels without tensor instructions get no tensor cycles of their neighbors") {
   auto c = blocks(std::move(simulated_gpu(12).with_early_records(0.4)));
   auto const cycles = [&c](char const* name) {
     analyzed const a(c);
@@ -150,17 +150,15 @@ TEST_CASE("kernels without tensor instructions get nothing of what their neighbo
   CHECK(cycles("down") == Approx(250).epsilon(0.05));
 }
 
-TEST_CASE("kernels of a graph that waits for its program between launches are told apart",
-          "[many trials]") {
+TEST_CASE("kernels of a graph with pauses between its launches are separated", "[many trials]") {
   check(sampled_graph(3, 10, 0.1));
 }
 
-TEST_CASE("kernels of a graph whose launches follow each other at once are told apart",
-          "[many trials]") {
+TEST_CASE("kernels of a graph with consecutive launches are separated", "[many trials]") {
   check(sampled_graph(4, 0.2, 0.1));
 }
 
-TEST_CASE("kernels of a graph that work in a part of their time are told apart", "[many trials]") {
+TEST_CASE("kernels of a graph that work for part of their time are separated", "[many trials]") {
   for (auto const pause_us : {10., 0.2}) {
     auto const found = sampled_graph(4, pause_us, 0.1, true);
     CHECK(found.bytes.all >= 130);
@@ -171,6 +169,6 @@ TEST_CASE("kernels of a graph that work in a part of their time are told apart",
   }
 }
 
-TEST_CASE("records with exact times are not taken for worse than they are", "[many trials]") {
+TEST_CASE("records with exact times are not treated as noisier than they are", "[many trials]") {
   check(sampled_graph(5, 0.2, 0.01));
 }

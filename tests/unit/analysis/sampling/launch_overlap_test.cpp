@@ -18,7 +18,7 @@ simulated_gpu alone(int times) {
 
 }  // namespace
 
-TEST_CASE("a kernel that has the GPU to itself gets all that was counted in its time") {
+TEST_CASE("a kernel alone on the GPU gets all counts of its time") {
   auto const c = alone(10).sampled();
   analyzed const a(c);
   auto const bytes = figure_of(a, "gemm", dram_read_metric);
@@ -34,7 +34,7 @@ TEST_CASE("a kernel that has the GPU to itself gets all that was counted in its 
   CHECK(figure_of(a, "gemm", clock_metric)->mean == within(simulated_clock, 0.001));
 }
 
-TEST_CASE("kernels of ten intervals that follow each other at once are told apart within 1 %") {
+TEST_CASE("consecutive kernels of ten intervals are separated within 1 %") {
   simulated_gpu gpu(4);
   for (int i = 0; i < 40; ++i) {
     gpu.run("read", gpu.uniform(200, 220), {8e8, 60, 0});
@@ -59,7 +59,7 @@ TEST_CASE("kernels of ten intervals that follow each other at once are told apar
   }
 }
 
-TEST_CASE("kernels that do nothing at their edges get no more than their samples have") {
+TEST_CASE("kernels that are idle at their edges get no more than their samples hold") {
   simulated_gpu gpu(5);
   auto const run = [&](char const* name, double us, double cycles) {
     auto const start = gpu.now_us();
@@ -79,7 +79,7 @@ TEST_CASE("kernels that do nothing at their edges get no more than their samples
   CHECK(many + few == within(6e5, 0.002));
 }
 
-TEST_CASE("a single launch with shared edges is not sure of itself") {
+TEST_CASE("a single launch with shared edges has a large error") {
   simulated_gpu gpu;
   gpu.run("before", 105, {1e8, 50, 0}).run("k", 110, {4e8, 50, 0}).run("after", 105, {0, 50, 0});
   auto const c = gpu.sampled();
@@ -108,7 +108,7 @@ TEST_CASE("launches that lie in a gap of the samples, or beyond their end, are l
   CHECK(left->mean == within(5e8, 0.001));
 }
 
-TEST_CASE("one missing value takes the launch from that metric alone") {
+TEST_CASE("one missing value removes the launch only from that metric") {
   auto c = alone(5).sampled();
   auto const at = c.t.kernels.front().start + 100_us;
   for (auto& row : c.rows)
@@ -119,7 +119,7 @@ TEST_CASE("one missing value takes the launch from that metric alone") {
   CHECK(figure_of(a, "gemm", tensor_cycles_metric)->count == 5);
 }
 
-TEST_CASE("a missing value at an edge that is shared takes the launch, too") {
+TEST_CASE("a missing value at a shared edge also removes the launch") {
   simulated_gpu gpu;
   for (int i = 0; i < 4; ++i) gpu.run("k", 205, {1e8, 50, 0});
   auto c = gpu.sampled();
@@ -154,7 +154,7 @@ TEST_CASE("without samples there are no figures") {
   CHECK_FALSE(figure_of(a, "gemm", dram_read_metric));
 }
 
-TEST_CASE("a single launch with edges of its own states an error, even of what it did not do") {
+TEST_CASE("a single launch with its own edges has an error, even for counts of zero") {
   simulated_gpu gpu;
   gpu.wait(33).run("k", 150, {4e8, 50, 0}).wait(100).run("end", 3, {0, 0, 0});
   auto const c = gpu.sampled();
@@ -168,7 +168,7 @@ TEST_CASE("a single launch with edges of its own states an error, even of what i
   CHECK(figure_of(a, "k", occupancy_metric)->error > 0);
 }
 
-TEST_CASE("long launches do not stand for short ones of their workload") {
+TEST_CASE("long launches of a workload do not stand for short ones") {
   simulated_gpu gpu(3);
   double bytes = 0;
   int launches = 0;
@@ -190,7 +190,7 @@ TEST_CASE("long launches do not stand for short ones of their workload") {
   CHECK(figure_of(a, "grid_stride", occupancy_metric)->mean == within(50, 0.02));
 }
 
-TEST_CASE("launches that are long because others ran beside them do not change the figure") {
+TEST_CASE("launches slowed by other work beside them do not change the figure") {
   // Both read the same; beside a copy it takes four times as long.
   simulated_gpu gpu(5);
   for (int i = 0; i < 1500; ++i) {

@@ -8,7 +8,7 @@
 using namespace gpuprof;
 using namespace gpuprof::test;
 
-TEST_CASE("a small kernel has figures of samples that it has to itself") {
+TEST_CASE("a small kernel has figures from samples that it does not share") {
   simulated_gpu gpu(1);
   for (int i = 0; i < 200; ++i) {
     for (int k = 0; k < 4; ++k)
@@ -26,7 +26,7 @@ TEST_CASE("a small kernel has figures of samples that it has to itself") {
   CHECK(figure_of(a, "small", occupancy_metric)->mean == within(20, 0.05));
 }
 
-TEST_CASE("a long launch of which samples hold a part has figures in doubt") {
+TEST_CASE("a long launch that samples cover in part has a large error") {
   simulated_gpu gpu(2);
   gpu.run("before", 500, {1e8, 30, 0}).run("long", 3000, {6e9, 40, 9e5});
   auto const c = gpu.sampled(20, 1000, 1800);
@@ -38,7 +38,7 @@ TEST_CASE("a long launch of which samples hold a part has figures in doubt") {
   CHECK(figure_of(a, "long", occupancy_metric)->mean == within(40, 0.02));
 }
 
-TEST_CASE("few launches that are longer than a sample have figures") {
+TEST_CASE("a few launches longer than a sample have figures") {
   simulated_gpu gpu(3);
   for (int i = 0; i < 3; ++i)
     for (int k = 0; k < 20; ++k)
@@ -53,7 +53,7 @@ TEST_CASE("few launches that are longer than a sample have figures") {
   }
 }
 
-TEST_CASE("a short kernel that ran three times by itself has no figure") {
+TEST_CASE("a short kernel that ran alone only three times has no figure") {
   simulated_gpu gpu(4);
   for (int i = 0; i < 3; ++i) gpu.wait(100).run("rare", 5, {8e6, 50, 0}).wait(100);
   auto const c = gpu.sampled();
@@ -61,7 +61,7 @@ TEST_CASE("a short kernel that ran three times by itself has no figure") {
   CHECK_FALSE(figure_of(a, "rare", dram_read_metric));
 }
 
-TEST_CASE("samples beside which other work ran at once are left to the fit") {
+TEST_CASE("samples close to other work are left to the fit") {
   simulated_gpu gpu(5);
   // Each sample of "small" begins 100 ns after "large" ended.
   for (int i = 0; i < 100; ++i)

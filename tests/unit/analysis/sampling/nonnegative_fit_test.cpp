@@ -18,7 +18,7 @@ void add(nonnegative_fit& to, row const& values, std::vector<double> const& righ
 
 }  // namespace
 
-TEST_CASE("sums of two unknowns and one of them alone give both") {
+TEST_CASE("the sum of two unknowns and one of them alone give both") {
   nonnegative_fit fit(std::vector<bool>(2), 1);
   add(fit, {{0, 1}, {1, 1}}, {5});
   add(fit, {{0, 1}}, {2});
@@ -36,7 +36,7 @@ TEST_CASE("an unknown that would be negative is zero, and the others are best wi
   CHECK(solution[0][1] == 0);
 }
 
-TEST_CASE("an unknown that may be negative is, and one that may not adapts to it") {
+TEST_CASE("an unknown that may be negative becomes negative, and the other adapts to it") {
   nonnegative_fit fit({true, false}, 1);
   add(fit, {{0, 1}}, {-2});
   add(fit, {{0, 1}, {1, 1}}, {1});
@@ -56,7 +56,7 @@ TEST_CASE("an unknown that is held at zero for one right side is free for the ot
   CHECK(solution[1][1] == 0);
 }
 
-TEST_CASE("columns that repeat each other have no end of inflation, and others none of it") {
+TEST_CASE("identical columns have a huge inflation, and other columns a small one") {
   nonnegative_fit fit(std::vector<bool>(3), 1);
   for (int i = 0; i < 10; ++i) {
     add(fit, {{0, 1. + i % 3}, {1, 1. + i % 3}, {2, 1. * (i % 2)}}, {1. + i});
@@ -67,7 +67,7 @@ TEST_CASE("columns that repeat each other have no end of inflation, and others n
   CHECK(fit.inflation(2) < 10);
 }
 
-TEST_CASE("no step that keeps all unknowns from being negative lessens what is left") {
+TEST_CASE("no step with nonnegative unknowns reduces the residual") {
   std::mt19937 random(7);
   std::uniform_real_distribution<> uniform(-1, 1);
   constexpr std::uint32_t n = 30;

@@ -17,7 +17,7 @@ sample_interval interval(duration_ns start, duration_ns end) {
 
 }  // namespace
 
-TEST_CASE("intervals before the first work and after the last may hold what has no record") {
+TEST_CASE("intervals before the first and after the last work may contain unrecorded work") {
   recorded_time recorded;
   recorded.see(trace_start + 100_us, 50_us);
   recorded.see(trace_start + 300_us, 50_us);
@@ -43,7 +43,7 @@ TEST_CASE("between captures nothing is recorded") {
   CHECK_FALSE(recorded.holds(interval(340_us, 360_us)));
 }
 
-TEST_CASE("without its end mark a file may lack the last records") {
+TEST_CASE("a file without an end mark may lack the last records") {
   recorded_time recorded;
   recorded.end_is_unsure(100_us);
   recorded.see(trace_start, 500_us);

@@ -36,7 +36,7 @@ kernel_record ran(duration_ns start, duration_ns end, std::uint32_t correlation 
 
 }  // namespace
 
-TEST_CASE("samples of one GPU say nothing of what another one ran") {
+TEST_CASE("samples of one GPU are not used for kernels of another") {
   sample_attribution sampled;
   sampled.define(bytes_read(0, 1), dram_read_metric);
   sampled.define(bytes_read(1, 2), dram_read_metric);
@@ -61,8 +61,7 @@ TEST_CASE("samples of one GPU say nothing of what another one ran") {
   CHECK(mean_on(2) == 0);
 }
 
-TEST_CASE(
-    "kernels of a graph that is one workload count as one launch, from the first to the last") {
+TEST_CASE("kernels of a graph that is one workload count as one launch") {
   sample_attribution sampled;
   sampled.define(bytes_read(0), dram_read_metric);
   add_samples(sampled, bytes_metric, 60, 10);
@@ -80,7 +79,7 @@ TEST_CASE(
   CHECK(found->mean == 100);  // ten samples, from 20 to 215 us
 }
 
-TEST_CASE("a mean over active cycles needs those cycles") {
+TEST_CASE("a mean over active cycles needs the count of those cycles") {
   for (bool const has_cycles : {false, true}) {
     sample_attribution sampled;
     sampled.define(bytes_read(0, 1), occupancy_metric);
@@ -117,8 +116,7 @@ TEST_CASE(
   CHECK(sampled.figures().names() == std::vector<std::string>{"lts__average_hit_rate.ratio"});
 }
 
-TEST_CASE(
-    "a metric that was not sampled in every window has figures from those it was sampled in") {
+TEST_CASE("a metric missing in some windows has figures from the others") {
   simulated_gpu gpu(21);
   for (int i = 0; i < 6000; ++i) gpu.run("k", 5, {1e6, 50, 30}).wait(gpu.uniform(1, 30));
   auto c = gpu.with_jitter(0.1).sampled();
@@ -132,7 +130,7 @@ TEST_CASE(
   CHECK(figure_of(a, "k", occupancy_metric)->mean == Approx(50).epsilon(0.02));
 }
 
-TEST_CASE("of more metrics than a GPU counts at once the first are looked at") {
+TEST_CASE("metrics beyond the number that a GPU counts at once are ignored") {
   sample_attribution sampled;
   for (std::uint32_t m = 1; m <= 1000; ++m)
     sampled.define(bytes_read(0, m), numbered("dram__bytes_", static_cast<int>(m)) + ".sum");

@@ -20,7 +20,7 @@ void add(sample_series& to, std::uint32_t column, std::uint64_t start, std::int6
 
 }  // namespace
 
-TEST_CASE("names say whether and how values add up over time") {
+TEST_CASE("metric names tell if and how values add up over time") {
   CHECK(sampled_metric_of("dram__bytes_read.sum").how == summing::amount);
   CHECK(sampled_metric_of("sm__cycles_active.avg").how == summing::amount);
   CHECK(sampled_metric_of("dram__bytes_read.sum.per_second").how == summing::over_time);
@@ -58,7 +58,7 @@ TEST_CASE("blocks of metrics in any order become rows of intervals in order of t
   CHECK(series.are_joined(0, 5));
 }
 
-TEST_CASE("what is missing is no number, and a gap is no run") {
+TEST_CASE("a missing value is NaN, and a gap ends a run") {
   sample_series series;
   auto const bytes = series.define("dram__bytes_read.sum");
   auto const cycles = series.define("sm__cycles_active.avg");
@@ -77,7 +77,7 @@ TEST_CASE("what is missing is no number, and a gap is no run") {
   CHECK(series.touches(origin + 40, origin + 61));
 }
 
-TEST_CASE("rows that cannot be are left out") {
+TEST_CASE("impossible rows are left out") {
   sample_series series;
   auto const bytes = series.define("dram__bytes_read.sum");
   add(series, bytes, 0, 20, 1);
@@ -90,7 +90,7 @@ TEST_CASE("rows that cannot be are left out") {
   CHECK(series.size() == 1);
 }
 
-TEST_CASE("however few values there are, intervals times columns is bounded") {
+TEST_CASE("the product of intervals and columns is bounded, even for few values") {
   sample_series series;
   auto const often = series.define("dram__bytes_read.sum");
   std::vector<std::uint32_t> once;

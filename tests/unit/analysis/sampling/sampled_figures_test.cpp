@@ -26,7 +26,8 @@ constexpr std::size_t any_number = 100;
 }  // namespace
 
 TEST_CASE(
-    "figures of two samples are their mean by launches, chance averages out and doubts stay") {
+    "figures of two windows are averaged by launches, random errors shrink and systematic ones "
+    "stay") {
   auto known = of_one("bytes", {.mean = 10, .error = 3, .launches = 300, .is_fitted = false});
   known.take(of_one("bytes", {.mean = 14, .error = 4, .launches = 100, .is_fitted = false}),
              any_number);
@@ -45,14 +46,14 @@ TEST_CASE(
   CHECK(found->error == Approx(std::hypot(4, 0.03)));
 }
 
-TEST_CASE("a figure that is fitted in part is fitted") {
+TEST_CASE("a figure that is partly fitted counts as fitted") {
   auto known = of_one("bytes", {.mean = 1, .error = 1, .launches = 9, .is_fitted = false});
   known.take(of_one("bytes", {.mean = 1, .error = 1, .launches = 1, .is_fitted = true}),
              any_number);
   CHECK(known.find(kernel_number(1), "bytes")->is_fitted);
 }
 
-TEST_CASE("samples of other metrics and other kernels add what is not known yet") {
+TEST_CASE("samples of other metrics and kernels add unknown figures") {
   auto known = of_one("bytes", {.mean = 1, .error = 1, .launches = 9});
   known.take(of_one("cycles", {.mean = 2, .error = 1, .launches = 3}), any_number);
   known.take(of_one("bytes", {.mean = 3, .error = 1, .launches = 3}, 2), any_number);
@@ -63,7 +64,7 @@ TEST_CASE("samples of other metrics and other kernels add what is not known yet"
   CHECK(known.find(kernel_number(2), "cycles") == nullptr);
 }
 
-TEST_CASE("no more workloads are taken than there is room for") {
+TEST_CASE("workloads beyond the capacity are not added") {
   sampled_figures known;
   for (std::uint32_t kernel = 1; kernel <= 10; ++kernel)
     known.take(of_one("bytes", {.mean = 1, .error = 1, .launches = 1}, kernel), 4);
@@ -73,7 +74,7 @@ TEST_CASE("no more workloads are taken than there is room for") {
   CHECK(known.find(kernel_number(5), "bytes") == nullptr);
 }
 
-TEST_CASE("a workload is shared that ran beside others for most of its time in all samples") {
+TEST_CASE("a workload is shared if it ran beside others for most of its sampled time") {
   sampled_figures known, other;
   known.make(kernel_number(1)) = {.by_name = {}, .ns = 100, .shared_ns = 80};
   other.make(kernel_number(1)) = {.by_name = {}, .ns = 900, .shared_ns = 100};

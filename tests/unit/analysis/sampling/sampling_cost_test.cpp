@@ -32,13 +32,13 @@ std::optional<sampling_price> price_of(double inside_us, int times) {
 
 }  // namespace
 
-TEST_CASE("the price of sampling is how much longer the same work takes inside the windows") {
+TEST_CASE("the price of sampling is the extra time of the same work inside windows") {
   auto const price = price_of(105, 20);
   REQUIRE(price);
   CHECK(price->ratio == Approx(1.05));
   CHECK(price->workloads == 1);
 }
 
-TEST_CASE("few launches have no price") {
+TEST_CASE("too few launches give no price") {
   CHECK_FALSE(price_of(105, 5));
 }

@@ -41,7 +41,7 @@ simulated_gpu steps(unsigned seed, int launches) {
 
 }  // namespace
 
-TEST_CASE("kernels shorter than a sample are told apart by what else ran in theirs") {
+TEST_CASE("kernels shorter than a sample are separated by the other work in their samples") {
   auto const c = steps(1, 20'000).sampled();
   analyzed const a(c);
   for (auto const& [name, of] : kernels_of_a_step) {
@@ -103,7 +103,7 @@ TEST_CASE("error bars hold the truth as often as they promise") {
   CHECK(result.worst < 0.05);
 }
 
-TEST_CASE("kernels that start slowly are told apart as well, and error bars nearly as good") {
+TEST_CASE("kernels that start slowly are separated too, and their error bars are nearly as good") {
   auto const result = calibrate(true);
   CHECK(result.all > 600);
   CHECK(result.share(result.inside_two) > 0.85);
@@ -111,8 +111,7 @@ TEST_CASE("kernels that start slowly are told apart as well, and error bars near
   CHECK(result.worst < 0.05);
 }
 
-TEST_CASE(
-    "kernels that are always in the same samples in the same way have no figures of their own") {
+TEST_CASE("kernels that always share samples in the same way have no figures of their own") {
   simulated_gpu gpu(5);
   for (int i = 0; i < 4000; ++i) {
     if (gpu.toss(0.7))
@@ -128,7 +127,7 @@ TEST_CASE(
   CHECK(figure_of(a, "c", dram_read_metric)->mean == within(5e6, 0.05));
 }
 
-TEST_CASE("where ends of samples tell pairs apart, the errors say how well") {
+TEST_CASE("if sample ends separate pairs of kernels, the errors show how well") {
   simulated_gpu gpu(6);
   for (int i = 0; i < 6000; ++i)
     gpu.run("a", 7, {3e6, 50, 0}).run("b", 7, {1e6, 50, 0}).wait(gpu.uniform(1, 30));
@@ -144,7 +143,7 @@ TEST_CASE("where ends of samples tell pairs apart, the errors say how well") {
   }
 }
 
-TEST_CASE("kernels that ran a few times have errors that say so") {
+TEST_CASE("kernels that ran only a few times have honest errors") {
   constexpr int rare_kernels = 20;
   std::size_t found = 0, inside_two = 0, inside_four = 0;
   for (unsigned seed = 200; seed < 210; ++seed) {
@@ -177,7 +176,7 @@ TEST_CASE("kernels that ran a few times have errors that say so") {
   CHECK(static_cast<double>(inside_four) > 0.98 * static_cast<double>(found));
 }
 
-TEST_CASE("kernels that cannot be told apart leave the others what is known of them") {
+TEST_CASE("inseparable kernels do not spoil the figures of others") {
   auto gpu = steps(21, 3000);
   for (int i = 0; i < 60; ++i) {
     for (int k = 0; k < 4; ++k) gpu.run(numbered("tiny", k), 1.2, {1e6, 50, 0}).wait(0.3);
@@ -196,7 +195,7 @@ TEST_CASE("kernels that cannot be told apart leave the others what is known of t
   }
 }
 
-TEST_CASE("copies beside kernels keep what is theirs") {
+TEST_CASE("copies beside kernels keep their own counts") {
   simulated_gpu gpu(8);
   for (int i = 0; i < 4000; ++i) {
     auto const before = gpu.now_us();
@@ -211,8 +210,7 @@ TEST_CASE("copies beside kernels keep what is theirs") {
   CHECK(figure_of(a, "k", dram_read_metric)->mean == within(2e6, 0.05));
 }
 
-TEST_CASE(
-    "kernels of two streams that run beside each other are told apart, and said to be shared") {
+TEST_CASE("concurrent kernels of two streams are separated, and marked as shared") {
   simulated_gpu gpu(9);
   double other = 0;
   for (int i = 0; i < 3000; ++i) {
@@ -241,7 +239,7 @@ TEST_CASE("a kernel in few samples has no figure") {
   CHECK(figure_of(a, "often", dram_read_metric)->mean == within(1e6, 0.05));
 }
 
-TEST_CASE("kernels beyond those that can be told apart at once are said to be too many") {
+TEST_CASE("kernels beyond the number that can be separated are reported as too many") {
   simulated_gpu gpu(13);
   for (int i = 0; i < 20; ++i)
     for (int k = 0; k < 340; ++k) {
@@ -294,7 +292,7 @@ TEST_CASE("windows that begin and end inside kernels do no harm") {
   }
 }
 
-TEST_CASE("many workloads and samples take seconds", "[many trials]") {
+TEST_CASE("attribution of many workloads and samples takes only seconds", "[many trials]") {
   sample_attribution sampled;
   constexpr std::uint32_t metrics = 10, workloads = 200, samples = 200'000;
   for (std::uint32_t m = 0; m < metrics; ++m) {

@@ -40,7 +40,7 @@ using indices = std::vector<std::size_t>;
 
 }  // namespace
 
-TEST_CASE("a size is a number that is all of a label") {
+TEST_CASE("a size is a label that is entirely a number") {
   CHECK(size_of("4096") == 4096);
   CHECK(size_of("1e6") == 1e6);
   CHECK(size_of("-0.5") == -0.5);
@@ -49,7 +49,7 @@ TEST_CASE("a size is a number that is all of a label") {
     CHECK_FALSE(size_of(label).has_value());
 }
 
-TEST_CASE("sizes are in the order of numbers, categories in that in which they came") {
+TEST_CASE("sizes are sorted by number, categories keep their order") {
   auto const sizes = in_order(std::vector{at("1000", 1), at("200", 1), at("3e1", 1)});
   CHECK(labels_of(sizes) == std::vector<std::string>{"3e1", "200", "1000"});
   auto const mixed = in_order(std::vector{at("1000", 1), at("small", 1), at("200", 1)});
@@ -57,7 +57,7 @@ TEST_CASE("sizes are in the order of numbers, categories in that in which they c
   CHECK_FALSE(find_in(mixed).is_ordered);
 }
 
-TEST_CASE("equal sizes are one point: the mean, and how far they lie apart") {
+TEST_CASE("equal sizes form one point with the mean and the spread") {
   auto first = at("4096", 100, 0.5, tensor), second = at("4096.0", 120, 0.7, tensor);
   first.calls = 3;
   second.calls = 4;
@@ -77,7 +77,7 @@ TEST_CASE("equal sizes are one point: the mean, and how far they lie apart") {
   CHECK_FALSE(points[0].all_flops);
 }
 
-TEST_CASE("the plateau is the median of what is within 5 % of the greatest") {
+TEST_CASE("the plateau is the median of the values within 5 % of the maximum") {
   auto const found = find_in(
       std::vector{at("1", 10), at("2", 94), at("3", 96), at("4", 100), at("5", 97), at("6", 94.9)});
   REQUIRE(found.plateau);
@@ -91,7 +91,7 @@ TEST_CASE("the plateau is the median of what is within 5 % of the greatest") {
   CHECK_FALSE(found.leaves_roof);
 }
 
-TEST_CASE("of two values on the plateau it is the middle, and ties count with the first") {
+TEST_CASE("two values on the plateau give their mean, and the first of equal values counts") {
   auto const found = find_in(std::vector{at("1", 96), at("2", 100), at("3", 50)});
   CHECK(found.plateau->value == 98);
   auto const ties = find_in(std::vector{at("1", 5), at("2", 5), at("3", 5)});
@@ -100,7 +100,7 @@ TEST_CASE("of two values on the plateau it is the middle, and ties count with th
   CHECK(ties.reached == 0);
 }
 
-TEST_CASE("where the greatest size is the fastest alone, it still rises") {
+TEST_CASE("the curve still rises if only the largest size is the fastest") {
   CHECK(find_in(std::vector{at("1", 10), at("2", 20), at("3", 40)}).still_rises);
   CHECK_FALSE(find_in(std::vector{at("1", 10), at("2", 39), at("3", 40)}).still_rises);
   CHECK_FALSE(find_in(std::vector{at("1", 40), at("2", 10), at("3", 10)}).still_rises);
@@ -119,7 +119,7 @@ TEST_CASE("one size, and sizes without rates, have no plateau") {
   CHECK_FALSE(find_in(std::vector{at("1", broken), at("2", 3)}).plateau);
 }
 
-TEST_CASE("the roof is left beyond the plateau, not where it was not yet reached") {
+TEST_CASE("sizes leave the roof only beyond the plateau, not before it") {
   auto const found = find_in(std::vector{at("1", 10, 0.01, latency), at("2", 70, 0.66, tensor),
                                          at("3", 97, 0.82, tensor), at("4", 100, 0.84, tensor),
                                          at("5", 90, 0.76, tensor), at("6", 80, 0.70, tensor)});
@@ -130,7 +130,7 @@ TEST_CASE("the roof is left beyond the plateau, not where it was not yet reached
   CHECK_FALSE(stays.leaves_roof);
 }
 
-TEST_CASE("bytes are judged where memory bounds and computing does not") {
+TEST_CASE("bytes are judged if memory bounds and computing does not") {
   auto relu = std::vector{moves("1", 1, 0.2, latency), moves("2", 30, 0.8, dram),
                           moves("3", 31, 0.85, dram)};
   for (auto& point : relu) point.flops = 1e3;
@@ -152,7 +152,7 @@ TEST_CASE("the knee lies between the last memory-bound size and the first comput
   CHECK(found.turns[0].to_compute);
 }
 
-TEST_CASE("a bound that changes back and forth has several turns, one that stays none") {
+TEST_CASE("a bound that alternates has several turns, a constant one has none") {
   auto const noisy = find_in(std::vector{at("1", 1, 0.5, dram), at("2", 2, 0.5, tensor),
                                          at("3", 3, 0.5, dram), at("4", 4, 0.5, tensor)});
   CHECK(noisy.turns.size() == 3);
@@ -185,7 +185,7 @@ TEST_CASE("the plateau of noisy values is nearer to the truth than their greates
   CHECK(plateau_error < 0.6 * greatest_error);
 }
 
-TEST_CASE("200,000 sizes, and as many captures of one, take no longer than reading them",
+TEST_CASE("200,000 sizes, or as many captures of one size, take no longer than reading them",
           "[timing]") {
   constexpr int count = 200'000;
   std::vector<sweep_point> different, equal, named;

@@ -99,7 +99,7 @@ TEST_CASE("kernels that overlap count once") {
   CHECK(found.idle_ns == 0);
 }
 
-TEST_CASE("communication is told apart by what runs beside it") {
+TEST_CASE("communication is divided by the work that runs beside it") {
   auto const found = sweep({work(0, 40), of_kind(work(20, 60), item_kind::communication)}, 0, 60);
   CHECK(found.busy[time_bucket::compute] == 20 * microsecond);
   CHECK(found.busy[time_bucket::compute_and_communication] == 20 * microsecond);
@@ -112,21 +112,21 @@ TEST_CASE("a copy beside a kernel is compute, and the rest of it transfer") {
   CHECK(found.busy[time_bucket::transfer] == 20 * microsecond);
 }
 
-TEST_CASE("how long an item was alone is known when it has ended") {
+TEST_CASE("the time an item ran alone is known when it ends") {
   auto const found = sweep({work(0, 30), work(20, 40)}, 0, 40);
   REQUIRE(found.ended.size() == 2);
   CHECK(found.ended[0].alone_ns == 20 * microsecond);
   CHECK(found.ended[1].alone_ns == 10 * microsecond);
 }
 
-TEST_CASE("what lies outside of the window is cut off") {
+TEST_CASE("work outside the window is cut off") {
   auto const found = sweep({work(-20, 10), work(50, 200)}, 0, 100);
   CHECK(found.busy.total() == 60 * microsecond);
   CHECK(found.idle_ns == 40 * microsecond);
   CHECK(sweep({work(200, 300)}, 0, 100).idle_ns == 100 * microsecond);
 }
 
-TEST_CASE("whatever runs, each nanosecond of the window is counted once") {
+TEST_CASE("each nanosecond of the window is counted exactly once") {
   std::mt19937 random(7);
   for (int trial = 0; trial < 200; ++trial) {
     std::vector<gpu_item> items;
@@ -142,7 +142,7 @@ TEST_CASE("whatever runs, each nanosecond of the window is counted once") {
   }
 }
 
-TEST_CASE("each item comes out once, the first to end first, with the time in which it was alone") {
+TEST_CASE("each item is returned once, in order of ends, with the time it ran alone") {
   std::mt19937 random(11);
   for (int trial = 0; trial < 100; ++trial) {
     auto const items = many_at_once(random, 60);
@@ -163,7 +163,7 @@ TEST_CASE("each item comes out once, the first to end first, with the time in wh
   }
 }
 
-TEST_CASE("a stretch is put down to what has run longest") {
+TEST_CASE("a stretch belongs to the item that has run longest") {
   std::vector<std::tuple<double, double, std::uint32_t>> stretches;
   auto const take = [&](auto const& of) {
     if constexpr (requires { of.of; })
@@ -182,7 +182,7 @@ TEST_CASE("a stretch is put down to what has run longest") {
                          {0, 10, 1}, {10, 20, 1}, {20, 30, 1}, {30, 90, 1}, {90, 95, 3}});
 }
 
-TEST_CASE("200,000 kernels that all run at once take no longer than so many in a row", "[timing]") {
+TEST_CASE("200,000 concurrent kernels take no longer than as many in a row", "[timing]") {
   constexpr int count = 200'000;
   std::vector<gpu_item> items;
   for (int i = 0; i < count; ++i) items.push_back(work(i, 2 * count - i / 2));

@@ -36,13 +36,13 @@ struct scene {
 
 }  // namespace
 
-TEST_CASE("a pause of two usual ones is the GPU's own") {
+TEST_CASE("a pause of twice the usual length belongs to the GPU itself") {
   CHECK(scene().of(100, 102, 50).bucket == time_bucket::back_to_back);
   // Unless the work came just then: with launches of 3 us and kernels of 2 all pauses are short.
   CHECK(scene().of(100, 102, 95).bucket == time_bucket::launch_bound);
 }
 
-TEST_CASE("work that was queued long before waited for something else on the GPU") {
+TEST_CASE("work queued long before was waiting for other work on the GPU") {
   auto const cause = scene().of(100, 200, 50);
   CHECK(cause.bucket == time_bucket::dependency);
   CHECK(cause.sure_ns == 99'000);
@@ -57,7 +57,7 @@ TEST_CASE("a wait that returned in the gap drained the queue") {
   CHECK(cause.sure_ns == 29'000);  // of the gap; the wait was longer
 }
 
-TEST_CASE("what a thread did for longer than it had waited is its own work") {
+TEST_CASE("time after a wait counts as CPU work if it is longer than the wait") {
   scene of;
   of.calls = {call(call_kind::synchronize, 80, 105)};
   CHECK(of.of(100, 300, 293).bucket == time_bucket::synchronization);  // it may have launched
@@ -78,7 +78,7 @@ TEST_CASE("returning from a wait and starting take no longer, for sure, than the
   CHECK(cause.sure_ns == 24'000);  // what the thread did between the two
 }
 
-TEST_CASE("a copy that waits and a wait right behind it are one wait") {
+TEST_CASE("a copy that waits and a wait directly after it are one wait") {
   scene of;
   of.calls = {call(call_kind::blocking_copy, 20, 100), call(call_kind::synchronize, 105, 108)};
   CHECK(of.of(100, 130, 123).sure_ns == 29'000);
@@ -113,7 +113,7 @@ TEST_CASE("an allocation that fills the gap is its cause, though a wait came bef
   CHECK(cause.sure_ns == 78'000);
 }
 
-TEST_CASE("a thread that launches as fast as it does is what the GPU waits for") {
+TEST_CASE("the GPU waits for a thread that launches as fast as it can") {
   scene of;
   of.thread.previous_launch = us(100);
   CHECK(of.of(100, 127, 120).bucket == time_bucket::launch_bound);
@@ -127,7 +127,7 @@ TEST_CASE("launching calls that fill the gap are its cause, however slow") {
   CHECK(of.of(100, 207, 200).bucket == time_bucket::launch_bound);
 }
 
-TEST_CASE("a graph starts as late as graphs do: a dependency is what is later") {
+TEST_CASE("a graph may start as late as graphs usually do: only a later start is a dependency") {
   auto run = usual;
   scene of;
   of.thread.calls = &of.calls;
@@ -142,7 +142,7 @@ TEST_CASE("a graph starts as late as graphs do: a dependency is what is later") 
   CHECK(bucket() == time_bucket::dependency);
 }
 
-TEST_CASE("the first launch of a kernel that starts late loaded it") {
+TEST_CASE("a late start of a kernel's first launch means that the launch loaded it") {
   scene of;
   of.thread.is_first_of_kernel = true;
   CHECK(of.of(100, 900, 105).bucket == time_bucket::module_load);
@@ -164,13 +164,13 @@ TEST_CASE("a launching call that returned soon has not loaded its kernel") {
   CHECK(of.of(100, 900, 105).bucket == time_bucket::module_load);
 }
 
-TEST_CASE("a slow launching call is no dependency") {
+TEST_CASE("a slow launching call does not count as a dependency") {
   scene of;
   of.calls = {call(call_kind::launch, 105, 890)};
   CHECK(of.of(100, 900, 105).bucket == time_bucket::launch_bound);
 }
 
-TEST_CASE("where the program was tells the rest") {
+TEST_CASE("for other gaps the place in the program gives the cause") {
   scene of;
   of.thread.loads_data = true;
   CHECK(of.of(100, 1000, 993).bucket == time_bucket::data_loading);
@@ -181,13 +181,13 @@ TEST_CASE("where the program was tells the rest") {
   CHECK(of.of(100, 1000, 993).bucket == time_bucket::cpu_work);
 }
 
-TEST_CASE("without records of calls the host is not blamed for one thing") {
+TEST_CASE("without records of calls the cause on the host is unknown") {
   scene of;
   of.thread.calls_recorded = false;
   CHECK(of.of(100, 1000, 993).bucket == time_bucket::host_unknown);
 }
 
-TEST_CASE("a call around a shorter one is seen behind it") {
+TEST_CASE("a call around a shorter call is still found") {
   scene of;
   auto outer = call(call_kind::build_graph, 50, 190);
   auto inner = call(call_kind::allocate, 60, 70);
@@ -196,7 +196,7 @@ TEST_CASE("a call around a shorter one is seen behind it") {
   CHECK(of.of(100, 202, 195).bucket == time_bucket::graph_build);
 }
 
-TEST_CASE("loading data after a wait is loading data") {
+TEST_CASE("loading data after a wait counts as data loading") {
   scene of;
   of.calls = {call(call_kind::synchronize, 20, 101)};
   of.thread.loads_data = true;

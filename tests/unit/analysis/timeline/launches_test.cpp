@@ -64,7 +64,7 @@ TEST_CASE("quantiles of a histogram are within 3 %") {
   CHECK(*all.quantile(1) == Approx(100'000).epsilon(0.035));
 }
 
-TEST_CASE("the pace of a run is measured where there is something to measure") {
+TEST_CASE("the pace of a run is measured only from suitable launches") {
   launch_pace of;
   double at = 0;
   for (int i = 0; i < 100; ++i) {
@@ -82,7 +82,7 @@ TEST_CASE("the pace of a run is measured where there is something to measure") {
   CHECK(few.start_delay == 3'000);
 }
 
-TEST_CASE("pauses before copies are measured apart, and launches that come quickly") {
+TEST_CASE("pauses before copies are measured separately, and so are launches in quick succession") {
   launch_pace of;
   double at = 0;
   for (int i = 0; i < 100; ++i) {
@@ -98,7 +98,7 @@ TEST_CASE("pauses before copies are measured apart, and launches that come quick
   CHECK(launch_pace().measured().before_copy == launch_pace().measured().back_to_back);
 }
 
-TEST_CASE("how late graphs start says nothing of kernels") {
+TEST_CASE("the start delay of graphs is not used for kernels") {
   launch_pace of;
   double at = 0;
   for (int i = 0; i < 100; ++i, at += 1000) {
@@ -112,7 +112,7 @@ TEST_CASE("how late graphs start says nothing of kernels") {
   CHECK(run.graph_delay == Approx(400'000).epsilon(0.035));
 }
 
-TEST_CASE("of allocations the quickest twentieth is sure") {
+TEST_CASE("the fastest 5 % of allocations set the low gain") {
   gap_table gaps;
   gap_key const key{.cause = time_bucket::allocation, .call = name_id{5}, .range = {}};
   for (int i = 0; i < 6; ++i) gaps.add(key, 110'000, 100'000);
@@ -155,7 +155,7 @@ TEST_CASE("launches that repeat in one order are found, with their idle time") {
   CHECK_FALSE(found[0].has_waits);
 }
 
-TEST_CASE("short and rare sequences are none") {
+TEST_CASE("short and rare sequences are not reported") {
   launch_sequences of;
   double at = 0;
   for (int step = 0; step < 20; ++step) add_all(of, {1, 2, 3, 4}, at);
@@ -165,7 +165,7 @@ TEST_CASE("short and rare sequences are none") {
   CHECK(rare.found().empty());
 }
 
-TEST_CASE("one repetition with a wait inside is none of the others") {
+TEST_CASE("a repetition with a wait inside does not count with the others") {
   launch_sequences of;
   double at = 0;
   for (int step = 0; step < 20; ++step) {
@@ -180,7 +180,7 @@ TEST_CASE("one repetition with a wait inside is none of the others") {
   CHECK(found[0].between_ns == 17 * 5'000.0);
 }
 
-TEST_CASE("a wait between two repetitions is no time that a graph of both saves") {
+TEST_CASE("a wait between two repetitions is not time that a graph of both would save") {
   launch_sequences of;
   double at = 0;
   for (int step = 0; step < 20; ++step) add_all(of, {1, 2, 3, 4, 5, 6}, at, step % 2 == 0);

@@ -29,20 +29,21 @@ serialized_sum kept_apart(std::uint64_t second_launched, bool fits) {
 
 }  // namespace
 
-TEST_CASE("what the default stream keeps apart saves the shorter one and what stood between") {
+TEST_CASE("streams serialized by the default stream save the shorter work and the pause between") {
   auto const sum = kept_apart(1200, true);
   CHECK(sum.count == 1);
   CHECK(sum.waited_ns == 110'000);
   CHECK(sum.overlap_ns == 110'000);
 }
 
-TEST_CASE("it saves no more than was waited, and nothing where the GPU has no room for both") {
+TEST_CASE(
+    "the gain does not exceed the waiting time, and is zero if the GPU has no room for both") {
   auto const late = kept_apart(63'000, true);  // and 7 us until it could start
   CHECK(late.waited_ns == 50'000);
   CHECK(late.overlap_ns == 50'000);
   CHECK(kept_apart(1200, false).overlap_ns == 0);
 }
 
-TEST_CASE("work that was launched when the first had ended was kept by nothing") {
+TEST_CASE("work launched after the first had ended was not delayed") {
   CHECK(kept_apart(115'000, true).count == 0);
 }

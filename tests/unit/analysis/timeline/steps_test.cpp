@@ -59,7 +59,7 @@ TEST_CASE("each range knows the step that it lies in") {
   CHECK(number_steps(tree, made.text(), "nothing like it").empty());
 }
 
-TEST_CASE("a thread is in the innermost of its ranges, one without ranges in those of the main") {
+TEST_CASE("a thread is in its innermost range, and without ranges in those of the main thread") {
   made_ranges made;
   auto const outer = made.add("outer", 0, 100);
   made.add("inner", 20, 40, outer);

@@ -44,7 +44,7 @@ struct pass_without_ranges {
 
 }  // namespace
 
-TEST_CASE("a GPU's time is start-up, work, idle by cause, and what follows its last work") {
+TEST_CASE("the time of a GPU is start-up, work, idle by cause, and the time after its last work") {
   pass_without_ranges made;
   made.pass.begin_window(us(0), us(1000));
   made.pass.add_kernel(work(100, 200, 90));
@@ -66,7 +66,7 @@ TEST_CASE("a GPU's time is start-up, work, idle by cause, and what follows its l
   CHECK(sum.count == 1);
 }
 
-TEST_CASE("stretches of idle time that are told are those of the ledger, in order of time") {
+TEST_CASE("reported stretches of idle time equal those of the ledger, in order of time") {
   pass_without_ranges made;
   made.pass.begin_window(us(0), us(1000));
   made.pass.add_kernel(work(100, 200, 90));
@@ -99,7 +99,7 @@ TEST_CASE("stretches of idle time that are told are those of the ledger, in orde
   CHECK(made.of(device_id{1})[time_bucket::start_up] > 1'000'000);
 }
 
-TEST_CASE("a few bytes to the host and a wait for them are a result that the program reads") {
+TEST_CASE("a small copy to the host and a wait for it count as reading a result") {
   pass_without_ranges made;
   made.pass.begin_window(us(0), us(400));
   made.pass.add_kernel(work(10, 100, 0));
@@ -153,7 +153,7 @@ TEST_CASE("an asynchronous copy to pageable memory is a wait, though its call is
   CHECK(is_read);
 }
 
-TEST_CASE("the copy that waits is the cause where no wait follows, and pinned memory waits not") {
+TEST_CASE("a pageable copy without a later wait is the cause, a pinned copy is not") {
   for (auto const kind : {memory_kind::pageable, memory_kind::pinned}) {
     pass_without_ranges made;
     made.pass.begin_window(us(0), us(1000));
@@ -169,7 +169,7 @@ TEST_CASE("the copy that waits is the cause where no wait follows, and pinned me
   }
 }
 
-TEST_CASE("a wait inside of another is time that the thread waits once") {
+TEST_CASE("the thread's time in a wait inside another wait counts once") {
   pass_without_ranges made;
   made.pass.begin_window(us(0), us(1000));
   made.pass.add_kernel(work(100, 300, 90));
@@ -182,7 +182,7 @@ TEST_CASE("a wait inside of another is time that the thread waits once") {
   CHECK(made.pass.waiting_of_launcher() == 200'000);
 }
 
-TEST_CASE("warm-up is what was launched in it, and lasts for a tenth of the kernels") {
+TEST_CASE("warm-up includes all work launched in it, and lasts for a tenth of the kernels") {
   for (auto const tenth : {0.0, 450.0}) {
     pass_without_ranges made;
     timeline_pass pass({.ranges = &made.ranges,
@@ -207,7 +207,7 @@ TEST_CASE("warm-up is what was launched in it, and lasts for a tenth of the kern
   }
 }
 
-TEST_CASE("kernels launched before a wait are before it, though they start later") {
+TEST_CASE("kernels launched before a wait count before it, even if they start later") {
   pass_without_ranges made;
   made.pass.begin_window(us(0), us(100'000));
   double at = 0;
@@ -232,7 +232,7 @@ TEST_CASE("kernels launched before a wait are before it, though they start later
   CHECK(found[0].between_ns == 0);
 }
 
-TEST_CASE("a gap around a reading of counters is the profiler's") {
+TEST_CASE("a gap around a counter reading belongs to the profiler") {
   pass_without_ranges made;
   made.pass.begin_window(us(0), us(10'000));
   made.pass.add_kernel(work(0, 100, -10));
@@ -243,7 +243,7 @@ TEST_CASE("a gap around a reading of counters is the profiler's") {
   CHECK(made.of()[time_bucket::profiler] == 1'350'000);
 }
 
-TEST_CASE("what was launched while the profiler kept launches waiting is no dependency") {
+TEST_CASE("work launched while the profiler held launches is not a dependency") {
   pass_without_ranges made;
   made.pass.begin_window(us(0), us(10'000));
   made.pass.add_kernel(work(0, 1000, -10));
@@ -255,7 +255,7 @@ TEST_CASE("what was launched while the profiler kept launches waiting is no depe
   CHECK(made.of()[time_bucket::dependency] == 0);
 }
 
-TEST_CASE("what the host did before the profiler kept its launch is the host's all the same") {
+TEST_CASE("time of the host before the profiler held its launch still belongs to the host") {
   pass_without_ranges made;
   made.pass.begin_window(us(0), us(100'000));
   made.pass.add_kernel(work(0, 1000, -10));
@@ -267,7 +267,7 @@ TEST_CASE("what the host did before the profiler kept its launch is the host's a
   CHECK(made.of().idle() == 19'000'000 + 10'000'000);  // and the end
 }
 
-TEST_CASE("a hold is no cause of a gap whose work was not launched by a call that it kept") {
+TEST_CASE("a hold is not the cause of a gap if it did not hold the launch of the next work") {
   for (auto const launched : {500, 59'000, 61'000}) {
     INFO(launched);
     pass_without_ranges made;
@@ -282,7 +282,7 @@ TEST_CASE("a hold is no cause of a gap whose work was not launched by a call tha
   }
 }
 
-TEST_CASE("a gap that a hold cuts is counted once") {
+TEST_CASE("a gap with a hold inside is counted once") {
   pass_without_ranges made;
   made.pass.begin_window(us(0), us(100'000));
   made.pass.add_kernel(work(0, 1000, -10));
@@ -300,7 +300,7 @@ TEST_CASE("a gap that a hold cuts is counted once") {
   CHECK(idle_ns == 8'000'000 + 7'000'000);  // 1 ms around a reading is the profiler's, too
 }
 
-TEST_CASE("a second window is another stretch of time, and a GPU used in it alone has both") {
+TEST_CASE("a second window is a separate stretch, and a GPU used only in it has both") {
   pass_without_ranges made;
   made.pass.begin_window(us(0), us(100));
   made.pass.add_kernel(work(10, 20));
@@ -313,7 +313,7 @@ TEST_CASE("a second window is another stretch of time, and a GPU used in it alon
   CHECK(made.of(device_id{1}).total() == 200'000);
 }
 
-TEST_CASE("a kernel is followed where the next one was queued in time") {
+TEST_CASE("a kernel counts as followed if the next one was queued in time") {
   pass_without_ranges made;
   made.pass.begin_window(us(0), us(1000));
   auto first = work(100, 200, 0);
@@ -329,7 +329,7 @@ TEST_CASE("a kernel is followed where the next one was queued in time") {
   CHECK(kernels.at(kernel_key(gpu, 1)).total_ns == 100'000);
 }
 
-TEST_CASE("copies of one kind in a row are counted, a kernel between them ends the row") {
+TEST_CASE("consecutive copies of one kind are counted, a kernel between them ends the row") {
   pass_without_ranges made;
   made.pass.begin_window(us(0), us(1000));
   transfer_key const key{.kind = copy_kind::host_to_device, .is_small = true};
@@ -346,7 +346,7 @@ TEST_CASE("copies of one kind in a row are counted, a kernel between them ends t
   CHECK(made.pass.transfers()[0].second.in_a_row == 4);
 }
 
-TEST_CASE("before the first step and after the last nothing is between steps") {
+TEST_CASE("time before the first step and after the last is not between steps") {
   std::vector<range_begin> begins;
   std::vector<range_end> ends;
   for (std::uint32_t i = 1; i <= 2; ++i) {

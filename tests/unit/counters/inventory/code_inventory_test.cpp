@@ -28,14 +28,14 @@ TEST_CASE("a kernel is known once its module has been loaded") {
   CHECK_FALSE(inventory.find("gem"));
 }
 
-TEST_CASE("the same kernel loaded again is the same") {
+TEST_CASE("a kernel that is loaded again stays the same") {
   code_inventory inventory;
   inventory.add_module(module_of("gemm", sass::wgmma_bf16));
   inventory.add_module(module_of("gemm", sass::wgmma_bf16));
   CHECK(inventory.find("gemm")->is_complete);
 }
 
-TEST_CASE("what CUPTI has rewritten leaves a kernel known") {
+TEST_CASE("a module rewritten by CUPTI leaves the kernel known") {
   using enum code_inventory::origin;
   code_inventory inventory;
   inventory.add_module(module_of("kernel", sass::wgmma_bf16));
@@ -49,7 +49,7 @@ TEST_CASE("what CUPTI has rewritten leaves a kernel known") {
   CHECK(inventory.find("kernel") == kernel_code{90, wgmma_bf16 | wgmma_fp16, true});
 }
 
-TEST_CASE("what is known of a name stops changing, however often modules come and go") {
+TEST_CASE("the code known for a name stops changing, however often modules are loaded") {
   code_inventory inventory;
   auto const small = module_of("kernel", sass::ffma), other = module_of("kernel", sass::fadd);
   auto const large = made_cubin{90, {{"kernel", {sass::imad, sass::fadd}, {}}}}.bytes();
@@ -61,7 +61,7 @@ TEST_CASE("what is known of a name stops changing, however often modules come an
   CHECK(inventory.find("kernel") == known);
 }
 
-TEST_CASE("of different kernels of one name, what any of them holds") {
+TEST_CASE("different kernels of one name have the union of their instructions") {
   code_inventory inventory;
   inventory.add_module(module_of("kernel", sass::wgmma_bf16));
   inventory.add_module(module_of("kernel", sass::ffma));
@@ -72,7 +72,7 @@ TEST_CASE("of different kernels of one name, what any of them holds") {
   CHECK(inventory.find("kernel") == kernel_code{90, wgmma_bf16 | fp32, false, {1, 2, 0}});
 }
 
-TEST_CASE("a module with more code than the limit is passed over and counted") {
+TEST_CASE("a module with more code than the limit is skipped and counted") {
   code_inventory inventory({.functions = 10, .code_bytes = 16});
   inventory.add_module(module_of("kernel", sass::ffma));
   CHECK_FALSE(inventory.find("kernel"));
@@ -88,14 +88,14 @@ TEST_CASE("functions beyond the limit are left out and counted") {
   CHECK(inventory.counted().left_out == 1);
 }
 
-TEST_CASE("what is no cubin is counted, and changes nothing") {
+TEST_CASE("an image that is not a cubin is counted, and changes nothing") {
   code_inventory inventory;
   inventory.add_module({});
   CHECK(inventory.counted().damaged == 1);
   CHECK(inventory.counted().modules == 0);
 }
 
-TEST_CASE("whoever has asked can see that there may be a new answer") {
+TEST_CASE("a version number shows that there may be a new answer") {
   code_inventory inventory;
   auto const before = inventory.version();
   inventory.add_module(module_of("kernel", sass::ffma));

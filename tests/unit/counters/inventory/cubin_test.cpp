@@ -42,7 +42,7 @@ TEST_CASE("a function holds the classes of all its instructions") {
   CHECK(found.at("copy") == kernel_code{90, {}, true, {}});
 }
 
-TEST_CASE("what runs on the FMA pipes is counted, with what it computes for a thread") {
+TEST_CASE("instructions on the FMA pipes are counted, with their operations per thread") {
   auto const found = read(made_cubin{
       90,
       {{"k",
@@ -73,34 +73,34 @@ TEST_CASE("the type of a tensor instruction is in its second word") {
   CHECK(set_of(90, {0x0000000408047237, 0x001fe200004054ff}) == instruction_set(mma_int8_short));
 }
 
-TEST_CASE("a warpgroup instruction of few columns says so") {
+TEST_CASE("a warpgroup instruction with few columns is marked as narrow") {
   CHECK(set_of(90, sass::wgmma_fp16_n8) == (wgmma_fp16 | narrow_wgmma));
 }
 
-TEST_CASE("a constant that half-precision units move is no arithmetic") {
+TEST_CASE("a constant moved by half-precision units is not arithmetic") {
   CHECK(set_of(90, sass::move_by_hfma2) == instruction_set());
   CHECK(set_of(90, sass::hfma2) == instruction_set(fp16));
 }
 
-TEST_CASE("the same number is another operation on another chip") {
+TEST_CASE("the same opcode is another operation on another chip") {
   machine_word const integer_add_of_sm_90{0x0001800000007836, 0x000fe20000000000};
   CHECK(set_of(90, integer_add_of_sm_90) == instruction_set());
   CHECK(set_of(75, integer_add_of_sm_90) == instruction_set(mma_fp16));
   CHECK(set_of(100, sass::wgmma_bf16) == instruction_set());
 }
 
-TEST_CASE("the flags of files from before CUDA 13 name the chip elsewhere") {
+TEST_CASE("flags of files from before CUDA 13 hold the chip in another place") {
   made_cubin cubin{80, {{"k", {sass::ffma}, {}}}};
   cubin.has_old_flags = true;
   CHECK(read(cubin.bytes()).at("k").sm == 80);
 }
 
-TEST_CASE("of a chip that is not known nothing is known") {
+TEST_CASE("code of an unknown chip is incomplete") {
   auto const found = read(made_cubin{95, {{"k", {sass::ffma}, {}}}}.bytes());
   CHECK(found.at("k") == kernel_code{95, {}, false});
 }
 
-TEST_CASE("what a function calls is part of it, through others as well") {
+TEST_CASE("a function includes all functions that it calls, directly or indirectly") {
   auto const found = read(made_cubin{90,
                                      {{"kernel", {sass::exit}, {"middle"}},
                                       {"middle", {sass::fadd}, {"leaf", "middle"}},
@@ -110,7 +110,7 @@ TEST_CASE("what a function calls is part of it, through others as well") {
   CHECK(found.at("leaf") == kernel_code{90, fp64, true});
 }
 
-TEST_CASE("what the driver provides has no arithmetic, what nobody knows may have") {
+TEST_CASE("functions of the driver have no arithmetic, unknown functions may have some") {
   auto const found = read(made_cubin{90,
                                      {{"says", {sass::exit}, {"vprintf", "__assertfail"}},
                                       {"asks", {sass::exit}, {"some_other_function"}},
@@ -121,14 +121,14 @@ TEST_CASE("what the driver provides has no arithmetic, what nobody knows may hav
   CHECK_FALSE(found.at("through").is_complete);
 }
 
-TEST_CASE("a function that calls through a pointer may compute anything") {
+TEST_CASE("a function that calls through a pointer is incomplete") {
   auto const found =
       read(made_cubin{90, {{"k", {sass::exit}, {}, true}, {"other", {sass::exit}, {}}}}.bytes());
   CHECK_FALSE(found.at("k").is_complete);
   CHECK(found.at("other").is_complete);
 }
 
-TEST_CASE("without a call graph a function that calls nobody is whole, one that calls is not") {
+TEST_CASE("without a call graph a function without calls is complete, one with calls is not") {
   made_cubin cubin{90,
                    {{"alone", {sass::ffma, sass::exit}, {}},
                     {"calls", {sass::ffma, sass::call, sass::exit}, {}},
@@ -140,7 +140,7 @@ TEST_CASE("without a call graph a function that calls nobody is whole, one that 
   CHECK(found.at("points") == kernel_code{90, fp32, false, {1, 2, 0}});
 }
 
-TEST_CASE("a file that ends anywhere is an error or says less, and nothing beyond it is read") {
+TEST_CASE("a file cut at any place is an error or gives less, and nothing beyond it is read") {
   auto const whole = made_cubin{90, {{"a", {sass::ffma}, {"b"}}, {"b", {sass::dfma}, {}}}}.bytes();
   for (std::size_t size = 0; size < whole.size(); ++size) {
     std::vector<std::uint8_t> const part(whole.begin(),
@@ -149,7 +149,7 @@ TEST_CASE("a file that ends anywhere is an error or says less, and nothing beyon
   }
 }
 
-TEST_CASE("changed bytes anywhere do no harm") {
+TEST_CASE("a file with changed bytes does no harm") {
   auto const whole = made_cubin{90, {{"a", {sass::ffma}, {"b"}}, {"b", {sass::dfma}, {}}}}.bytes();
   std::mt19937 random(5);
   for (int turn = 0; turn < 20000; ++turn) {
@@ -164,7 +164,7 @@ TEST_CASE("changed bytes anywhere do no harm") {
   }
 }
 
-TEST_CASE("code is counted without being read") {
+TEST_CASE("the size of code is found without decoding it") {
   auto const facts = look_at_cubin(
       made_cubin{86, {{"a", {sass::ffma, sass::exit}, {}}, {"b", {sass::exit}, {}}}}.bytes());
   REQUIRE(facts);
@@ -172,7 +172,7 @@ TEST_CASE("code is counted without being read") {
   CHECK(facts->code_bytes == 48);
 }
 
-TEST_CASE("calls and jumps are known on every chip, branches are none") {
+TEST_CASE("calls and jumps are recognized on every chip, branches are not") {
   for (auto const sm : {75u, 80u, 86u, 89u, 90u, 100u, 103u, 120u}) {
     INFO("sm_" << sm);
     auto const has_calls = [sm](std::uint64_t low) {

@@ -24,7 +24,7 @@ kernel_code code_with(instruction_set holds) {
 
 }  // namespace
 
-TEST_CASE("operations of the types a kernel has not need not be counted") {
+TEST_CASE("operations of types that a kernel lacks need not be counted") {
   auto const code = code_with(wgmma_bf16 | fp32);
   CHECK_FALSE(leaves_idle(code, tensor("bf16_dst_fp32")));
   CHECK_FALSE(leaves_idle(code, tensor("fp16_bf16_tf32_dst_fp32")));
@@ -39,14 +39,14 @@ TEST_CASE("operations of the types a kernel has not need not be counted") {
   CHECK(leaves_idle(code, patched("hadd")));
 }
 
-TEST_CASE("a type that the code does not tell may be any of those it can be") {
+TEST_CASE("code with an ambiguous type may use any of the possible types") {
   auto const code = code_with(tcgen05_fp16_bf16_tf32);
   CHECK_FALSE(leaves_idle(code, tensor("fp16_dst_fp32")));
   CHECK_FALSE(leaves_idle(code, tensor("tf32_dst_fp32")));
   CHECK(leaves_idle(code, tensor("int8")));
 }
 
-TEST_CASE("counters of anything else are never idle") {
+TEST_CASE("other counters are never treated as idle") {
   for (auto const* const metric : {"dram__bytes_read.sum", "sm__pipe_tensor_cycles_active.avg",
                                    "smsp__sass_thread_inst_executed_op_integer_pred_on.sum",
                                    "sm__ops_path_tensor_src_something_new.sum", ""}) {
@@ -55,6 +55,6 @@ TEST_CASE("counters of anything else are never idle") {
   }
 }
 
-TEST_CASE("code that was not seen whole may move any counter") {
+TEST_CASE("incomplete code may move any counter") {
   CHECK_FALSE(leaves_idle({90, wgmma_bf16, false}, tensor("int8")));
 }

@@ -36,13 +36,13 @@ TEST_CASE("kernels that refer to a launch function of the device runtime are fou
   CHECK(found_in(only_prints.bytes()).empty());
 }
 
-TEST_CASE("a launch function that the module itself defines is not the driver's") {
+TEST_CASE("a launch function defined in the module itself is not that of the driver") {
   made_cubin cubin{90, {{"kernel", {}, {}}, {"cudaGraphLaunch", {}, {}}}};
   cubin.functions[0].externals = {"cudaGraphLaunch"};
   CHECK(found_in(cubin.bytes()).empty());
 }
 
-TEST_CASE("damaged modules have no launching kernels and end nothing") {
+TEST_CASE("damaged modules have no launching kernels and do not end the process") {
   constexpr std::size_t cubin_functions = 4;
   auto const whole = some_that_launch().bytes();
   for (std::size_t size = 0; size < whole.size(); size += 7) found_in(std::span(whole).first(size));
@@ -53,7 +53,7 @@ TEST_CASE("damaged modules have no launching kernels and end nothing") {
   }
 }
 
-TEST_CASE("launching kernels are known by their names") {
+TEST_CASE("launching kernels are found by name") {
   launching_kernels known;
   CHECK_FALSE(known.has("parent"));
   known.add_module(some_that_launch().bytes());

@@ -85,7 +85,7 @@ TEST_CASE("a context is idle when all streams that were used have ended") {
   CHECK(context.streams.are_idle());
 }
 
-TEST_CASE("streams that were idle are asked again only when they are used again") {
+TEST_CASE("idle streams are queried again only after they are used again") {
   new_context context;
   context.streams.used(stream(1));
   CHECK(context.streams.are_idle());
@@ -99,7 +99,7 @@ TEST_CASE("streams that were idle are asked again only when they are used again"
   CHECK(context.take_asked() == std::vector{stream(1)});
 }
 
-TEST_CASE("a stream that gets its work just after it was asked is asked again") {
+TEST_CASE("a stream that gets work just after the query is queried again") {
   new_context context;
   context.streams.used(stream(1));  // inside a call that has lost its patience, before it launches
   CHECK(context.streams.are_idle());
@@ -107,7 +107,7 @@ TEST_CASE("a stream that gets its work just after it was asked is asked again") 
   CHECK_FALSE(context.streams.are_idle());
 }
 
-TEST_CASE("a stream is asked once, however often it was used") {
+TEST_CASE("a stream is queried once, however often it was used") {
   new_context context;
   for (int i = 0; i < 3; ++i) {
     context.streams.used(stream(1));
@@ -117,7 +117,7 @@ TEST_CASE("a stream is asked once, however often it was used") {
   CHECK(context.take_asked().size() == 2);
 }
 
-TEST_CASE("a context in midst of its life is unknown until the program has waited for it") {
+TEST_CASE("an older context is unknown until the program has waited for it") {
   pretended_driver driver;
   auto& streams = kept_streams(driver.driver);
   CHECK_FALSE(streams.is_known());
@@ -129,7 +129,7 @@ TEST_CASE("a context in midst of its life is unknown until the program has waite
   CHECK(driver.take_asked().empty());
 }
 
-TEST_CASE("a stream that each thread has one of makes it unknown") {
+TEST_CASE("the per-thread default stream makes the context unknown") {
   new_context context;
   context.streams.used(CU_STREAM_PER_THREAD);
   CHECK_FALSE(context.streams.is_known());
@@ -137,7 +137,7 @@ TEST_CASE("a stream that each thread has one of makes it unknown") {
   CHECK(context.take_asked().empty());
 }
 
-TEST_CASE("the default streams are asked like others") {
+TEST_CASE("default streams are queried like other streams") {
   new_context context;
   context.streams.used(nullptr);
   context.streams.used(CU_STREAM_LEGACY);
@@ -147,7 +147,7 @@ TEST_CASE("the default streams are asked like others") {
   CHECK(context.streams.are_idle());
 }
 
-TEST_CASE("more streams than are followed make it unknown") {
+TEST_CASE("more streams than the limit make the context unknown") {
   new_context context;
   for (std::uintptr_t i = 1; i <= context_streams::max_streams; ++i)
     context.streams.used(stream(i));
@@ -158,7 +158,7 @@ TEST_CASE("more streams than are followed make it unknown") {
   CHECK_FALSE(context.streams.is_known());
 }
 
-TEST_CASE("a stream that was destroyed is not asked any more, unless its handle is used again") {
+TEST_CASE("a destroyed stream is not queried any more, unless its handle is used again") {
   new_context context;
   context.streams.used(stream(1));
   context.streams.used(stream(2));
@@ -181,7 +181,7 @@ TEST_CASE("a stream that is destroyed while it works leaves the context unknown"
   CHECK_FALSE(context.streams.is_known());
 }
 
-TEST_CASE("each context has streams of its own, also on one thread") {
+TEST_CASE("each context has its own streams, even on the same thread") {
   new_context one;
   auto& other = kept_streams(one.driver);
   other.all_known();
@@ -193,7 +193,7 @@ TEST_CASE("each context has streams of its own, also on one thread") {
   CHECK_FALSE(one.streams.are_idle());
 }
 
-TEST_CASE("queries break no capture that another thread has begun") {
+TEST_CASE("queries do not break a stream capture of another thread") {
   new_context context;
   context.streams.used(stream(1));
   CHECK(context.streams.are_idle());
@@ -212,7 +212,7 @@ TEST_CASE("nothing waits for a stream that is being captured") {
   CHECK_FALSE(context.streams.may_wait_for(stream(1)));
 }
 
-TEST_CASE("a stream that works on what it has had for long is told apart from one in use") {
+TEST_CASE("a stream with long-running work is distinguished from one in use") {
   new_context context;
   constexpr std::uint64_t second = 1'000'000'000;
   context.works(stream(1));
@@ -224,7 +224,7 @@ TEST_CASE("a stream that works on what it has had for long is told apart from on
   CHECK_FALSE(context.streams.works_long(moment + 101 * second, 100 * second));
 }
 
-TEST_CASE("a driver that cannot be asked tells of no idle moment") {
+TEST_CASE("without driver functions a context is never idle") {
   static cuda_driver const nothing;
   auto& streams = kept_streams(nothing);
   streams.all_known();
@@ -233,7 +233,7 @@ TEST_CASE("a driver that cannot be asked tells of no idle moment") {
   CHECK_FALSE(streams.may_wait_for(nullptr));
 }
 
-TEST_CASE("threads that use streams at the same time are all heard") {
+TEST_CASE("streams used by several threads at the same time are all seen") {
   new_context context;
   {
     std::vector<std::jthread> program;
@@ -246,7 +246,7 @@ TEST_CASE("threads that use streams at the same time are all heard") {
   CHECK(context.take_asked().size() == 32);
 }
 
-TEST_CASE("a capture ends with its own stream, not with another") {
+TEST_CASE("a stream capture ends only with its own stream") {
   stream_captures captures;
   CHECK_FALSE(captures.any());
   captures.begins(stream(1));
@@ -260,7 +260,7 @@ TEST_CASE("a capture ends with its own stream, not with another") {
   CHECK_FALSE(captures.any());
 }
 
-TEST_CASE("captures that were begun are forgotten when their ends may not have been heard") {
+TEST_CASE("stream captures are forgotten when their ends may have been missed") {
   stream_captures captures;
   captures.begins(stream(1));
   captures.forget();
@@ -269,7 +269,7 @@ TEST_CASE("captures that were begun are forgotten when their ends may not have b
   CHECK_FALSE(captures.any());
 }
 
-TEST_CASE("streams that may have been destroyed unheard are not asked") {
+TEST_CASE("streams that may have been destroyed unnoticed are not queried") {
   new_context context;
   context.streams.used(stream(1));
   context.works(stream(1));
@@ -283,7 +283,7 @@ TEST_CASE("streams that may have been destroyed unheard are not asked") {
   CHECK_FALSE(context.streams.are_idle());
 }
 
-TEST_CASE("the driver is asked about no stream that no call has used yet") {
+TEST_CASE("the driver is not queried about a stream that no call has used yet") {
   new_context context;
   CHECK_FALSE(context.streams.may_wait_for(stream(1)));
   CHECK(context.streams.may_wait_for(nullptr));

@@ -63,7 +63,7 @@ struct call {
 
 }  // namespace
 
-TEST_CASE("values tell launches apart, pointers do not") {
+TEST_CASE("argument values distinguish launches, pointers do not") {
   launch_arguments arguments(driver_that_tells());
   call one, moved, longer, wider;
   moved.pointer = 0x7fff'0000'1234;
@@ -77,7 +77,7 @@ TEST_CASE("values tell launches apart, pointers do not") {
   CHECK(arguments.fingerprint(one.launch()) == print);
 }
 
-TEST_CASE("what looks like a pointer is passed over wherever it comes from") {
+TEST_CASE("argument words that look like pointers are skipped") {
   for (std::uint64_t const word :
        {0x7fff'1234'5678u, 0x7f00'0000'0008u, 0x55d0'1234'5670u, 0x3'0200'0100u}) {
     argument_hash with, without;
@@ -112,7 +112,7 @@ TEST_CASE("the driver is asked once for each function, and again when code was u
   CHECK(arguments.fingerprint(one.launch()) == of_two);
 }
 
-TEST_CASE("functions for which there is no room are asked for again, and told apart as others") {
+TEST_CASE("functions beyond the capacity are asked for again, and still distinguished") {
   launch_arguments arguments(driver_that_tells());
   call one, longer;
   longer.count = 1001;
@@ -133,7 +133,7 @@ TEST_CASE("functions for which there is no room are asked for again, and told ap
   CHECK(asked == once);
 }
 
-TEST_CASE("handles that are no addresses of a heap are asked for each time") {
+TEST_CASE("handles that are not heap addresses are asked for each time") {
   launch_arguments arguments(driver_that_tells());
   call one, longer;
   longer.count = 1001;
@@ -141,7 +141,7 @@ TEST_CASE("handles that are no addresses of a heap are asked for each time") {
     CHECK(arguments.fingerprint(one.launch(odd)) != arguments.fingerprint(longer.launch(odd)));
 }
 
-TEST_CASE("threads that ask while code is unloaded always read as many bytes as there are") {
+TEST_CASE("threads that read while code is unloaded always use the right argument sizes") {
   launch_arguments arguments(driver_that_tells());
   call one;
   auto const print = arguments.fingerprint(one.launch());
@@ -161,8 +161,7 @@ TEST_CASE("threads that ask while code is unloaded always read as many bytes as 
   CHECK(wrong == 0);
 }
 
-TEST_CASE(
-    "runtimes launch by the handle of the kernel, for which the driver has another question") {
+TEST_CASE("launches by kernel handle, as of the runtime, use another driver function") {
   launch_arguments arguments(driver_that_tells());
   sizes_of_function = {};
   sizes_of_kernel = {8, 4, 8};
@@ -171,7 +170,7 @@ TEST_CASE(
   CHECK(arguments.fingerprint(one.launch()) != arguments.fingerprint(longer.launch()));
 }
 
-TEST_CASE("an old driver cannot say, and all launches are alike") {
+TEST_CASE("an old driver gives no argument sizes, and all launches are equal") {
   launch_arguments arguments{cuda_driver{}};
   call one, longer;
   longer.count = 1001;
@@ -179,7 +178,7 @@ TEST_CASE("an old driver cannot say, and all launches are alike") {
   CHECK(arguments.fingerprint(longer.launch()) == 0);
 }
 
-TEST_CASE("arguments in one buffer") {
+TEST_CASE("arguments may be passed in one buffer") {
   launch_arguments arguments(driver_that_tells());
   std::array<std::uint32_t, 3> values{1, 2, 3};
   std::size_t bytes = sizeof values;
@@ -195,7 +194,7 @@ TEST_CASE("arguments in one buffer") {
   CHECK(arguments.fingerprint(launch_parameters{}) == 0);
 }
 
-TEST_CASE("before a call nothing is read that is not there, and the driver is asked nothing") {
+TEST_CASE("before a call only readable memory is read, and the driver is not asked") {
   launch_arguments arguments(driver_that_tells());
   call good;
   auto const nothing = reinterpret_cast<void**>(std::uintptr_t{16});

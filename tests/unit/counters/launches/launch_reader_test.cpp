@@ -170,7 +170,7 @@ struct read_program {
 
 }  // namespace
 
-TEST_CASE("a launch that comes alone is read") {
+TEST_CASE("a single launch is read") {
   read_program program;
   launch_of_program launch;
   // Not while the keeper prepares, or was slower than the call has patience.
@@ -183,7 +183,7 @@ TEST_CASE("a launch that comes alone is read") {
   CHECK(program.cupti.count("cuptiRangeProfilerPopRange") != 0);
 }
 
-TEST_CASE("what a program launches before anything was set up is unread, not known") {
+TEST_CASE("a launch before the counters were set up counts as unread") {
   fake_cupti cupti;
   std::atomic<bool> halted{false};
   std::uint32_t next_metric = 1;
@@ -201,7 +201,7 @@ TEST_CASE("what a program launches before anything was set up is unread, not kno
   CHECK(reader.signatures().unread == 1);
 }
 
-TEST_CASE("of a launch that fails nothing is read or kept, whatever the program passes") {
+TEST_CASE("for a launch that fails nothing is read or kept, whatever its parameters") {
   read_program program;
   auto const nothing = std::uintptr_t{16};
   auto const fails = [&](auto const& ruin) {
@@ -223,7 +223,7 @@ TEST_CASE("of a launch that fails nothing is read or kept, whatever the program 
   CHECK(program.reader.counts().cooperative == 0);
 }
 
-TEST_CASE("where every launch is read, a queue of 600 ms is worked off first") {
+TEST_CASE("if every launch is read, a queue of 600 ms is finished first") {
   gpu_with_a_queue::busy_until.store(monotonic_ns() + gpu_with_a_queue::room);
   // Between the turns of the worker there is time enough to be far ahead again.
   read_program program(every_launch(), gpu_with_a_queue::driver(), std::chrono::milliseconds(20));
@@ -237,7 +237,7 @@ TEST_CASE("where every launch is read, a queue of 600 ms is worked off first") {
   CHECK(program.reader.counts().read > 0);
 }
 
-TEST_CASE("a kernel at the handle of one that was unloaded is judged by its own name") {
+TEST_CASE("a kernel with the handle of an unloaded one is judged by its own name") {
   auto options = every_launch();
   options.skips = [](char const* name) { return std::string_view(name) == "collective"; };
   read_program program(std::move(options));
@@ -256,7 +256,7 @@ TEST_CASE("a kernel at the handle of one that was unloaded is judged by its own 
   CHECK(launch_as("kernel") == 2);
 }
 
-TEST_CASE("a launch during which another came in is not counted as read") {
+TEST_CASE("a launch interrupted by another one is not counted as read") {
   read_program program;
   auto is_read = false;
   std::uint64_t told_before = 0, read_before = 0;
@@ -277,7 +277,7 @@ TEST_CASE("a launch during which another came in is not counted as read") {
   CHECK(program.reader.counts().read == read_before);
 }
 
-TEST_CASE("counters are set up where the program has just waited for the GPU") {
+TEST_CASE("counters are set up when the program has just waited for the GPU") {
   has_work = true;
   read_program program(some_launches(), gpu_with_work());
   launch_of_program launch;
@@ -332,7 +332,7 @@ struct worked_by_hand {
 
 }  // namespace
 
-TEST_CASE("who destroys a context waits until the worker is out of CUPTI") {
+TEST_CASE("a thread that destroys a context waits until the worker has left CUPTI") {
   worked_by_hand program;
   std::atomic<bool> is_inside{false}, is_ending{false};
   // The counters are not held before this has come back.
@@ -378,7 +378,7 @@ TEST_CASE("counters of a GPU are set up for one of its contexts at a time") {
   CHECK(program.cupti.count("cuptiRangeProfilerEnable") == 2);
 }
 
-TEST_CASE("a stream is not asked that may have been destroyed while callbacks were off") {
+TEST_CASE("a stream that may have been destroyed while callbacks were off is not queried") {
   worked_by_hand program(0);
   launch_of_program launch;
   program.reader.passage().entered(
@@ -394,7 +394,7 @@ TEST_CASE("a stream is not asked that may have been destroyed while callbacks we
   CHECK(times_asked == 0);
 }
 
-TEST_CASE("contexts that come and go are read one after the other, however many") {
+TEST_CASE("contexts that are created and destroyed are read one after the other, however many") {
   worked_by_hand program(0);
   constexpr std::uintptr_t many = 150;
   for (std::uintptr_t n = 1; n <= many; ++n) {
@@ -408,7 +408,7 @@ TEST_CASE("contexts that come and go are read one after the other, however many"
   CHECK(program.reader.take_warnings().empty());
 }
 
-TEST_CASE("more contexts than can be followed at once are said, once") {
+TEST_CASE("more contexts than the limit are reported once") {
   worked_by_hand program(65);
   program.reader.make_room();
   auto const said = program.reader.take_warnings();

@@ -69,7 +69,7 @@ TEST_CASE("function, grid, block and shared memory make the signature, the strea
   CHECK(told_apart.count(nullptr) == 0);
 }
 
-TEST_CASE("the values of arguments tell launches apart only once their times vary") {
+TEST_CASE("argument values distinguish launches only after their times vary") {
   counting_signatures signatures;
   auto* const any = signatures.find(launch_of(64), 0, 7);
   CHECK(signatures.find(launch_of(64), 0, 8) == any);
@@ -90,7 +90,7 @@ TEST_CASE("the values of arguments tell launches apart only once their times var
   CHECK(signatures.find(launch_of(64, 2), 0, 7)->arguments() == 0);
 }
 
-TEST_CASE("times vary when they differ by more than chance, and enough of them have come") {
+TEST_CASE("times vary if they differ by more than chance, and there are enough of them") {
   counting_signatures signatures;
   auto& steady = *signatures.find(launch_of(1));
   for (int i = 0; i < 1000; ++i) steady.add_time(i % 2 == 0 ? 10'000 : 12'000, false);
@@ -111,14 +111,14 @@ TEST_CASE("the first launches of a signature are slower, and are not compared") 
   CHECK(signature.gpu_ns() == 3 * 900'000 + 100 * 10'000);
 }
 
-TEST_CASE("times below five microseconds differ by chance, and never vary") {
+TEST_CASE("times below five microseconds vary by chance, and are ignored") {
   counting_signatures signatures;
   auto& signature = *signatures.find(launch_of(1));
   for (int i = 0; i < 1000; ++i) signature.add_time(i % 2 == 0 ? 1'000 : 8'000, false);
   CHECK_FALSE(signature.varies());
 }
 
-TEST_CASE("the kernels of a graph are no launches whose times could be compared") {
+TEST_CASE("kernels of a graph are not used to compare times of launches") {
   counting_signatures signatures;
   auto& signature = *signatures.find(launch_of(1));
   for (int i = 0; i < 100; ++i) signature.add_time(i % 2 == 0 ? 10'000 : 50'000, true);
@@ -142,7 +142,7 @@ TEST_CASE("a kernel whose arguments never come again is one signature, after som
   CHECK(signatures.find(launch_of(65), 0, 100)->arguments() == 100);
 }
 
-TEST_CASE("many values that come again and again stay told apart, up to a limit") {
+TEST_CASE("many recurring values stay distinct, up to a limit") {
   counting_signatures signatures;
   varying(signatures, launch_of(64));
   std::set<launch_signature*> told_apart;
@@ -182,7 +182,7 @@ TEST_CASE("each group of metrics is done once, until all begins again") {
   CHECK(signature.ever_done() == 0b1001);
 }
 
-TEST_CASE("the launch whose record stands for others is of the capture that runs") {
+TEST_CASE("the launch whose record stands for others is from the current capture") {
   counting_signatures signatures;
   auto& signature = *signatures.find(launch_of(64));
   CHECK(signature.pattern(1) == correlation_id{});
@@ -201,7 +201,7 @@ TEST_CASE("all signatures can be gone through in the order in which they came") 
   CHECK(signatures.at(1) == second);
 }
 
-TEST_CASE("a full table knows what it has and takes nothing new") {
+TEST_CASE("a full table finds its signatures and accepts no new ones") {
   counting_signatures signatures;
   std::size_t taken = 0;
   for (std::uintptr_t f = 1; f <= launch_signatures::capacity; ++f)
@@ -211,8 +211,7 @@ TEST_CASE("a full table knows what it has and takes nothing new") {
   CHECK(signatures.find(launch_of(launch_signatures::capacity + 1)) == nullptr);
 }
 
-TEST_CASE(
-    "signatures that are not launched for a minute make room, what is known of others stays") {
+TEST_CASE("signatures not launched for a minute make room, and the data of others stays") {
   counting_signatures signatures;
   constexpr std::uint64_t minute = launch_signatures::unused_after_ns, second = minute / 60;
   constexpr std::uintptr_t many = launch_signatures::capacity / 4 * 3;
@@ -287,7 +286,7 @@ TEST_CASE("signatures are counted by how much of them was read, also while they 
   CHECK(signatures.count(0).unread == 0);
 }
 
-TEST_CASE("what is left to samples on purpose does not count as unread") {
+TEST_CASE("groups left to samples on purpose do not count as unread") {
   counting_signatures signatures;
   auto const make = [&](std::uintptr_t f) -> launch_signature& {
     auto& signature = *signatures.find(launch_of(f));
@@ -306,7 +305,7 @@ TEST_CASE("what is left to samples on purpose does not count as unread") {
   CHECK(counted.partly == 0);
 }
 
-TEST_CASE("threads that meet a signature at the same time get the same") {
+TEST_CASE("threads that find a new signature at the same time get the same one") {
   counting_signatures signatures;
   std::vector<std::vector<launch_signature*>> found(4);
   {
@@ -320,7 +319,7 @@ TEST_CASE("threads that meet a signature at the same time get the same") {
   CHECK(std::set<launch_signature*>(found[0].begin(), found[0].end()).size() == 2000);
 }
 
-TEST_CASE("calls that launch kernels are told apart by name") {
+TEST_CASE("calls that launch kernels are recognized by name") {
   CHECK(launch_call_named("cuLaunchKernel").call == launch_call::kernel);
   CHECK(launch_call_named("cuLaunchKernelEx").call == launch_call::kernel_ex);
   CHECK_FALSE(launch_call_named("cuLaunchKernel").default_stream_per_thread);
@@ -415,7 +414,7 @@ TEST_CASE(
   CHECK(signatures.find(launch) == first);
 }
 
-TEST_CASE("a name is looked at once for each handle, and again when code was unloaded") {
+TEST_CASE("a name is hashed once for each handle, and again after code was unloaded") {
   function_names names;
   auto const* const function = reinterpret_cast<void const*>(std::uintptr_t{4096});
   auto const* const other = reinterpret_cast<void const*>(std::uintptr_t{8192});
@@ -429,7 +428,7 @@ TEST_CASE("a name is looked at once for each handle, and again when code was unl
   CHECK(names.hash_of(function, "one") == one);
 }
 
-TEST_CASE("nothing is known of a graph whose handle was that of one that was destroyed") {
+TEST_CASE("a new graph with the handle of a destroyed one starts without data") {
   counting_signatures signatures;
   launch_parameters graph;
   graph.work = reinterpret_cast<void const*>(std::uintptr_t{64});
@@ -452,7 +451,7 @@ TEST_CASE("nothing is known of a graph whose handle was that of one that was des
   CHECK(signatures.size() == 2);
 }
 
-TEST_CASE("a graph launch is told by its graph") {
+TEST_CASE("a graph launch is identified by its graph") {
   CUpti_CallbackData call{};
   cuGraphLaunch_params graph{};
   graph.hGraph = reinterpret_cast<CUgraphExec>(std::uintptr_t{128});

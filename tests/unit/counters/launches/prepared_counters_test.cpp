@@ -56,7 +56,7 @@ names sorted(names metrics) {
 
 }  // namespace
 
-TEST_CASE("sets are prepared with all that a plan reads, in no more passes", "[many trials]") {
+TEST_CASE("sets are prepared with all metrics of the plan, in no more passes", "[many trials]") {
   auto const* const cupti = real_cupti();
   if (cupti == nullptr) return;
   for (auto const* const set : {"basic", "roofline", "explain"}) {
@@ -84,7 +84,7 @@ TEST_CASE("sets are prepared with all that a plan reads, in no more passes", "[m
   }
 }
 
-TEST_CASE("a metric that this GPU lacks is said, and the others are read") {
+TEST_CASE("a metric that this GPU lacks is reported, and the others are read") {
   auto const* const cupti = real_cupti();
   if (cupti == nullptr) return;
   auto const made = prepare(cupti->api, {"sm__cycles_active.avg", "sm__cycles_activ.avg",
@@ -95,7 +95,7 @@ TEST_CASE("a metric that this GPU lacks is said, and the others are read") {
   CHECK(made.warnings[0].starts_with("sm__cycles_activ.avg is not read: "));
 }
 
-TEST_CASE("around every launch there is one pass, and what has no room in it is said") {
+TEST_CASE("if every launch is read there is one pass, and metrics without room are reported") {
   auto const* const cupti = real_cupti();
   if (cupti == nullptr) return;
   auto const made = prepare(cupti->api, chosen("roofline"), true);

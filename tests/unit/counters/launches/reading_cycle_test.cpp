@@ -55,7 +55,7 @@ TEST_CASE("one launch of each kind is read in a pass, each in a range of its own
   CHECK(cycle.has_readings());
 }
 
-TEST_CASE("kinds that are no targets, are done or given up are not read") {
+TEST_CASE("kinds that are not targets, are done or given up are not read") {
   running_cycle cycle;
   launch_signature no_target;
   target done, hopeless, of_other_groups;
@@ -69,7 +69,7 @@ TEST_CASE("kinds that are no targets, are done or given up are not read") {
   CHECK(cycle.comes(of_other_groups) == 0);
 }
 
-TEST_CASE("a kind has the same range in every pass, and none is added after the first") {
+TEST_CASE("a kind has the same range in every pass, and no range is added after the first") {
   running_cycle cycle({.number = 0, .passes = 2});
   target one, other, late;
   CHECK(cycle.comes(one) == 0);
@@ -101,7 +101,7 @@ TEST_CASE("a reading that failed keeps its range, which is not opened twice in a
   CHECK(other.done() == 1);
 }
 
-TEST_CASE("what lacks a pass is not read in later ones") {
+TEST_CASE("a kind that missed a pass is not read in later ones") {
   running_cycle cycle({.number = 0, .passes = 3});
   target steady, rare;
   cycle.comes(steady);
@@ -113,7 +113,7 @@ TEST_CASE("what lacks a pass is not read in later ones") {
   CHECK(cycle.comes(steady));
 }
 
-TEST_CASE("before a kind is rewritten one of its launches has to show that it ends") {
+TEST_CASE("a kind is rewritten only after one of its launches has finished") {
   running_cycle rewriting({.number = 0, .passes = 1, .rewrites = true});
   running_cycle plain({.number = 0, .passes = 1, .rewrites = false});
   target signature;
@@ -131,7 +131,7 @@ TEST_CASE("before a kind is rewritten one of its launches has to show that it en
   CHECK_FALSE(rewriting.needs_proof(done));
 }
 
-TEST_CASE("there are so many ranges and no more") {
+TEST_CASE("the number of ranges in a pass is limited") {
   running_cycle cycle({.number = 0, .passes = 1}, {.max_ranges = 2});
   target one, other, third;
   cycle.comes(one);
@@ -141,7 +141,7 @@ TEST_CASE("there are so many ranges and no more") {
   CHECK(cycle.pass_is_over(3, 0));
 }
 
-TEST_CASE("the first pass is over when all that is wanted was read, or nothing more comes") {
+TEST_CASE("the first pass ends when all targets were read, or no more launches come") {
   running_cycle cycle;
   target one, other;
   CHECK_FALSE(cycle.pass_is_over(2, 0));
@@ -162,7 +162,7 @@ TEST_CASE("a first pass without any reading goes on") {
   CHECK_FALSE(cycle.has_readings());
 }
 
-TEST_CASE("a later pass waits for the readings of those before, with patience") {
+TEST_CASE("a later pass waits for the kinds of earlier passes, for a limited time") {
   running_cycle cycle({.number = 0, .passes = 2});
   target one, other;
   cycle.comes(one);
@@ -179,7 +179,7 @@ TEST_CASE("a later pass waits for the readings of those before, with patience") 
   CHECK_FALSE(cycle.next_pass(30 * ms));
 }
 
-TEST_CASE("a pass for which no reading is whole has no use") {
+TEST_CASE("a pass is useless if no reading is complete") {
   running_cycle cycle({.number = 0, .passes = 3});
   CHECK_FALSE(cycle.pass_is_useless());
   target one;
@@ -191,7 +191,7 @@ TEST_CASE("a pass for which no reading is whole has no use") {
   CHECK(cycle.pass_is_over(1, 0));
 }
 
-TEST_CASE("around every launch each has a range, of whatever kind") {
+TEST_CASE("if every launch is read each has its own range, whatever its kind") {
   running_cycle cycle({.number = 0, .passes = 1, .rewrites = true},
                       {.max_ranges = 3, .every_launch = true});
   launch_signature signature;
@@ -211,7 +211,7 @@ TEST_CASE("around every launch each has a range, of whatever kind") {
   CHECK(readings[2].launches.size() == 1);
 }
 
-TEST_CASE("kinds of which all passes were run are done, with a number for their launches") {
+TEST_CASE("kinds with all passes are done, with a number for their launches") {
   running_cycle cycle({.number = 3, .passes = 2});
   target whole, half, other;
   whole.count_launch();
@@ -236,7 +236,7 @@ TEST_CASE("kinds of which all passes were run are done, with a number for their 
   CHECK(half.hopeless() == 0);
 }
 
-TEST_CASE("a kind that fails three times is given up, for this group alone") {
+TEST_CASE("a kind that fails three times is given up, but only for this group") {
   target signature;
   for (int i = 0; i < 2; ++i) {
     running_cycle cycle({.number = 3, .passes = 2});

@@ -45,7 +45,7 @@ struct program {
 
 }  // namespace
 
-TEST_CASE("the kinds that have the most GPU time are wanted, not the last percent") {
+TEST_CASE("targets are the kinds with the most GPU time, without the last percent") {
   program p;
   auto& small = p.launches(1, 10, us);
   auto& greatest = p.launches(2, 10, 990 * us);
@@ -59,7 +59,7 @@ TEST_CASE("the kinds that have the most GPU time are wanted, not the last percen
   CHECK(found.unknown_share == Approx(1090. / 1091));
 }
 
-TEST_CASE("when the greatest are known the next ones come, up to their share of all") {
+TEST_CASE("when the largest kinds are known the next ones follow, up to their share of all") {
   program p;
   auto& greatest = p.launches(1, 10, 90 * us);
   auto& other = p.launches(2, 10, 10 * us);
@@ -72,7 +72,7 @@ TEST_CASE("when the greatest are known the next ones come, up to their share of 
   CHECK(found.unknown_share == Approx(.1));
 }
 
-TEST_CASE("only the groups that wanted kinds lack are wanted") {
+TEST_CASE("only groups that target kinds still lack are read") {
   program p;
   p.launches(1, 10, us).mark_done(0);
   CHECK(p.look().groups == 0b10);
@@ -83,7 +83,7 @@ TEST_CASE("only the groups that wanted kinds lack are wanted") {
   CHECK(found.unknown_share == 0);
 }
 
-TEST_CASE("while no kernel record has come all kinds are alike") {
+TEST_CASE("before the first kernel record all kinds are equal") {
   program p;
   for (std::uintptr_t f = 1; f <= 5; ++f) p.launches(f, 0, 0);
   for (std::uintptr_t f = 1; f <= 5; ++f)
@@ -93,7 +93,7 @@ TEST_CASE("while no kernel record has come all kinds are alike") {
   CHECK(found.unknown_share == 1);
 }
 
-TEST_CASE("what came less than three times may never come again") {
+TEST_CASE("kinds launched less than three times may never come again") {
   program p;
   auto& rare = p.launches(1, 2, 1000 * us);
   CHECK(p.look().wanted == 0);
@@ -102,7 +102,7 @@ TEST_CASE("what came less than three times may never come again") {
   CHECK(rare.recent.is_target);
 }
 
-TEST_CASE("a phase that is over is not waited for, until it comes again") {
+TEST_CASE("a kind of a phase that ended is not waited for, until it comes again") {
   program p;
   auto& before = p.launches(1, 100, 1000 * us);
   auto& now = p.launches(2, 100, us);
@@ -122,7 +122,7 @@ TEST_CASE("a phase that is over is not waited for, until it comes again") {
   CHECK(before.recent.is_target);
 }
 
-TEST_CASE("a kind that is known is read again after a thousand launches, where that is afforded") {
+TEST_CASE("a known kind is read again after a thousand launches, if that can be afforded") {
   program p;
   auto& signature = p.launches(1, 10, us);
   signature.mark_done(0);
@@ -138,7 +138,7 @@ TEST_CASE("a kind that is known is read again after a thousand launches, where t
   CHECK(signature.ever_done() == 0b11);
 }
 
-TEST_CASE("each time after twice as many launches as the last") {
+TEST_CASE("a kind is read again each time after twice as many launches") {
   program p;
   auto& signature = p.launches(1, 5000, us);
   signature.mark_done(0);
@@ -150,7 +150,7 @@ TEST_CASE("each time after twice as many launches as the last") {
   CHECK(p.look(true).wanted == 1);
 }
 
-TEST_CASE("what is of kinds that ran often in windows was sampled") {
+TEST_CASE("kinds that ran often in windows count as sampled") {
   program p;
   p.launches(1, 10, 30 * us);
   p.launches(2, 10, 10 * us);
@@ -166,7 +166,7 @@ TEST_CASE("what is of kinds that ran often in windows was sampled") {
   CHECK(p.look().sampled_share == Approx(140 * 30. / (140 * 30 + 10 * 10)));
 }
 
-TEST_CASE("three launches in windows are enough of kinds that run for long") {
+TEST_CASE("three launches in windows are enough for long-running kinds") {
   program p;
   auto const in_a_window = [&p](int launches, std::uint64_t ns) {
     reading_targets::window_begins(p.all);
@@ -185,7 +185,7 @@ TEST_CASE("three launches in windows are enough of kinds that run for long") {
   CHECK(shorter.look().sampled_share == 0);
 }
 
-TEST_CASE("what first came within a window counts as well") {
+TEST_CASE("a kind that first appeared in a window also counts") {
   program p;
   reading_targets::window_begins(p.all);
   p.launches(1, static_cast<int>(reading_targets::enough_in_windows), us);
@@ -193,7 +193,7 @@ TEST_CASE("what first came within a window counts as well") {
   CHECK(p.look().sampled_share == 1);
 }
 
-TEST_CASE("kinds whose times vary or are too long are left to samples") {
+TEST_CASE("kinds with varying or too long times are left to samples") {
   program p;
   p.readable.max_ns = 1000 * us;
   auto& too_long = p.launches(1, 10, 1001 * us);
@@ -208,7 +208,7 @@ TEST_CASE("kinds whose times vary or are too long are left to samples") {
   CHECK(varies.hopeless() == 0b11);
 }
 
-TEST_CASE("kinds around which nothing may be read are given up") {
+TEST_CASE("kinds that must not be read are given up") {
   program p;
   auto& never = p.launches(1, 10, us);
   never.decide(launch_signature::standing::never);
@@ -216,7 +216,7 @@ TEST_CASE("kinds around which nothing may be read are given up") {
   CHECK(never.hopeless() == 0b11);
 }
 
-TEST_CASE("groups that would tell nothing of a kind are given up for it") {
+TEST_CASE("groups that tell nothing about a kind are given up for it") {
   program p;
   auto& signature = p.launches(1, 10, us);
   p.launches(2, 10, us);
@@ -229,7 +229,7 @@ TEST_CASE("groups that would tell nothing of a kind are given up for it") {
   CHECK(p.look().wanted == 1);
 }
 
-TEST_CASE("what cannot be afforded now waits, and makes no room for lesser kinds") {
+TEST_CASE("a kind that cannot be afforded now waits, and smaller kinds do not replace it") {
   program p;
   auto& great = p.launches(1, 10, 1000 * us);
   auto& lesser = p.launches(2, 10, us);
@@ -243,7 +243,7 @@ TEST_CASE("what cannot be afforded now waits, and makes no room for lesser kinds
   CHECK(p.look().wanted == 1);
 }
 
-TEST_CASE("without launches nothing is wanted") {
+TEST_CASE("without launches there are no targets") {
   program p;
   auto const found = p.look();
   CHECK(found.wanted == 0);
@@ -251,7 +251,7 @@ TEST_CASE("without launches nothing is wanted") {
   CHECK(found.unknown_share == 0);
 }
 
-TEST_CASE("what another rank has read is not wanted here, as long as that holds") {
+TEST_CASE("groups that another rank has read are not read here, as long as they are valid") {
   program p;
   auto& signature = p.launches(1, 10, us);
   REQUIRE(p.look().wanted == 1);

@@ -58,7 +58,7 @@ other_process telling(scratch_folder const& folder, std::vector<shared_reading> 
 
 }  // namespace
 
-TEST_CASE("a rank hears what another has read, as long as that one runs") {
+TEST_CASE("a rank uses readings of another, as long as that process runs") {
   scratch_folder const folder;
   rank ours(folder, 0);
   auto other = telling(folder, {first, second_reading});
@@ -69,7 +69,7 @@ TEST_CASE("a rank hears what another has read, as long as that one runs") {
   CHECK(ours.hear().empty());
 }
 
-TEST_CASE("what a run before has left is written anew, and nothing of it is heard") {
+TEST_CASE("the file of an earlier run is rewritten, and its readings are ignored") {
   scratch_folder const folder;
   telling(folder, {first}).kill();
   rank ours(folder, 0);
@@ -77,7 +77,7 @@ TEST_CASE("what a run before has left is written anew, and nothing of it is hear
   CHECK(ours.hear() == std::vector{second_reading});
 }
 
-TEST_CASE("a rank with other counters is not believed, nor what is no such file") {
+TEST_CASE("a rank with other counters is ignored, and so is an invalid file") {
   scratch_folder const folder;
   rank ours(folder, 0);
   auto const other = telling(folder, {first}, setup + 1);
@@ -88,7 +88,7 @@ TEST_CASE("a rank with other counters is not believed, nor what is no such file"
   CHECK(ours.hear().empty());
 }
 
-TEST_CASE("a line that is half written is left for the next time") {
+TEST_CASE("an incomplete line is read the next time") {
   scratch_folder const folder;
   rank ours(folder, 0);
   auto const other = telling(folder, {first});
@@ -97,7 +97,7 @@ TEST_CASE("a line that is half written is left for the next time") {
   CHECK(ours.hear().empty());
 }
 
-TEST_CASE("what another user may have written is not heard") {
+TEST_CASE("a file that another user may have written is ignored") {
   scratch_folder const folder;
   rank ours(folder, 0);
   auto const other = telling(folder, {first});
@@ -114,7 +114,7 @@ TEST_CASE("what another user may have written is not heard") {
   CHECK(ours.hear().empty());
 }
 
-TEST_CASE("a rank looks less and less often while nothing is new, and often again when it is") {
+TEST_CASE("a rank checks less and less often without news, and often again with news") {
   scratch_folder const folder;
   rank ours(folder, 0);
   constexpr std::uint64_t step = 100'000'000, second = 1'000'000'000;
@@ -132,7 +132,7 @@ TEST_CASE("a rank looks less and less often while nothing is new, and often agai
   CHECK(looks_in(8) == 2);
 }
 
-TEST_CASE("of many ranks some files are looked at each time, and all in turn") {
+TEST_CASE("with many ranks some files are checked each time, and all in turn") {
   scratch_folder const folder;
   auto const path = capture(folder, 0);
   shared_readings shared([&] { return path; }, shared_readings::max_ranks);
@@ -146,7 +146,7 @@ TEST_CASE("of many ranks some files are looked at each time, and all in turn") {
   CHECK(shared.hear(now_ns) == std::vector{first});
 }
 
-TEST_CASE("the file goes at the end of a capture, and comes again with all that was told") {
+TEST_CASE("the file is removed at the end of a capture, and written again with all readings") {
   scratch_folder const folder;
   rank ours(folder, 0);
   ours.shared.tell(std::span(&first, 1));

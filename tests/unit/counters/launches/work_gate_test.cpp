@@ -73,7 +73,7 @@ using without_impatience = work_gate::switching;
 
 }  // namespace
 
-TEST_CASE("the time for which any call waits is counted once, however many wait") {
+TEST_CASE("the time during which calls wait is counted once, however many wait") {
   constexpr std::uint64_t wait_ns = 5'000'000;
   work_gate gate;
   CHECK(gate.held_ns() == 0);
@@ -135,7 +135,7 @@ TEST_CASE("a shut gate holds a call until it is admitted") {
   CHECK(gate.impatient() == 0);
 }
 
-TEST_CASE("whoever has waited longest is admitted first, and alone") {
+TEST_CASE("the call that has waited longest is admitted first, and only that one") {
   work_gate gate;
   gate.shut();
   without_impatience const now(gate);
@@ -156,7 +156,7 @@ TEST_CASE("whoever has waited longest is admitted first, and alone") {
   gate.open();
 }
 
-TEST_CASE("a call that nobody admits goes on by itself, which is counted") {
+TEST_CASE("a call that is not admitted continues by itself, which is counted") {
   work_gate gate;
   gate.shut();
   CHECK_FALSE(gate.enter({}));
@@ -189,7 +189,7 @@ TEST_CASE("the gate cannot be held while a call is inside, and others wait for t
   late.wait_until_inside();
 }
 
-TEST_CASE("nobody's patience runs out while the keeper is inside CUPTI") {
+TEST_CASE("no call runs out of patience while the keeper is inside CUPTI") {
   work_gate gate;
   gate.shut();
   {
@@ -209,7 +209,7 @@ TEST_CASE("nobody's patience runs out while the keeper is inside CUPTI") {
   CHECK(gate.longest_hold_ns() == 0);
 }
 
-TEST_CASE("a call has its whole patience again when the keeper comes out of CUPTI") {
+TEST_CASE("a call has its full patience again after the keeper has left CUPTI") {
   work_gate gate;
   gate.shut();
   caller* one = nullptr;
@@ -250,7 +250,7 @@ TEST_CASE("while the keeper chooses, wanted calls wait and others pass") {
   CHECK(gate.impatient() == 0);
 }
 
-TEST_CASE("after a call was admitted everybody waits again") {
+TEST_CASE("after a call was admitted all calls wait again") {
   work_gate gate;
   gate.choose();
   without_impatience const now(gate);
@@ -263,7 +263,7 @@ TEST_CASE("after a call was admitted everybody waits again") {
   gate.open();
 }
 
-TEST_CASE("a call that is read waits after it until it was counted, and says what it was") {
+TEST_CASE("a call that is read waits afterwards until it was counted, and reports what it was") {
   work_gate gate;
   // Its patience after the call has no pause: another try when the machine was too slow.
   for (;;) {
@@ -292,7 +292,7 @@ TEST_CASE("a call that is read waits after it until it was counted, and says wha
   }
 }
 
-TEST_CASE("a call that is read goes on by itself when it is not counted in time") {
+TEST_CASE("a call that is read continues by itself if it is not counted in time") {
   work_gate gate;
   gate.shut();
   std::optional<caller> one;
@@ -309,7 +309,7 @@ TEST_CASE("a call that is read goes on by itself when it is not counted in time"
   CHECK_FALSE(gate.release_read());
 }
 
-TEST_CASE("opening lets everybody go, also a call that is read") {
+TEST_CASE("opening releases all calls, even one that is read") {
   work_gate gate;
   gate.shut();
   without_impatience const now(gate);
@@ -326,7 +326,7 @@ TEST_CASE("opening lets everybody go, also a call that is read") {
   CHECK_FALSE(gate.release_read());
 }
 
-TEST_CASE("calls that began before the callbacks were off are not waited for") {
+TEST_CASE("calls that began before the callbacks were off do not block the gate") {
   work_gate gate;
   (void)gate.enter({});
   gate.shut();
@@ -335,14 +335,14 @@ TEST_CASE("calls that began before the callbacks were off are not waited for") {
   CHECK(gate.hold());
 }
 
-TEST_CASE("nobody comes within the time that the keeper waits for a caller, or for an end") {
+TEST_CASE("waiting for a call, or for the end of one, times out") {
   work_gate gate;
   gate.shut();
   CHECK_FALSE(gate.next(1'000));
   CHECK_FALSE(gate.wait_for_departure(1'000));
 }
 
-TEST_CASE("calls of many threads all come through, whatever the keeper does") {
+TEST_CASE("calls of many threads all pass, whatever the keeper does") {
   work_gate gate;
   constexpr std::size_t threads = 8;
   constexpr int min_calls = 20'000, steps = 3'000;

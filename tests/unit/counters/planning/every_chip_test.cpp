@@ -49,7 +49,7 @@ std::size_t passes(host_profiler const& host, names const& metrics) {
 
 }  // namespace
 
-TEST_CASE("on every chip a set has what the chip counts, and no less", GPUPROF_SLOW_ONES) {
+TEST_CASE("a set contains exactly the metrics that each chip counts", GPUPROF_SLOW_ONES) {
   auto const* const cupti = real_cupti();
   if (cupti == nullptr || !test::is_the_known_release(*cupti)) return;
   auto const chips = chips_of(cupti->api);
@@ -107,7 +107,7 @@ TEST_CASE("the sum of DRAM bytes takes the place of reads and writes on every ch
 }
 
 // One chip of each family; that the others of it are alike is tested above.
-TEST_CASE("sets take as many passes as before", GPUPROF_SLOW_ONES) {
+TEST_CASE("sets take as many passes as the table of this release says", GPUPROF_SLOW_ONES) {
   auto const* const cupti = real_cupti();
   if (cupti == nullptr || !test::is_the_known_release(*cupti)) return;
   struct expected {
@@ -165,7 +165,8 @@ TEST_CASE("explain takes eight launches of a kernel on GH100, of which one is re
                    "TPC.TriageCompute.sm__inst_executed_pipe_fma_realtime.sum") == 1);
 }
 
-TEST_CASE("each group of a plan is read in the passes it says, and every metric is in one") {
+TEST_CASE(
+    "each group of a plan is read in its number of passes, and every metric is in one group") {
   auto const* const cupti = real_cupti();
   if (cupti == nullptr) return;
   for (auto const* const chip : {"TU102", "GH100", "GB202"}) {
@@ -185,7 +186,7 @@ TEST_CASE("each group of a plan is read in the passes it says, and every metric 
   }
 }
 
-TEST_CASE("the tensor pipe runs all types of the tensor path where it has instructions for FP64") {
+TEST_CASE("the tensor pipe runs all types of the tensor path on chips with FP64 instructions") {
   auto const* const cupti = real_cupti();
   if (cupti == nullptr) return;
   for (auto const& chip : chips_of(cupti->api)) {
@@ -212,7 +213,7 @@ TEST_CASE("the operations of one tensor type take one or two passes with the bas
   }
 }
 
-TEST_CASE("counters of PCIe are refused beside others but not sampled apart from them") {
+TEST_CASE("counters of PCIe are never in a launch group with other counters") {
   auto const* const cupti = real_cupti();
   if (cupti == nullptr) return;
   auto const metrics = contents_of(metric_set::memory, "GH100").metrics;

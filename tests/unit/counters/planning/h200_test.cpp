@@ -31,7 +31,7 @@ result<pass_plan> h200_plan_of(cupti_api const& api, std::vector<std::string> me
 
 }  // namespace
 
-TEST_CASE("what was sampled together on an H200 is planned as one pass") {
+TEST_CASE("metrics that were sampled together on an H200 are planned as one pass") {
   auto const* const cupti = real_cupti();
   if (cupti == nullptr) return;
   std::vector<std::string> const metrics{
@@ -60,7 +60,7 @@ TEST_CASE("what was sampled together on an H200 is planned as one pass") {
   CHECK(plan->unusable.empty());
 }
 
-TEST_CASE("operations and NVLink are not sampled there") {
+TEST_CASE("tensor operations and NVLink are not sampled on an H200") {
   auto const* const cupti = real_cupti();
   if (cupti == nullptr) return;
   auto const plan = h200_plan_of(
@@ -73,7 +73,7 @@ TEST_CASE("operations and NVLink are not sampled there") {
   CHECK(plan->metrics[2].sampling_passes == 0);
 }
 
-TEST_CASE("the basic set is one pass there, launched or sampled") {
+TEST_CASE("the basic set is one pass on an H200, read or sampled") {
   auto const* const cupti = real_cupti();
   if (cupti == nullptr) return;
   auto const plan = h200_plan_of(cupti->api, contents_of(metric_set::basic, "GH100").metrics);
@@ -95,7 +95,7 @@ TEST_CASE("a metric with a suffix of any kind is read in one pass") {
   }
 }
 
-TEST_CASE("bad names are explained, the nearest given, and lose nothing but themselves") {
+TEST_CASE("bad names are explained with the nearest, and lose only themselves") {
   auto const* const cupti = real_cupti();
   if (cupti == nullptr) return;
   auto const plan = h200_plan_of(

@@ -66,7 +66,7 @@ TEST_CASE("a configuration holds the passes of all its metrics together") {
   CHECK(three->image.size() == 1);
 }
 
-TEST_CASE("a refused name costs nothing but itself") {
+TEST_CASE("a refused name does not affect other metrics") {
   fake_cupti const cupti;
   auto const host = open_ranges(cupti);
   auto const refused = host->configure(names{"sm__cycles_active.avg", "nosuch__metric.sum"});
@@ -78,7 +78,8 @@ TEST_CASE("a refused name costs nothing but itself") {
   CHECK(cupti.host.living_objects() == 1);
 }
 
-TEST_CASE("an unknown chip, a library without counters and a lost part of it are told apart") {
+TEST_CASE(
+    "an unknown chip, a library without counters and a missing part of it give different errors") {
   fake_cupti cupti;
   auto const unknown = host_profiler::open(cupti.library.api, counter_engine::ranges, "GX100");
   CHECK(unknown.message() == "this libcupti does not know a chip GX100");
@@ -100,7 +101,7 @@ TEST_CASE("an unknown chip, a library without counters and a lost part of it are
   CHECK(cupti.library.api.first_missing_for_tracing() == nullptr);
 }
 
-TEST_CASE("the known chips are listed, or why they cannot be") {
+TEST_CASE("the known chips are listed, or the reason why not") {
   fake_cupti cupti;
   CHECK(*known_chips(cupti.library.api) == names{"TU102", "GH100"});
   cupti.fail_nth("cuptiProfilerHostGetSupportedChips", 2, CUPTI_ERROR_NOT_INITIALIZED);

@@ -35,7 +35,7 @@ TEST_CASE("metrics of both engines are in one list, each once") {
   CHECK(catalog.suffixes(metric_type::ratio) == std::vector<std::string>{".pct", ".ratio"});
 }
 
-TEST_CASE("a base metric is found in front of its suffix, points of its own included") {
+TEST_CASE("a base metric is the part before the suffix, even with points in its name") {
   fake_cupti const cupti;
   auto const catalog = read_catalog(cupti);
   CHECK(catalog.base_of("TPC.Triage.sm__realtime.sum.per_second")->name ==
@@ -70,7 +70,7 @@ TEST_CASE("a missing or wrong suffix is answered with one that fits") {
         "sm__throughput.avg.pct_of_peak_sustained_elapsed");
 }
 
-TEST_CASE("a metric that CUPTI lists and refuses is said to be one") {
+TEST_CASE("a metric that CUPTI lists but refuses is reported as such") {
   fake_cupti const cupti;
   auto const refused = read_catalog(cupti).explain("sm__cycles_active.avg");
   CHECK(refused.reason == "CUPTI cannot count it on this GH100");

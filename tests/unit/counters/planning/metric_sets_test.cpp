@@ -32,7 +32,7 @@ TEST_CASE("every set has a name and holds the basic one first") {
   CHECK_FALSE(metric_set_named("Basic"));
 }
 
-TEST_CASE("the full set holds all others but explain, which counts raw what it has as ratios") {
+TEST_CASE("the full set holds all others except explain, which has raw counts instead of ratios") {
   for (auto const* const chip : {"GH100", "GB202", "TU102", "nosuch"}) {
     auto const full = contents_of(metric_set::full, chip).metrics;
     for (auto const& known : metric_sets()) {
@@ -43,7 +43,7 @@ TEST_CASE("the full set holds all others but explain, which counts raw what it h
   }
 }
 
-TEST_CASE("explain counts nine stall reasons where the chip has them all, else eight") {
+TEST_CASE("explain counts nine stall reasons if the chip has them all, else eight") {
   auto const stalls = [](std::string const& chip) {
     auto const metrics = contents_of(metric_set::explain, chip).metrics;
     return std::count_if(metrics.begin(), metrics.end(), [](auto const& name) {
@@ -65,7 +65,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("what a chip does not count is said to be absent") {
+TEST_CASE("metrics that a chip does not count are listed as absent") {
   auto const gh100 = contents_of(metric_set::basic, "GH100");
   CHECK(contains(gh100.metrics, "dram__bytes_read.sum"));
   CHECK(contains(gh100.absent, "dram__bytes_op_read.sum"));
@@ -75,7 +75,7 @@ TEST_CASE("what a chip does not count is said to be absent") {
   CHECK(contents_of(metric_set::full, "GV11B").metrics.empty());
 }
 
-TEST_CASE("a chip newer than the list is asked for everything") {
+TEST_CASE("a chip newer than the list gets all metrics") {
   auto const future = contents_of(metric_set::roofline, "GX100");
   CHECK(future.absent.empty());
   CHECK(contains(future.metrics, "dram__bytes_read.sum"));

@@ -41,7 +41,7 @@ TEST_CASE("metrics that fit share a pass, the others get the next") {
   CHECK(plan.launch_passes() == 2);
 }
 
-TEST_CASE("metrics of several passes share them where that saves one") {
+TEST_CASE("metrics of several passes share a group if that saves one pass") {
   auto const plan = plan_of({"sm__wide.sum", "sm__cycles_active.avg", "sm__odd.sum"});
   REQUIRE(plan.launches.size() == 2);
   CHECK(plan.launches[0].metrics == names{"sm__cycles_active.avg"});
@@ -59,7 +59,7 @@ TEST_CASE("instructions that are counted by patching the kernel have passes of t
   CHECK_FALSE(plan.launches[1].patches_kernel);
 }
 
-TEST_CASE("counters of the device are not put beside those of the context") {
+TEST_CASE("counters of the device are not combined with those of the context") {
   auto const plan = plan_of({"sm__cycles_active.avg", "pcie__read_bytes.sum"});
   CHECK(plan.unusable.empty());
   CHECK(plan.launches.size() == 2);
@@ -81,7 +81,7 @@ TEST_CASE("a name given twice is planned once") {
   CHECK(plan.unusable.size() == 1);
 }
 
-TEST_CASE("sampling takes what fits in its one pass, first names first") {
+TEST_CASE("sampling takes the metrics that fit in its one pass, first names first") {
   auto const plan = plan_of({"sm__cycles_active.avg", "lts__t_bytes.sum", "dram__bytes_read.sum",
                              "sm__wide.sum", "smsp__sass_ffma.sum"});
   CHECK(plan.sampled == names{"sm__cycles_active.avg", "lts__t_bytes.sum"});
@@ -90,7 +90,7 @@ TEST_CASE("sampling takes what fits in its one pass, first names first") {
   CHECK(plan.metrics[4].sampling_passes == 0);
 }
 
-TEST_CASE("a set that can be sampled as a whole is") {
+TEST_CASE("a set that fits is sampled completely") {
   auto const plan =
       plan_of({"TPC.Triage.sm__realtime.avg", "pcie__read_bytes.sum", "sm__cycles_active.avg"});
   CHECK(plan.sampling_passes == 1);
@@ -99,7 +99,7 @@ TEST_CASE("a set that can be sampled as a whole is") {
   CHECK(plan.launches.size() == 2);
 }
 
-TEST_CASE("nothing to read is a plan without passes") {
+TEST_CASE("without readable metrics the plan has no passes") {
   auto const plan = plan_of({"sm__throughputs.sum"});
   CHECK(plan.launches.empty());
   CHECK(plan.launch_passes() == 0);
@@ -107,7 +107,7 @@ TEST_CASE("nothing to read is a plan without passes") {
   CHECK(plan_of(names{}).unusable.empty());
 }
 
-TEST_CASE("a chip that cannot be sampled is planned for launches alone") {
+TEST_CASE("a chip that cannot be sampled is planned only for launches") {
   fake_cupti cupti;
   cupti.fail_nth("cuptiProfilerHostInitialize", 2, CUPTI_ERROR_NOT_SUPPORTED);
   auto const plan = plan_of(cupti, {"sm__cycles_active.avg"});
@@ -117,7 +117,7 @@ TEST_CASE("a chip that cannot be sampled is planned for launches alone") {
   CHECK(plan->launch_passes() == 1);
 }
 
-TEST_CASE("how far planning has come can be watched") {
+TEST_CASE("planning reports its progress") {
   fake_cupti const cupti;
   std::vector<std::size_t> told;
   auto const plan = plan_passes(cupti.library.api,
@@ -131,7 +131,7 @@ TEST_CASE("how far planning has come can be watched") {
   CHECK(told.back() == 6);
 }
 
-TEST_CASE("an unknown chip is the reason why there is no plan") {
+TEST_CASE("an unknown chip is given as the reason for no plan") {
   fake_cupti const cupti;
   auto const plan = plan_passes(cupti.library.api, {.chip = "GX100",
                                                     .metrics = {},
@@ -141,7 +141,7 @@ TEST_CASE("an unknown chip is the reason why there is no plan") {
   CHECK(plan.message() == "this libcupti does not know a chip GX100");
 }
 
-TEST_CASE("whichever call fails, planning ends with its name and nothing is left behind") {
+TEST_CASE("if any call fails, planning ends with its name and nothing is left behind") {
   names const metrics{"sm__cycles_active.avg", "nosuch__metric.sum", "sm__wide.sum",
                       "dram__bytes_read.sum"};
   unsigned calls = 0;

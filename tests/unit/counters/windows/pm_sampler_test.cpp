@@ -70,7 +70,7 @@ TEST_CASE("a window yields its samples metric by metric, without the first") {
   CHECK(program.cupti.sampling.mistakes().empty());
 }
 
-TEST_CASE("samples are decoded piece by piece, each into a blank image") {
+TEST_CASE("samples are decoded in pieces, each into an empty image") {
   sampled_program program;
   REQUIRE(program.begin());
   program.sample(1000);
@@ -83,7 +83,7 @@ TEST_CASE("samples are decoded piece by piece, each into a blank image") {
   CHECK(program.cupti.sampling.mistakes().empty());
 }
 
-TEST_CASE("the first sample of each window is dropped, the object stays") {
+TEST_CASE("the first sample of each window is dropped, and the sampler object is reused") {
   sampled_program program;
   for (int i = 0; i < 3; ++i) {
     REQUIRE(program.begin());
@@ -99,7 +99,7 @@ TEST_CASE("the first sample of each window is dropped, the object stays") {
   CHECK(program.cupti.sampling.mistakes().empty());
 }
 
-TEST_CASE("each call that takes counters or releases them is told as a pause of the GPU") {
+TEST_CASE("each call that takes or releases counters is recorded as a pause of the GPU") {
   sampled_program program;
   auto const pauses = [&] { return program.pauses.take(); };
   auto const before = now();
@@ -122,7 +122,7 @@ TEST_CASE("each call that takes counters or releases them is told as a pause of 
   CHECK(pauses().size() == 1);
 }
 
-TEST_CASE("of a long call only its first and last 10 ms may have stopped the GPU") {
+TEST_CASE("only the first and last 10 ms of a long call count as pauses") {
   gpu_pauses pauses;
   pauses.add_call(device_id{1}, {1'000'000'000}, {1'150'000'000});
   pauses.add_call(device_id{0}, {2'000'000'000}, {2'015'000'000});
@@ -135,7 +135,7 @@ TEST_CASE("of a long call only its first and last 10 ms may have stopped the GPU
   CHECK(told[2].duration == duration_ns{15'000'000});
 }
 
-TEST_CASE("a buffer that ran over is counted, the samples after it are kept") {
+TEST_CASE("an overflow of the buffer is counted, and later samples are kept") {
   sampled_program program;
   REQUIRE(program.begin());
   program.sample(4);
@@ -146,7 +146,7 @@ TEST_CASE("a buffer that ran over is counted, the samples after it are kept") {
   CHECK(program.sampler.counts().overflows == 1);
 }
 
-TEST_CASE("a decoder that never comes to an end is left after a second") {
+TEST_CASE("decoding that never ends is stopped after a second") {
   sampled_program program;
   REQUIRE(program.begin());
   program.sample(2);
@@ -157,7 +157,7 @@ TEST_CASE("a decoder that never comes to an end is left after a second") {
   CHECK(program.results.windows.at(0).overflows == 1);
 }
 
-TEST_CASE("sampling is by time, and older libraries get the structure they know") {
+TEST_CASE("older libraries get the configuration structure that they know") {
   sampled_program before(24);  // CUDA 12.6
   CHECK(before.begin());
   CHECK(before.cupti.sampling.objects().front().config_struct_bytes ==
@@ -178,7 +178,7 @@ TEST_CASE("all GPUs are sampled at once, each with metrics of its own") {
   CHECK(program.results.windows[1].samples == 4);
 }
 
-TEST_CASE("counters that another tool has are asked for again, ten seconds later") {
+TEST_CASE("counters held by another tool are tried again ten seconds later") {
   sampled_program program;
   program.cupti.fail_nth("cuptiPmSamplingStart", 1, CUPTI_ERROR_HARDWARE_BUSY);
   CHECK_FALSE(program.begin());
@@ -192,7 +192,7 @@ TEST_CASE("counters that another tool has are asked for again, ten seconds later
   CHECK(program.sampler.counts().busy == 1);
 }
 
-TEST_CASE("counters that another tool has before we were prepared are asked for again, too") {
+TEST_CASE("counters held by another tool during preparation are also tried again") {
   for (auto const* const call : {"cuptiPmSamplingGetCounterAvailability", "cuptiPmSamplingEnable",
                                  "cuptiPmSamplingSetConfig"}) {
     sampled_program program;
@@ -204,7 +204,7 @@ TEST_CASE("counters that another tool has before we were prepared are asked for 
   }
 }
 
-TEST_CASE("a window that ends by a failure is told, with what came before") {
+TEST_CASE("a window that ends with a failure is reported, with its earlier samples") {
   sampled_program program;
   REQUIRE(program.begin());
   program.sample(3);
@@ -218,7 +218,7 @@ TEST_CASE("a window that ends by a failure is told, with what came before") {
   CHECK(program.cupti.sampling.objects().empty());
 }
 
-TEST_CASE("once CUPTI is not to be called any more nothing is asked of it") {
+TEST_CASE("after CUPTI has shut down it is not called") {
   sampled_program program;
   REQUIRE(program.begin());
   program.sample(3);
@@ -232,7 +232,7 @@ TEST_CASE("once CUPTI is not to be called any more nothing is asked of it") {
   program.halted = false;
 }
 
-TEST_CASE("without rights nothing is sampled, and one line says what helps") {
+TEST_CASE("without rights nothing is sampled, and one line gives the remedy") {
   sampled_program program;
   program.cupti.fail_nth("cuptiPmSamplingEnable", 1, CUPTI_ERROR_INSUFFICIENT_PRIVILEGES);
   CHECK_FALSE(program.begin());
@@ -245,7 +245,7 @@ TEST_CASE("without rights nothing is sampled, and one line says what helps") {
   CHECK(program.sampler.take_warnings().empty());
 }
 
-TEST_CASE("a failure of any call loses a window at most, and gives everything back") {
+TEST_CASE("if any call fails at most one window is lost, and everything is released") {
   for (unsigned n = 1; n < 40; ++n) {
     sampled_program program;
     program.cupti.fail_call(n, CUPTI_ERROR_UNKNOWN);
@@ -260,7 +260,7 @@ TEST_CASE("a failure of any call loses a window at most, and gives everything ba
   }
 }
 
-TEST_CASE("the one pass of sampling takes what fits, first ones first") {
+TEST_CASE("the one pass of sampling takes the metrics that fit, first ones first") {
   sampled_program program;
   pm_sampler sampler(program.cupti.library.api,
                      {.words = {"dram__bytes_read.sum", "sm__wide.sum", "dram__bytes_write.sum"},

@@ -55,7 +55,7 @@ class Table(unittest.TestCase):
             pairs = [(row.kernel, target) for row in rows for target in row.targets.split()]
             self.assertEqual(len(pairs), len(set(pairs)))
 
-    def test_code_as_the_table_has_it_is_right(self):
+    def test_code_that_matches_the_table_has_no_problems(self):
         for image in expected.ROWS:
             by_target = {target: right_image(image, target) for target in expected.targets_of(image)}
             self.assertEqual(count_instructions.problems_of_image(image, by_target, set(expected.ALL.split())), [])
@@ -77,11 +77,11 @@ class Counting(unittest.TestCase):
     def test_code_without_a_loop_is_caught(self):
         self.assert_one(problems_with(*[f"{OPCODE} R4, R8"] * 32, "EXIT"), "there is no loop")
 
-    def test_other_instructions_of_the_unit_are_not_taken_for_these(self):
+    def test_other_instructions_of_the_same_unit_are_not_counted(self):
         found = problems_with(*in_loop(*["QMMA.16832.F16.E4M3.E4M3 R4, R8"] * 32))
         self.assert_one(found, "there is no loop with")
 
-    def test_a_loop_around_or_inside_changes_nothing(self):
+    def test_an_outer_or_inner_loop_changes_nothing(self):
         waiting = (".L_x_5:", "SYNCS.PHASECHK R1", "@!P1 BRA `(.L_x_5)")
         self.assertEqual(problems_with(".L_x_0:", *in_loop(*waiting, *[f"{OPCODE} R4, R8"] * 32),
                                        "BRA `(.L_x_0)"), [])
@@ -94,7 +94,7 @@ class Counting(unittest.TestCase):
         self.assert_one(problems_with("STL.64 [R1], R4", *right), "it spills registers")
         self.assertIn("its loop spills", problems_with(*in_loop("LDL R4, [R1]", *[f"{OPCODE} R4, R8"] * 32))[0])
 
-    def test_spills_are_allowed_where_the_table_says_so_and_never_in_the_loop(self):
+    def test_spills_are_allowed_only_where_the_table_allows_them_and_never_in_the_loop(self):
         row = next(r for r in expected.rows_of("tensor_mma") if r.is_for("mma_fp64", "103a"))
         opcode = next(iter(row.counts))
 
@@ -104,7 +104,7 @@ class Counting(unittest.TestCase):
         self.assertEqual(problems("STL.64 [R1], R4", *right_lines(row)), [])
         self.assert_one(problems(*in_loop("STL.64 [R1], R4", *[f"{opcode} R4, R8"] * 32)), "its loop spills")
 
-    def test_a_crowded_loop_is_caught(self):
+    def test_a_loop_with_too_many_other_instructions_is_caught(self):
         crowd = ["HADD2.F32 R1, R2"] * 64
         self.assert_one(problems_with(*in_loop(*crowd, *[f"{OPCODE} R4, R8"] * 32)), "other instructions (64 HADD2.F32")
 

@@ -12,29 +12,30 @@ namespace gpuprof::guest {
 namespace {
 
 constexpr std::size_t max_arguments = 512;
-constexpr std::size_t max_bytes = 4096;  // of one launch: what kernels could take up to CUDA 12.1
-constexpr std::size_t max_words = 8;     // before the end of an argument buffer's description
+constexpr std::size_t max_bytes = 4096;  // of one launch; the limit of kernels up to CUDA 12.1
+constexpr std::size_t max_words = 8;     // before the end marker of an argument buffer
 
-/// Addresses of the driver's and the program's heaps and stacks on Linux, and of memory that was
-/// mapped in pieces (lower, and aligned). Sizes that look the same are passed over, too: the
-/// launches are not told apart then.
+/// True for addresses in the driver's and the program's heaps and stacks on Linux, and for memory
+/// that was mapped in pieces (lower, and aligned). Sizes that look like these are skipped too; then
+/// such launches are not distinguished.
 bool looks_like_pointer(std::uint64_t word) noexcept {
   auto const top = word >> 40;
   auto const is_mapped = (top == 0) & (word >> 32 != 0) & (word % 256 == 0);
-  return is_mapped | (top >> 4 == 7) | (top - 0x55 < 2);  // without branches: half of them go wrong
+  return is_mapped | (top >> 4 == 7) | (top - 0x55 < 2);  // branchless: half would be mispredicted
 }
 
-// Handles are addresses of the driver's heap: others are asked for each time.
+// Handles are addresses in the driver's heap. The driver is asked each time about handles that do
+// not fit.
 constexpr unsigned handle_shift = 4, address_bits = 47, layout_bits = 20;
 
-/// 0: none that could be kept.
+/// Returns 0 if the handle cannot be stored.
 std::uint64_t word_of(void const* function) noexcept {
   auto const address = reinterpret_cast<std::uintptr_t>(function);
   auto const fits = address >> address_bits == 0 && address % (1u << handle_shift) == 0;
   return fits ? std::uint64_t{address >> handle_shift} << layout_bits : 0;
 }
 
-/// A function is looked for in so many places, and then takes the first.
+/// A function is searched for in this many places. If all are taken, it replaces the first.
 constexpr std::size_t max_steps = 16;
 
 std::size_t first_place(std::uint64_t word) noexcept {
@@ -44,7 +45,7 @@ std::size_t first_place(std::uint64_t word) noexcept {
 
 }  // namespace
 
-// Products that do not wait for each other: kernels are given up to four kilobytes.
+// The products are independent, so that they overlap: kernels get up to four kilobytes.
 void argument_hash::add_word(std::uint64_t word) noexcept {
   place_ += 0x9e3779b97f4a7c15u;
   auto const product = (word ^ place_) * 0x9fb21c651e98df25u;
@@ -77,8 +78,8 @@ launch_arguments::~launch_arguments() {
   for (auto const& known : *layouts_) delete known.load();
 }
 
-/// Few are different: what loads code again and again takes no more memory. max_layouts: there is
-/// no room for another.
+/// Equal layouts share a number. There are few different ones, so loading code repeatedly takes no
+/// more memory. Returns max_layouts if there is no room for another.
 std::size_t launch_arguments::number_of(std::unique_ptr<layout> made) noexcept {
   for (std::size_t number = 0; number < max_layouts; ++number) {
     auto const* known = (*layouts_)[number].load(std::memory_order_acquire);
@@ -89,7 +90,7 @@ std::size_t launch_arguments::number_of(std::unique_ptr<layout> made) noexcept {
   return max_layouts;
 }
 
-/// The number of its layout; max_layouts: not known for want of memory.
+/// Returns the number of the function's layout, or max_layouts if memory runs out.
 std::size_t launch_arguments::ask(void const* function) noexcept {
   own_calls const marked;
   try {
@@ -109,7 +110,7 @@ std::size_t launch_arguments::ask(void const* function) noexcept {
     auto status = size_of(false, 0, size);
     auto const by_kernel = status != CUDA_SUCCESS;
     if (by_kernel) status = size_of(true, 0, size);
-    // There is no argument of this number, as the driver says it.
+    // The driver returns CUDA_ERROR_INVALID_VALUE if there is no argument with this index.
     made->is_known = status == CUDA_SUCCESS || status == CUDA_ERROR_INVALID_VALUE;
     for (std::size_t i = 0; status == CUDA_SUCCESS && i < max_arguments; ++i) {
       made->sizes.push_back(static_cast<std::uint16_t>(std::min<std::size_t>(size, 0xffff)));
@@ -121,7 +122,7 @@ std::size_t launch_arguments::ask(void const* function) noexcept {
   }
 }
 
-/// Null: not known.
+/// Returns null if the layout is not known.
 launch_arguments::layout const* launch_arguments::layout_of(void const* function,
                                                             launch_is state) noexcept {
   constexpr std::uint64_t layout_mask = (std::uint64_t{1} << layout_bits) - 1;
@@ -133,7 +134,7 @@ launch_arguments::layout const* launch_arguments::layout_of(void const* function
     if ((seen & ~layout_mask) == word) number = static_cast<std::size_t>(seen & layout_mask);
   }
   if (number == max_layouts && state == launch_is::unchecked)
-    return nullptr;  // the driver reads any handle it is given
+    return nullptr;  // the driver would dereference an invalid handle
   if (number == max_layouts) {
     auto const generation = generation_.load();
     number = ask(function);
@@ -146,7 +147,7 @@ launch_arguments::layout const* launch_arguments::layout_of(void const* function
   return known->is_known ? known : nullptr;
 }
 
-/// In the first free place, else instead of another function.
+/// Takes the first free place, or else the place of another function.
 void launch_arguments::remember(std::uint64_t handle, std::uint64_t layout) noexcept {
   auto const first = first_place(handle);
   for (std::size_t i = 0; i < max_steps; ++i) {
@@ -157,7 +158,8 @@ void launch_arguments::remember(std::uint64_t handle, std::uint64_t layout) noex
   (*known_)[first].store(handle | layout);
 }
 
-// 64 KiB: some microseconds, in a call that unloads code. See layout_of() for the order.
+// Clears 64 KiB, which takes some microseconds in a call that unloads code. See layout_of() for the
+// order.
 void launch_arguments::forget() noexcept {
   generation_.fetch_add(1);
   for (auto& word : *known_)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tells launches of one kernel apart besides their extents: the values of their arguments.
+// Distinguishes launches of one kernel with the same extents by the values of their arguments.
 #pragma once
 
 #include "guest/cupti/call_parameters.hpp"
@@ -14,9 +14,9 @@
 
 namespace gpuprof::guest {
 
-/// Any thread, inside the launch callback, without lock. How long a kernel's arguments are is asked
-/// of the driver (CUDA 12.4 and later) once for each function, as long as there is room for what it
-/// says: of more functions at a time some are asked for again.
+/// Any thread, inside the launch callback, without lock. The driver (CUDA 12.4 and later) is asked
+/// for the sizes of a kernel's arguments once for each function. If there are too many functions
+/// for the table, it is asked again for some.
 class launch_arguments {
  public:
   static constexpr std::size_t max_functions = 1 << 13;
@@ -29,21 +29,23 @@ class launch_arguments {
   launch_arguments(launch_arguments const&) = delete;
   launch_arguments& operator=(launch_arguments const&) = delete;
 
-  /// The same for launches of the same values; what looks like a pointer is passed over, since that
-  /// differs between launches that do the same. 0: not known, as for graphs. For a launch that the
-  /// driver has accepted: its function exists, and its arguments are there.
+  /// Returns the same value for launches with the same argument values. Values that look like
+  /// pointers are skipped, because they differ between launches that do the same work. 0: unknown,
+  /// as for graphs. Call it only for a launch that the driver has accepted, so that its function
+  /// and arguments are valid.
   std::uint32_t fingerprint(launch_parameters const& launch) noexcept;
-  /// Before the call: the function may not exist, and its arguments may not be there. 0 also when
-  /// no launch of the function has been accepted yet.
+  /// The same before the call, when the function and its arguments may be invalid. Also returns 0
+  /// if no launch of the function has been accepted yet.
   std::uint32_t fingerprint_before(launch_parameters const& launch) noexcept;
-  /// Code was unloaded: handles of functions may come to mean others.
+  /// Call it when code was unloaded: handles may now mean other functions.
   void forget() noexcept;
 
  private:
-  /// One for all functions with the same; kept for good, since another thread may be reading it.
+  /// Shared by all functions with equal argument sizes. Never freed, because another thread may be
+  /// reading it.
   struct layout {
     std::vector<std::uint16_t> sizes;  // bytes
-    bool is_known = true;              // the driver could say
+    bool is_known = true;              // the driver knows the sizes
   };
   static constexpr std::size_t max_layouts = 1 << 12;
   enum class launch_is : std::uint8_t { accepted, unchecked };
@@ -54,18 +56,18 @@ class launch_arguments {
   void remember(std::uint64_t handle, std::uint64_t layout) noexcept;
 
   cuda_driver const driver_;
-  /// The handle and the number of its layout in one word, so that they always belong together: with
-  /// the layout of another function more would be read than the program has given. 0: nothing.
+  /// The handle and the number of its layout in one word, so that they always match: the layout of
+  /// another function could make us read beyond the program's arguments. 0: empty.
   std::unique_ptr<std::array<std::atomic<std::uint64_t>, max_functions>> known_;
   std::unique_ptr<std::array<std::atomic<layout const*>, max_layouts>> layouts_;
   std::atomic<std::uint32_t> generation_{1};
 };
 
-/// Of values one after the other. Exposed for tests.
+/// Hashes values in order. Exposed for tests.
 class argument_hash {
  public:
   void add(void const* value, std::size_t bytes) noexcept;
-  /// Neither 0 nor 1.
+  /// Returns neither 0 nor 1.
   std::uint32_t folded() const noexcept;
 
  private:

@@ -16,10 +16,11 @@ std::uint64_t mixed(std::uint64_t h) noexcept {
   return h ^ (h >> 31);
 }
 
-// Times are compared once there are so many of a signature, beyond the first few, which are slower.
+// Times are compared when a signature has this many, not counting the first few, which are slower.
 constexpr double min_timed = 16;
 constexpr std::uint64_t first_times = 3;
-// A standard deviation, as a share of the mean. Shorter kernels differ by chance alone.
+// Threshold for the standard deviation, as a share of the mean. Times of shorter kernels differ by
+// chance.
 constexpr double differs = 0.15;
 constexpr double min_ns = 5000;
 
@@ -53,7 +54,7 @@ launch_signature* launch_signatures::with_arguments(std::uint64_t key, launch_si
   auto const with_values = mixed(key ^ mixed(arguments));
   auto* known = at(with_values, false);
   auto const is_told = is_told_apart(any, known == nullptr);
-  // Kinds that differ in their arguments leave room for those that do not.
+  // Signatures that differ in their arguments leave room for others.
   auto const has_room = size() < capacity / 2;
   if (is_told && known == nullptr && has_room) known = at(with_values, true);
   if (!is_told || known == nullptr) {
@@ -68,7 +69,8 @@ launch_signature* launch_signatures::with_arguments(std::uint64_t key, launch_si
   return known;
 }
 
-/// `any`: the function and extents, whatever the arguments; `is_new`: these were not seen before.
+/// `any`: the signature for this function and extents with any arguments. `is_new`: these arguments
+/// were not seen before.
 bool launch_signatures::is_told_apart(launch_signature& any, bool is_new) noexcept {
   constexpr auto is_noise = ~std::uint32_t{0};
   auto const launches = any.launches_.fetch_add(1, launch_signature::relaxed) + 1;
@@ -89,9 +91,9 @@ void launch_signatures::forget_graph(void const* graph) noexcept {
   if (auto* const known = at(key_of(launch, 0), false)) known->forget();
 }
 
-/// Null when it is not there, and none may be added or there is no room.
+/// Returns null if the key is not found and may not be added, or if there is no room.
 launch_signature* launch_signatures::at(table& in, std::uint64_t key, bool may_add) noexcept {
-  if (key == 0) key = 1;  // 0 is a free slot
+  if (key == 0) key = 1;  // 0 marks a free slot
   for (std::size_t i = 0; i < capacity; ++i) {
     auto& slot = in.slots[(key + i) % capacity];
     auto seen = slot.key_.load(std::memory_order_acquire);
@@ -155,7 +157,7 @@ bool launch_signatures::age(std::uint64_t now_ns, bool may_replace, launch_signa
   return true;
 }
 
-/// The other table is that of before the last change, a minute ago.
+/// The other table was in use until the last replacement, at least a minute ago.
 void launch_signatures::replace_table(std::uint64_t now_ns, launch_signature::groups all) {
   auto const next = 1 - current_.load();
   if (tables_[next] == nullptr)
@@ -196,7 +198,7 @@ void launch_signature::take_over(launch_signature const& earlier) noexcept {
   failures_ = earlier.failures_;
   ends_alone_ = earlier.ends_alone_;
   recent = earlier.recent;
-  // Where another thread is just deciding it is decided anew.
+  // If another thread is deciding just now, the decision is made again.
   auto const decided = earlier.is();
   if (decided != standing::allowed && decided != standing::never) return;
   is_graph_ = earlier.is_graph_;

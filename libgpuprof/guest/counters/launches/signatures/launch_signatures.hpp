@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which launches are alike, and what is known of each signature.
+// Groups launches that do the same work into signatures, and keeps what is known of each.
 #pragma once
 
 #include "guest/cupti/call_parameters.hpp"
@@ -20,15 +20,15 @@ namespace gpuprof::guest {
 /// them apart.
 class launch_signature {
  public:
-  /// Bits by number of the group of metrics.
+  /// Bits, by number of the metric group.
   using groups = std::uint32_t;
   static constexpr unsigned max_groups = 32;
 
   enum class standing : std::uint8_t { unknown, deciding, allowed, never };
 
-  // Launching threads --------------------------------------------------------
+  // Called by launching threads -----------------------------------------------
   void count_launch() noexcept { launches_.fetch_add(1, relaxed); }
-  /// A launch of it in this capture that has a kernel record; 0: none yet.
+  /// Returns a launch of this signature in this capture that has a kernel record; 0: none yet.
   correlation_id pattern(std::uint32_t capture) const noexcept {
     auto const known = pattern_.load(relaxed);
     return static_cast<correlation_id>(known >> 32 == capture ? known & 0xffff'ffff : 0);
@@ -39,40 +39,41 @@ class launch_signature {
   /// As in kernel_shape.
   std::uint32_t arguments() const noexcept { return arguments_.load(relaxed); }
   standing is() const noexcept { return standing_.load(std::memory_order_acquire); }
-  /// Whether this thread is the one that decides: nobody else does after that.
+  /// Returns true if this thread must decide: no other thread does after that.
   bool begin_deciding() noexcept {
     auto expected = standing::unknown;
     return standing_.compare_exchange_strong(expected, standing::deciding, relaxed);
   }
   void decide(standing what) noexcept { standing_.store(what, std::memory_order_release); }
-  /// It is a graph; between begin_deciding() and decide().
+  /// The signature is a graph. Call it between begin_deciding() and decide().
   void note_graph() noexcept { is_graph_ = true; }
   bool is_graph() const noexcept { return is_graph_; }
-  /// Its blocks have to run at once; as note_graph().
+  /// Its blocks must run at the same time. Call it when note_graph() may be called.
   void note_cooperative() noexcept { is_cooperative_ = true; }
   bool is_cooperative() const noexcept { return is_cooperative_; }
-  /// What its machine code holds; as note_graph().
+  /// Sets what its machine code holds. Call it when note_graph() may be called.
   void set_code(kernel_code const& code) noexcept { code_ = code; }
   void set_identity(std::uint64_t identity) noexcept { identity_ = identity; }
-  /// Its handle is going to mean another graph, of which nothing is known.
+  /// Its handle may soon mean another graph: forgets what was learned.
   void forget() noexcept {
     for (auto* const learned : {&done_, &ever_done_, &hopeless_, &read_elsewhere_})
       learned->store(0, relaxed);
     is_wanted_.store(false, relaxed);
   }
-  /// The keeper of the gate waits for a launch of it.
+  /// True if the keeper of the gate waits for a launch of this signature.
   bool is_wanted() const noexcept { return is_wanted_.load(relaxed); }
-  /// It stands for all values of the arguments, and the keeper waits for a launch of some of them.
+  /// True if this signature stands for all values of the arguments and the keeper waits for a
+  /// launch with some of them.
   bool has_wanted_values() const noexcept { return wanted_values_.load(relaxed) > 0; }
 
-  // Whoever reads kernel records ----------------------------------------------
-  /// A launch of it ran so long, or one kernel of a graph. One thread.
+  // Called by the reader of kernel records ------------------------------------
+  /// Adds the time of a launch, or of one kernel of a graph (`is_part`). One thread.
   void add_time(std::uint64_t ns, bool is_part) noexcept;
 
-  // The worker's thread --------------------------------------------------------
+  // Called by the worker's thread ----------------------------------------------
   std::uint64_t launches() const noexcept { return launches_.load(relaxed); }
   std::uint64_t gpu_ns() const noexcept { return gpu_ns_.load(relaxed); }
-  /// Its launches differ so much in their times that one reading does not stand for all.
+  /// True if the times of its launches differ so much that one reading does not stand for all.
   bool varies() const noexcept { return varies_.load(relaxed); }
   void want(bool now) noexcept {
     if (is_wanted() == now) return;
@@ -80,58 +81,59 @@ class launch_signature {
     if (auto* const whole = whole_.load(relaxed))
       whole->wanted_values_.fetch_add(now ? 1 : -1, relaxed);
   }
-  /// Once it is decided. Nothing: not known.
+  /// Valid after decide(). nullopt: unknown.
   std::optional<kernel_code> const& code() const noexcept { return code_; }
-  /// The same in every process for a kernel of this name, geometry and arguments; 0: not known.
-  /// Once it is decided.
+  /// Equal in every process for a kernel with this name, geometry and arguments; 0: unknown. Valid
+  /// after decide().
   std::uint64_t identity() const noexcept { return identity_; }
-  /// Of a launch, as far as records have come; 0: none has. Not for graphs.
+  /// Mean time of a launch, over the records so far; 0: no record. Not for graphs.
   std::uint64_t mean_ns() const noexcept {
     auto const timed = timed_launches_.load(relaxed);
     return timed == 0 ? 0 : gpu_ns() / timed;
   }
-  /// Another rank of the job has read these groups of it.
+  /// The groups of this signature that another rank of the job has read.
   groups read_elsewhere() const noexcept { return read_elsewhere_.load(relaxed); }
   void note_read_elsewhere(groups which) noexcept { read_elsewhere_.store(which, relaxed); }
   groups done() const noexcept { return done_.load(relaxed); }
   void mark_done(unsigned group) noexcept { done_.fetch_or(groups{1} << group, relaxed); }
-  /// Of it a group is not to be read any more, since it was tried too often, or never may be. Any
-  /// thread.
+  /// Stops reading these groups of the signature, because they failed too often or must never be
+  /// read. Any thread.
   void give_up(groups which) noexcept {
-    if ((hopeless() & which) != which) hopeless_.fetch_or(which, relaxed);  // asked at each launch
+    if ((hopeless() & which) != which) hopeless_.fetch_or(which, relaxed);  // called at each launch
   }
   groups hopeless() const noexcept { return hopeless_.load(relaxed); }
-  /// The work behind equal launches may have changed: all is read again.
+  /// Marks all groups to be read again, because the work of equal launches may have changed.
   void begin_again() noexcept { ever_done_.fetch_or(done_.exchange(0, relaxed), relaxed); }
-  /// Also those that are being read again.
+  /// Includes groups that are being read again.
   groups ever_done() const noexcept { return ever_done_.load(relaxed) | done(); }
-  /// How often a reading of it failed.
+  /// Counts a failed reading; returns the number of failures.
   unsigned count_failure() noexcept { return ++failures_; }
-  /// A launch of it ended while its own thread waited: it needs nothing that the program does next.
+  /// True if a launch ended while its own thread waited: it does not depend on what the program
+  /// does next.
   bool ends_alone() const noexcept { return ends_alone_; }
   void note_ends_alone() noexcept { ends_alone_ = true; }
 
-  /// All that is known of `earlier`, which is not used any more from here on, as another thread may
-  /// still see it: how its times differ is found out anew.
+  /// Copies what is known of `earlier`, which is not used after that although another thread may
+  /// still see it. The variation of times is measured again.
   void take_over(launch_signature const& earlier) noexcept;
 
-  /// What reading_targets keeps of it, and launch_signatures of its age.
+  /// Data of reading_targets, and of launch_signatures for aging.
   struct recency {
-    std::uint64_t launches = 0;  // at the last look
+    std::uint64_t launches = 0;  // at the last check
     std::uint64_t last_seen_ns = 0;
     std::uint64_t read_at_launches = 0;
-    std::uint64_t at_window = 0, in_windows = 0;  // launches: as a window began, in all windows
+    std::uint64_t at_window = 0, in_windows = 0;  // launches: at its begin, in all windows
     bool is_target = false;
-    groups told = 0;                               // to other ranks of the job
-    std::uint64_t aged_launches = 0, used_ns = 0;  // when they last had become more
+    groups told = 0;                               // shared with other ranks of the job
+    std::uint64_t aged_launches = 0, used_ns = 0;  // at the last increase of launches
   } recent;
 
  private:
   friend class launch_signatures;
-  static constexpr auto relaxed = std::memory_order_relaxed;  // each value stands for itself
+  static constexpr auto relaxed = std::memory_order_relaxed;  // values are independent
   std::atomic<std::uint64_t> key_{0};
   std::atomic<std::uint64_t> launches_{0}, gpu_ns_{0};
-  std::atomic<std::uint64_t> timed_launches_{0};  // whoever reads kernel records, as the next ones
+  std::atomic<std::uint64_t> timed_launches_{0};  // written by the record reader, as the next line
   double timed_ = 0, mean_ns_ = 0, squares_ = 0;
   std::atomic<bool> varies_{false}, is_wanted_{false};
   bool is_graph_ = false, is_cooperative_ = false;
@@ -139,36 +141,36 @@ class launch_signature {
   std::uint64_t identity_ = 0;
   std::atomic<groups> done_{0}, ever_done_{0}, hopeless_{0}, read_elsewhere_{0};
   std::atomic<std::uint32_t> arguments_{0}, values_{0};
-  std::atomic<launch_signature*> whole_{nullptr};  // where it is one of its values
-  std::atomic<std::int32_t> wanted_values_{0};     // the worker's thread writes
-  std::atomic<std::uint64_t> pattern_{0};          // number of the capture, correlation
+  std::atomic<launch_signature*> whole_{nullptr};  // set if this is for one value of arguments
+  std::atomic<std::int32_t> wanted_values_{0};     // written by the worker's thread
+  std::atomic<std::uint64_t> pattern_{0};          // capture number and correlation id
   std::atomic<standing> standing_{standing::unknown};
   unsigned failures_ = 0;    // the worker's thread
   bool ends_alone_ = false;  // the worker's thread
 };
 
 /// All signatures of the process that are in use. Any thread, without lock. A table that is half
-/// full is replaced by another with those that were launched lately: references to the others stay
-/// valid for as long again, though nothing is found by them.
+/// full is replaced by a new one with the recently launched signatures. References to the others
+/// stay valid until the next replacement, but find() does not return them.
 class launch_signatures {
  public:
   static constexpr std::size_t capacity = 1 << 14;
-  /// What was not launched for so long is not kept; the table is replaced no more often than this.
+  /// Signatures that were not launched for this long are dropped. The table is not replaced more
+  /// often than this.
   static constexpr std::uint64_t unused_after_ns = 60'000'000'000;
 
-  /// So many values of arguments are told apart for one function and extents, once their times
-  /// differ. When more come and
-  /// these did not come again some times each, there is noise among them (a counter, what was on
-  /// the stack before): then none is told apart any longer. A program launches all its sizes once
-  /// before the first comes again, so it is not judged before.
+  /// For one function and extents with differing times, this many argument values are
+  /// distinguished. If more come before these have recurred times_each times on average, they
+  /// contain noise (a counter, old stack content), and none are distinguished any longer. This is
+  /// not decided earlier, because a program may launch all its sizes once before the first recurs.
   static constexpr std::uint32_t max_values = 32;
   static constexpr std::uint64_t times_each = 4;
 
   launch_signatures() : tables_{std::make_unique<table>()} {}
-  /// Null when the table is three quarters full and this one is new.
-  /// `context`: CUPTI's number of it. Of one function handle each context has its own signatures; 0
-  /// for graphs, which are in no one context. `fingerprint`: of the arguments, asked where they
-  /// matter; 0: not known.
+  /// Returns null if the signature is new and the table is three quarters full. `context`: CUPTI's
+  /// id; each context has its own signatures for a function handle. It is 0 for graphs, which
+  /// belong to no single context. `fingerprint`: returns the fingerprint of the arguments, called
+  /// only if needed; 0: unknown.
   template <class Fingerprint>
   launch_signature* find(launch_parameters const& launch, std::uint32_t context,
                          Fingerprint&& fingerprint) noexcept {
@@ -177,25 +179,25 @@ class launch_signatures {
     return any != nullptr && any->varies() ? with_arguments(key, *any, fingerprint()) : any;
   }
 
-  /// A graph is destroyed.
+  /// Call it when a graph is destroyed.
   void forget_graph(void const* graph) noexcept;
 
-  /// In the order in which they came.
+  /// In the order in which they were added.
   std::size_t size() const noexcept { return now().used.load(std::memory_order_acquire); }
-  /// Null: another thread is just adding it.
+  /// Null if another thread is adding it just now.
   launch_signature* at(std::size_t index) const noexcept {
     return now().order[index].load(std::memory_order_acquire);
   }
-  /// New ones find no room.
+  /// True if there is no room for new signatures.
   bool is_full() const noexcept { return size() >= capacity / 4 * 3; }
-  /// It is of the table that is in use.
+  /// True if the signature is in the table in use.
   bool has(launch_signature const& signature) const noexcept {
     auto const& slots = now().slots;
     return &signature >= slots.data() && &signature < slots.data() + slots.size();
   }
 
-  /// The worker's thread, now and then. `may_replace`: it keeps no reference to any. True: the
-  /// table was replaced.
+  /// Called by the worker's thread from time to time. `may_replace`: the caller keeps no references
+  /// to signatures. Returns true if the table was replaced.
   bool age(std::uint64_t now_ns, bool may_replace, launch_signature::groups all);
 
   struct tally {
@@ -204,7 +206,7 @@ class launch_signatures {
     std::uint64_t partly = 0;      // of these: some of `all` groups have been read
     std::uint64_t left_out = 0;    // of these: all was read that is not left to samples
   };
-  /// Of all so far. One that was removed and came again is counted twice.
+  /// Counts all signatures so far. A signature that was removed and added again counts twice.
   tally count(launch_signature::groups all) const noexcept;
 
  private:
@@ -228,7 +230,7 @@ class launch_signatures {
   static launch_signature* at(table& in, std::uint64_t key, bool may_add) noexcept;
   static bool is_told_apart(launch_signature& any, bool is_new) noexcept;
 
-  std::array<std::unique_ptr<table>, 2> tables_;  // the second once it is needed; never freed
+  std::array<std::unique_ptr<table>, 2> tables_;  // the second is made when needed; never freed
   std::atomic<unsigned> current_{0};
   std::uint64_t looked_ns_ = 0, replaced_ns_ = 0;  // the worker's thread
   struct {
@@ -238,9 +240,9 @@ class launch_signatures {
 
 // Tells how long the launches of each signature run, from kernel records that come later.
 
-/// Remembers of which signature the latest launches were. Launching threads write, whoever reads
-/// kernel records asks; without lock. What comes too late is not counted, which shifts no share
-/// much.
+/// Keeps the signatures of recent launches. Launching threads write, the reader of kernel records
+/// reads; without lock. Records that arrive too late are not counted, which hardly changes the
+/// shares.
 class launch_times {
  public:
   static constexpr std::size_t capacity = 1 << 16;

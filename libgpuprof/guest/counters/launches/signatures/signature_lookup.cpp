@@ -9,7 +9,7 @@
 namespace gpuprof::guest {
 namespace {
 
-/// Handles of functions differ from process to process, names do not.
+/// Uses the name, because function handles differ between processes.
 std::uint64_t identity_of(char const* kernel, launch_parameters const& launch,
                           std::uint32_t arguments) {
   std::string text(kernel);

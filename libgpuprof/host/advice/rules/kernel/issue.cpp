@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What keeps warps from issuing: conflicts in shared memory, divergence, waits.
+// Rules on what keeps warps from issuing: shared-memory conflicts, divergence, waits.
 #include "host/advice/rules/kernel/kernel_view.hpp"
 #include "host/advice/wording.hpp"
 
@@ -8,10 +8,10 @@
 namespace gpuprof::host::advice {
 namespace {
 
-constexpr double noticeable_conflicts = 0.1;  // of accesses, as Nsight Compute
+constexpr double noticeable_conflicts = 0.1;  // of accesses, as in Nsight Compute
 constexpr double busy_pipe = 0.4;             // of cycles: the pipe may hold the kernel
-constexpr double full_pipe = 0.8;             // and here it does
-constexpr double few_threads = 24;            // of a warp, as Nsight Compute
+constexpr double full_pipe = 0.8;             // the pipe holds the kernel
+constexpr double few_threads = 24;            // of a warp's 32 threads, as in Nsight Compute
 constexpr double threads_of_warp = 32;
 constexpr double busy_issue = 0.4;
 constexpr double noticeable_stall = 0.3;

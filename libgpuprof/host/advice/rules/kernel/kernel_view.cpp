@@ -35,7 +35,7 @@ figure rest(figure taken) {
   return taken ? figure(1 - *taken) : std::nullopt;
 }
 
-/// What of these was read, added up; nothing where the first is missing.
+/// The sum of the metrics that were read. Empty if the first one is missing.
 figure sum(kernel_facts const& kernel, std::initializer_list<char const*> names) {
   figure all;
   for (auto const* const name : names) {
@@ -48,7 +48,7 @@ figure sum(kernel_facts const& kernel, std::initializer_list<char const*> names)
   return all;
 }
 
-/// Cycles of all SMs together while they were active.
+/// Active cycles, summed over all SMs.
 figure sm_cycles(kernel_facts const& kernel, std::uint32_t sm_count) {
   auto const mean = kernel.metric("sm__cycles_active.avg");
   return mean && sm_count != 0 ? figure(*mean * sm_count) : std::nullopt;
@@ -65,7 +65,7 @@ void add_stalls(kernel_facts const& kernel, derived_metrics& seen) {
               *active - *issued - ready);
 }
 
-/// Of a direction, and by how much it counts.
+/// Use of sectors in one direction (load or store), and its weight.
 struct used_sectors {
   figure use;
   double sectors = 0;
@@ -76,7 +76,7 @@ used_sectors use_of(kernel_facts const& kernel, std::string const& direction) {
                                    direction + ".ratio");
   auto const sectors =
       kernel.metric("l1tex__t_sectors_pipe_lsu_mem_global_op_" + direction + ".sum");
-  // A ratio of nothing reads as 0.
+  // CUPTI gives 0 for a ratio without any operations.
   if (!bytes || *bytes <= 0 || (sectors && *sectors <= 0)) return {};
   return {share(bytes, sector_bytes), sectors.value_or(1)};
 }

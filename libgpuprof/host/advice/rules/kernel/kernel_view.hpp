@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One kernel as rules look at it, what its counters say, and the functions of the rules on kernels.
+// One kernel as rules see it, the metrics from its counters, and the functions of the rules on
+// kernels.
 #pragma once
 
 #include "host/advice/facts.hpp"
@@ -14,9 +15,9 @@
 
 namespace gpuprof::host::advice {
 
-// What the raw counters of one kernel say about it: use of units, reasons of stalls, waste.
+// Computes metrics of one kernel from its raw counters: use of units, stall reasons, waste.
 
-/// Why a warp could not issue, by CUPTI's names.
+/// The reasons why a warp could not issue, with CUPTI's names.
 enum class stall_reason : std::uint8_t {
   long_scoreboard,
   short_scoreboard,
@@ -35,28 +36,32 @@ struct top_stall {
   double share = 0;
 };
 
-/// Each is there when all counters it needs were read. Shares are from 0 to 1.
+/// A member is empty if any counter it needs was not read. Shares are from 0 to 1.
 struct derived_metrics {
-  std::optional<double> issue_use;  // issue slots used, of all schedulers' while SMs were active
-  /// Of the time warps wait, without those that were ready and only not chosen.
+  // used share of the issue slots of all schedulers while SMs were active
+  std::optional<double> issue_use;
+  /// Shares of the time that warps wait, without the time in which a warp was ready but not chosen.
   std::array<std::optional<double>, stall_reason_count> stall_shares;
   std::optional<double> idle_sms;  // share of the kernel in which SMs wait for the busiest one
   std::optional<double> sectors_per_load;  // 32-byte sectors that a warp's load touches
-  std::optional<double> sector_use;        // of fetched bytes: asked for; loads and stores
-  std::optional<double> conflict_share;    // of shared-memory cycles: repeated for a conflict
-  std::optional<double> shared_pipe_use;   // of cycles: shared memory was accessed
-  std::optional<double> threads_per_instruction;  // of 32
-  std::optional<double> l1_miss, l2_miss;         // of sectors
+  // share of the fetched bytes that was asked for; loads and stores
+  std::optional<double> sector_use;
+  // share of shared-memory cycles that repeat an access because of a bank conflict
+  std::optional<double> conflict_share;
+  std::optional<double> shared_pipe_use;  // share of cycles in which shared memory was accessed
+  std::optional<double> threads_per_instruction;  // active threads, of 32
+  std::optional<double> l1_miss, l2_miss;         // shares of sectors
   std::optional<double> l1_share;                 // of the sectors that L1 can serve in this time
-  std::optional<double> other_sectors;            // of those of L1: neither global loads nor stores
+  // share of L1's sectors that are neither global loads nor stores
+  std::optional<double> other_sectors;
 
   std::optional<top_stall> longest_wait() const noexcept;
 };
 
-/// `sm_count` 0: not known.
+/// `sm_count` is 0 if it is not known.
 derived_metrics derive(kernel_facts const& kernel, std::uint32_t sm_count);
 
-/// A line of run_facts::kernels. What it refers to outlives it.
+/// A line of run_facts::kernels. The objects that it refers to must outlive it.
 struct kernel_view {
   run_facts const& run;
   kernel_facts const& kernel;
@@ -67,13 +72,13 @@ struct kernel_view {
 
   double time() const noexcept { return kernel.total_ns; }
   double mean_ns() const noexcept { return time() / static_cast<double>(kernel.launches); }
-  /// Ran for most of its time with no other kernel beside it.
+  /// True if the kernel ran without other kernels for most of its time.
   bool is_alone() const noexcept { return kernel.alone_ns >= 0.5 * kernel.total_ns; }
   std::optional<double> best_share() const noexcept { return kernel.figures.of_roof; }
   double share_of(std::size_t roof) const noexcept {
     return kernel.figures.shares[roof].value_or(0);
   }
-  /// Of DRAM and L2, the higher.
+  /// The higher share of DRAM and L2.
   double memory_share() const noexcept;
   double tensor_active() const noexcept { return kernel.figures.tensor_active.value_or(0); }
   bool is_latency_bound() const noexcept;
@@ -83,39 +88,40 @@ struct kernel_view {
   std::optional<sm_limits> sm() const;
   std::optional<occupancy> theoretical_occupancy() const;
   std::optional<double> peak(std::string_view test) const;
-  /// FLOP per second of all precisions of the tensor cores; nothing: not known, or none.
+  /// Tensor-core FLOP per second, summed over all precisions. Nothing: not known, or none.
   std::optional<double> tensor_rate() const noexcept;
-  /// On which most of it is computed.
+  /// The precision of most of its tensor-core FLOP.
   std::optional<precision> tensor_precision() const noexcept;
 };
 
 using kernel_look = void (*)(kernel_view const&, std::vector<finding>&);
 
-/// Of the window of a GPU, for launches of one name: what is less is not worth a line of its own,
-/// and this is what still counts where one line tells of many kernels.
+/// Minimum shares of a GPU's window for launches of one name: for a finding of its own, and to be
+/// counted in a finding on many kernels.
 inline constexpr double least_time_of_one = 0.01, least_time_of_many = 0.001;
-/// Of the issue slots, as Nsight Compute: from here on a kernel has warps enough.
+/// Share of issue slots above which a kernel has enough warps, as in Nsight Compute.
 inline constexpr double full_issue = 0.6;
 
-/// No communication, at least three launches of this name, and this share of the window.
+/// Returns kernels that are not communication, have at least three launches of this name and this
+/// share of the window.
 std::vector<kernel_view> kernels_worth_a_look(run_facts const& facts, double least_window_share);
 
-/// A `look` of the rule table, of one that looks at each kernel by itself.
+/// The `look` function of a rule that looks at each kernel separately.
 template <kernel_look look_at>
 void at_each_kernel(run_facts const& facts, std::vector<finding>& found) {
   for (auto const& view : kernels_worth_a_look(facts, least_time_of_one)) look_at(view, found);
 }
-/// Whose findings are of one family.
+/// As at_each_kernel(), but all findings get the same family.
 template <kernel_look look_at>
 void at_many_kernels(run_facts const& facts, std::vector<finding>& found) {
   for (auto const& view : kernels_worth_a_look(facts, least_time_of_many)) look_at(view, found);
 }
 
-/// With all that does not depend on the rule.
+/// Returns a finding with all fields set that do not depend on the rule.
 finding finding_on(kernel_view const& view, std::string_view rule, kernel_claim claim,
                    std::string what);
 
-/// A gain that nobody can be sure of; half of one that is well founded.
+/// `possible`: a gain that is not certain (low is 0). `founded`: a gain of which half is certain.
 inline time_gain possible(double high_ns) noexcept {
   return {0, high_ns};
 }
@@ -123,7 +129,7 @@ inline time_gain founded(double high_ns) noexcept {
   return {high_ns / 2, high_ns};
 }
 
-// The functions of the rules on kernels; kernel_rules.cpp says what each is for.
+// Declares the functions of the rules on kernels; kernel_rules.cpp describes each rule.
 
 // roofs.cpp
 void look_at_distance_to_roof(kernel_view const& view, std::vector<finding>& found);

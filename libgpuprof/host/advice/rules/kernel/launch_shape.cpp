@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches whose grid or block leaves parts of the GPU without work.
+// Rules on launches whose grid or block leaves parts of the GPU without work.
 #include "host/advice/rules/kernel/kernel_view.hpp"
 #include "host/advice/wording.hpp"
 
@@ -9,14 +9,14 @@
 namespace gpuprof::host::advice {
 namespace {
 
-constexpr double shortest_ns = 5'000;  // below, a launch is held by what it takes to begin and end
+constexpr double shortest_ns = 5'000;  // shorter launches are dominated by their start and end
 constexpr double small_grid_window_share = 0.02;
 constexpr double noticeable_tail = 0.1;
 constexpr double blocks_differ = 1.1;  // blocks of one wave do not all take the same time
 constexpr double noticeable_imbalance = 0.05;
 constexpr std::uint32_t warp = 32;
 
-/// Of the last wave, the part of the kernel's time in which SMs have nothing to do.
+/// The share of the kernel's time that SMs are idle in the last wave.
 std::optional<double> waste_of_tail(double waves) {
   if (waves <= 1) return std::nullopt;
   auto const whole = std::ceil(waves - 1e-9);
@@ -35,7 +35,8 @@ void look_at_small_grid(kernel_view const& view, std::vector<finding>& found) {
                             " SMs: the others are idle");
   one.because = {{"blocks", view.blocks(), "", "traced"}, {"SMs", sms, "", "traced"}};
   one.gain = possible(view.time() * (1 - view.blocks() / sms));
-  one.yields_to = "serialized_streams";  // then there is work to run beside it
+  // if that rule found something, there is work to run beside it
+  one.yields_to = "serialized_streams";
   one.arithmetic = "high: time x (1 - blocks / SMs) = " + in_time(view.time()) + " x (1 - " +
                    as_figure(view.blocks()) + " / " + as_figure(sms) +
                    "); low: 0, for the work may not be divisible";
@@ -52,7 +53,7 @@ void look_at_tail(kernel_view const& view, std::vector<finding>& found) {
   if (!waste || *waste < noticeable_tail || view.mean_ns() <= shortest_ns || !view.is_alone())
     return;
   auto const idle = view.seen.idle_sms;
-  if (idle && *idle < *waste / 2) return;  // its blocks even it out
+  if (idle && *idle < *waste / 2) return;  // blocks of different length make up for it
   auto one = finding_on(view, "tail", kernel_claim::cause,
                         (idle ? "" : "possibly: ") + std::string("its blocks fill the GPU ") +
                             as_figure(*waves) + " times: the last wave leaves SMs idle");

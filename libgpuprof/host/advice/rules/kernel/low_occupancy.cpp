@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Too few warps on an SM to hide latency, and what keeps more of them off.
+// Rules on SMs with too few warps to hide latency, and on what limits their number.
 #include "host/advice/kernel_caps.hpp"
 #include "host/advice/product_name.hpp"
 #include "host/advice/rules/kernel/kernel_view.hpp"
@@ -12,20 +12,20 @@ namespace {
 
 constexpr double low_occupancy = 0.5;
 
-/// More warps help only against these.
+/// True for stall reasons that more warps can hide.
 bool is_hidden_by_warps(stall_reason reason) noexcept {
   return reason == stall_reason::long_scoreboard || reason == stall_reason::wait ||
          reason == stall_reason::short_scoreboard;
 }
 
-/// Kernels that load beside their products and attention have few warps by design, and keep the
-/// SM busy with them: only where counters say that these wait for data are more of use.
+/// Kernels that load while they compute products, and attention kernels, have few warps by design
+/// and keep the SM busy with them. More warps help them only if counters show waits for data.
 bool has_few_warps_by_design(kernel_view const& view) {
   auto const product = parse_product(view.kernel.name);
   return (product && product->on_tensor_cores) || reachable_share_of(view.kernel) < reachable_share;
 }
 
-/// `top`: what warps wait for most; nothing: not counted.
+/// `top`: the main stall reason; nothing: not counted.
 bool more_warps_may_help(kernel_view const& view, std::optional<top_stall> const& top) {
   return top ? is_hidden_by_warps(top->reason) : !has_few_warps_by_design(view);
 }
@@ -61,7 +61,8 @@ std::string to_change(occupancy_step const& step) {
   return text;
 }
 
-/// Occupancy if what limits it now did not; of the other limits the least.
+/// The occupancy if registers and shared memory no longer limited it where they do now: the lowest
+/// of the other limits.
 double share_without_limiter(occupancy const& now) noexcept {
   auto least = std::min(now.limits.by_warps, now.limits.by_blocks);
   if (!now.limited_by_registers()) least = std::min(least, now.limits.by_registers);
@@ -69,13 +70,13 @@ double share_without_limiter(occupancy const& now) noexcept {
   return now.share * least / now.blocks_per_sm;
 }
 
-/// More blocks on an SM help only where there are more.
+/// More blocks per SM help only if the grid has more blocks.
 bool has_blocks_waiting(kernel_view const& view, occupancy const& now) {
   auto const waves = waves_of(view.kernel.shape, now, view.sm_count());
   return waves && *waves > 1;
 }
 
-/// What remains of the time at a higher occupancy, if that alone holds the kernel.
+/// The share of the time that remains at a higher occupancy, if only occupancy limits the kernel.
 double remaining(double now, double then, double best_share) noexcept {
   return std::max(now / then, best_share / reachable_share);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes that kernels move without need: unused parts of sectors, spills, memory of others.
+// Rules on bytes that kernels move without need: unused parts of sectors, spills, remote memory.
 #include "host/advice/rules/kernel/kernel_view.hpp"
 #include "host/advice/wording.hpp"
 
@@ -9,12 +9,12 @@ namespace gpuprof::host::advice {
 namespace {
 
 constexpr double poor_sector_use = 0.75;
-constexpr double many_sectors = 16;        // of a load of a warp; 16-byte accesses need as many
+constexpr double many_sectors = 16;        // per load of a warp; 16-byte accesses need this many
 constexpr double busy_memory = 0.4;        // of L1, L2 or DRAM
 constexpr double noticeable_remote = 0.2;  // of the kernel's time
 constexpr double bytes_of_sector = 32;
 
-/// Of the bytes that are fetched: asked for, and how that is known.
+/// The share of fetched bytes that was asked for, and the evidence for it.
 struct used_bytes {
   double share = 1;
   evidence because;
@@ -32,7 +32,8 @@ std::optional<used_bytes> poorly_used(derived_metrics const& seen) {
                     {"sectors of a warp's load", *seen.sectors_per_load, "", "counted"}};
 }
 
-/// The level of memory that unused bytes hold up most: its use, times what of them gets there.
+/// The highest load that unused bytes put on a memory level: its use times the share of accesses
+/// that reach it.
 double held_up(kernel_view const& view) {
   auto const l1_miss = view.seen.l1_miss.value_or(1), l2_miss = view.seen.l2_miss.value_or(1);
   return std::max({view.seen.l1_share.value_or(0), l1_miss * view.share_of(l2_roof),
@@ -53,7 +54,7 @@ void look_at_remote(kernel_view const& view, remote const& of, std::vector<findi
   auto const link = view.peak(of.test), dram = view.peak("dram_read");
   if (!sectors || !link || !dram) return;
   auto const bytes = *sectors * bytes_of_sector;
-  auto const over_link = bytes / *link * 1e9;  // of a launch
+  auto const over_link = bytes / *link * 1e9;  // of one launch
   if (over_link < noticeable_remote * view.mean_ns()) return;
   auto const saved = std::min(over_link, view.mean_ns()) - bytes / *dram * 1e9;
   if (saved <= 0) return;

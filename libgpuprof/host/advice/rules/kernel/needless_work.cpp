@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic that nobody asked for: double precision where it is slow, padding.
+// Rules on needless arithmetic: double precision on GPUs that are slow at it, padding.
 #include "host/advice/rules/kernel/kernel_view.hpp"
 #include "host/advice/wording.hpp"
 
@@ -9,7 +9,7 @@ namespace gpuprof::host::advice {
 namespace {
 
 constexpr double slow_fp64 = 1. / 8;      // of the FP32 peak
-constexpr double noticeable_fp64 = 0.15;  // of FLOP, as Nsight Compute
+constexpr double noticeable_fp64 = 0.15;  // of FLOP, as in Nsight Compute
 constexpr double noticeable_padding = 1.05;
 
 double rate(kernel_view const& view, precision of) {
@@ -47,7 +47,7 @@ void look_at_padding(kernel_view const& view, std::vector<finding>& found) {
   auto const declared = view.kernel.declared_flop;
   auto const counted_rate = view.kernel.figures.total_flops;
   if (!declared || *declared <= 0 || !counted_rate) return;
-  // Of cycles and samples the error alone may be as large as the padding.
+  // FLOP derived from cycles or samples may have an error as large as the padding.
   auto const source = view.kernel.figures.source;
   if (source != flop_source::counted && source != flop_source::tensor_counted) return;
   auto const counted = *counted_rate * view.mean_ns() / 1e9;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of matrices: tensor cores that are idle, or fed with less than they could take.
+// Rules on matrix products: tensor cores that are idle or get less data than they could take.
 #include "host/advice/kernel_caps.hpp"
 #include "host/advice/product_name.hpp"
 #include "host/advice/rules/kernel/kernel_view.hpp"
@@ -10,11 +10,11 @@
 namespace gpuprof::host::advice {
 namespace {
 
-constexpr double memory_bound = 0.7;  // of the DRAM roof: other kernels for it are no faster
+constexpr double memory_bound = 0.7;  // of the DRAM roof: another kernel would not be faster
 constexpr double idle_tensor_cores = 0.01;
 constexpr double nearly_all_flop = 0.9;
 constexpr double busy_fp32 = 0.3;     // of its roof
-constexpr double tf32_over_fp32 = 8;  // at most, by the data sheets of all GPUs
+constexpr double tf32_over_fp32 = 8;  // upper bound, from the data sheets of all GPUs
 constexpr double small_batch_window_share = 0.2;
 constexpr double far_below_ridge = 0.25;
 
@@ -24,7 +24,8 @@ double share_of_total(kernel_view const& view, precision of) {
   return total && part && *total > 0 ? *part / *total : 0;
 }
 
-/// The highest rate of a product with full alignment on the same cores, in this capture.
+/// The highest rate in this capture of a fully aligned product at the same precision and on the
+/// same GPU.
 std::optional<double> rate_of_aligned_sibling(kernel_view const& view) {
   auto const of = view.tensor_precision();
   if (!of) return std::nullopt;
@@ -40,7 +41,7 @@ std::optional<double> rate_of_aligned_sibling(kernel_view const& view) {
   return best;
 }
 
-/// Saved up to the roof that libraries reach, of what is counted.
+/// Time saved if the kernel reached the share of the roof that libraries reach.
 double up_to_reachable(kernel_view const& view) {
   return view.time() * std::max(0.0, 1 - *view.best_share() / reachable_share);
 }
@@ -52,9 +53,8 @@ void set_counted_alignment_gain(kernel_view const& view, double share, finding& 
   one.because.push_back({"of the roof", share, "", "counted"});
 }
 
-/// What a kernel without the fault reaches on this GPU is known from this run. It may be more than
-/// what kernels are held to elsewhere (0.92 of the tensor roof on an H100), and bounds what is
-/// sure.
+/// Compares with the best aligned product of this run on the same GPU. Its rate may exceed the
+/// reachable share used elsewhere (0.92 of the tensor roof on an H100), and it limits the low gain.
 void compare_with_sibling(kernel_view const& view, double rate, double sibling, finding& one) {
   auto const as_fast = view.time() * (1 - rate / sibling);
   one.because.push_back({"best aligned product of this run", sibling, "FLOP/s", "counted"});
@@ -90,7 +90,7 @@ double time_of_bytes(kernel_view const& view) {
   return dram && rate ? *rate / *dram * view.time() : 0;
 }
 
-/// How long the same FLOP and bytes would take on tensor cores; nothing: not known.
+/// The time that the same FLOP and bytes would take on tensor cores. Nothing: not known.
 std::optional<tensor_time> on_tensor_cores(kernel_view const& view, std::string_view test) {
   auto const peak = view.peak(test);
   auto const& figures = view.kernel.figures;
@@ -103,7 +103,7 @@ std::optional<tensor_time> on_tensor_cores(kernel_view const& view, std::string_
                          in_time(products) + ", " + in_time(bytes) + ")"};
 }
 
-/// Where the FLOP of a product in FP32 are not known: at the same share of the roof of TF32.
+/// Used if the FLOP of an FP32 product are not known: assumes the same share of the TF32 roof.
 std::optional<tensor_time> at_same_share(kernel_view const& view) {
   auto const fp32 = view.peak("fp32"), tf32 = view.peak("tensor_tf32");
   if (!fp32 || !tf32) return std::nullopt;
@@ -140,7 +140,7 @@ bool is_fp32_product(kernel_view const& view, product_name const& product) {
          view.share_of(compute_roofs + static_cast<std::size_t>(precision::fp32)) >= busy_fp32;
 }
 
-/// Which peak a product reaches that does not use tensor cores but could.
+/// Returns the peak test that would apply to a product that could use tensor cores but does not.
 std::optional<std::string_view> unused_tensor_test(kernel_view const& view,
                                                    product_name const& product) {
   if (view.tensor_active() >= idle_tensor_cores || product.on_tensor_cores) return std::nullopt;
@@ -168,7 +168,7 @@ void look_at_alignment(kernel_view const& view, std::vector<finding>& found) {
   if (!product || !product->on_tensor_cores) return;
   auto const bytes = product->aligned_bytes();
   if (!bytes || *bytes >= full_alignment_bytes || view.share_of(dram_roof) >= memory_bound) return;
-  // The library takes another kernel then: this one's roof is no bound.
+  // With aligned rows the library picks another kernel, so the roof of this one is no bound.
   auto one = finding_on(view, "misaligned_products", kernel_claim::other_work,
                         "a matrix whose rows are only multiples of " + std::to_string(*bytes) +
                             " bytes keeps tensor-core products from 16-byte loads");

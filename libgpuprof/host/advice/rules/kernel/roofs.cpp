@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far kernels are from what the GPU can do, and whether its clocks were down.
+// Rules on the distance of kernels from the roofs of the GPU, and on reduced clocks.
 #include "host/advice/kernel_caps.hpp"
 #include "host/advice/rules/kernel/kernel_view.hpp"
 #include "host/advice/wording.hpp"
@@ -10,17 +10,17 @@
 namespace gpuprof::host::advice {
 namespace {
 
-constexpr double far_from_roof = 0.7 / 0.8;  // of what can be reached
+constexpr double far_from_roof = 0.7 / 0.8;  // of the reachable share
 constexpr double least_share_of_window = 0.02;
-constexpr double fills_gpu_ns = 5'000;  // below, what a launch takes to fill the GPU counts
+constexpr double fills_gpu_ns = 5'000;  // in shorter launches the time to fill the GPU counts
 constexpr double at_dram_roof = 0.8;
 constexpr double full_clock = 0.95;    // of the greatest
 constexpr double often_limited = 0.1;  // of the moments at which NVML was asked
-/// From here on, of tensor cores or of a roof, it is the work that draws the power.
+/// Above these shares of tensor-core use or of a roof, the work itself draws the power.
 constexpr double hungry_tensor_active = 0.4, hungry_share = 0.6;
 
 std::string advice_for(kernel_view const& view) {
-  // Samples alone tell rates, not what warps wait for.
+  // Samples give only rates, not stall reasons.
   if (!view.seen.longest_wait())
     return "Record --metrics auto --set explain: it says whether memory access, stalls, occupancy "
            "or idle SMs keep the kernel from its roof.";
@@ -28,8 +28,8 @@ std::string advice_for(kernel_view const& view) {
          "and look at the code with a profiler of instructions.";
 }
 
-/// Issue slots are a roof as well: of integer work, for which no peak is measured, the only one.
-/// Of those of the whole GPU, not only of the SMs that had work; 0: not known.
+/// Used share of the issue slots of the whole GPU, including idle SMs. It is a roof too, and the
+/// only one for integer work, for which no peak is measured. 0: not known.
 double issue_share(kernel_view const& view) noexcept {
   if (!view.seen.issue_use || !view.seen.idle_sms) return 0;
   return *view.seen.issue_use * (1 - *view.seen.idle_sms);
@@ -47,7 +47,7 @@ std::string what_holds(kernel_view const& view) {
   return "nearest is " + std::string(name_of(view.kernel.figures.bound));
 }
 
-/// Kernels of several names as one finding: the first is the one with the most time.
+/// Makes one finding on kernels of several names. The first one must have the most time.
 finding finding_on_all(std::vector<kernel_view const*> const& views, std::string_view rule) {
   auto one = finding_on(*views.front(), rule, kernel_claim::none, "");
   one.kernel_line.reset();
@@ -82,7 +82,7 @@ bool draws_power(kernel_view const& view) noexcept {
          view.best_share().value_or(0) >= hungry_share;
 }
 
-/// What the clocks of one GPU say.
+/// Summary of the clocks of one GPU.
 struct clocks_seen {
   std::vector<kernel_view const*> slow;  // bound by SMs, below the greatest clock
   double lost_ns = 0;
@@ -102,7 +102,7 @@ struct clocks_seen {
   }
 };
 
-/// What NVML said of the reason, as figures of a finding.
+/// Adds the reasons that NVML gave to the finding.
 void add_reasons(finding& one, clock_limits const& limits) {
   if (limits.moments == 0) return;
   auto const share = [&](std::size_t moments) {
