@@ -219,7 +219,8 @@ void extended() {
   expect(nvtxRangePushPayload(domain, &data, 1) == 0, "level of payload push");
   expect(nvtxRangePopPayload(domain, nullptr, 0) == 0, "level of payload pop");
   nvtxMarkPayload(domain, &data, 1);
-  nvtxDomainRangePushEx(domain, &a);
+  auto const plain = attributes_of("send");
+  nvtxDomainRangePushEx(domain, &plain);
   schema.numEntries = 3;  // without the message
   nvtxPayloadData_t nameless{nvtxPayloadSchemaRegister(domain, &schema), sizeof value, &value};
   expect(nvtxRangePopPayload(domain, &nameless, 1) == 0, "level of pop with payload");

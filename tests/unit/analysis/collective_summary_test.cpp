@@ -27,7 +27,9 @@ struct nccl_run {
     return row;
   }
   void mark(std::string_view name, std::string_view payload) {
-    times.add(of_nccl<mark_record>(name, payload));
+    auto mark = of_nccl<mark_record>(name, payload);
+    mark.thread = thread_index{1};
+    times.add(mark);
   }
   void collective(std::string_view name, std::string_view payload) {
     auto range = of_nccl<range_begin>(name, payload);
