@@ -163,6 +163,7 @@ struct captured_kernel : captured_work {
   std::uint32_t static_shared_bytes = 0;    /**< static shared memory of a block */
   std::uint32_t dynamic_shared_bytes = 0;   /**< dynamic shared memory of a block */
   std::uint32_t local_bytes_per_thread = 0; /**< spilled registers and local arrays of a thread */
+  bool shared_bytes_unknown = false;        /**< an imported file says nothing of shared memory */
 };
 
 /** One execution of a whole CUDA graph (`--cuda-graph-trace graph`). */

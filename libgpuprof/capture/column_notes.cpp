@@ -125,6 +125,7 @@ constexpr auto columns = std::to_array<column_note>({
     {"shape", "launch_type", "", "", "0 regular, 1 cooperative, 2 cooperative on several GPUs"},
     {"shape", "max_active_clusters", "", "", "how many clusters can run at once; 0: not known"},
     {"shape", "arguments", "", "", "tells launches apart that differ in the values of their arguments alone, pointers left out; the same in all runs of a program. 0: not looked at, 1: one of too many"},
+    {"shape", "shared_bytes_unknown", "", "", "true: the file that was imported does not say how much shared memory a block has, which is 0 here"},
     {"window", "index", "", "", "1, 2, 3 ... in this file"},
     {"window", "end", "ns of CLOCK_REALTIME", "", "when it ended; 0: still open when the file ended"},
     {"window", "trigger", "", "name.id", "\"start\", \"cudaProfilerStart\", \"nvtx range 'step'\" ..."},

@@ -152,6 +152,7 @@ struct table<kernel_shape> {
     column("launch_type", at<&kernel_shape::launch_type>);
     column("max_active_clusters", at<&kernel_shape::max_active_clusters>);
     column("arguments", at<&kernel_shape::arguments>);
+    column("shared_bytes_unknown", at<&kernel_shape::shared_bytes_unknown>);
   }
 };
 

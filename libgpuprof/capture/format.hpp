@@ -11,7 +11,7 @@
 namespace gpuprof::capture {
 
 inline constexpr std::uint16_t format_major = 1;  // a reader refuses a greater one
-inline constexpr std::uint16_t format_minor = 0;  // a greater one only adds columns and tables
+inline constexpr std::uint16_t format_minor = 1;  // a greater one only adds columns and tables
 
 inline constexpr std::size_t max_block_rows = 65536;          // more is damage
 inline constexpr std::size_t max_block_raw_bytes = 16 << 20;  // more is damage

@@ -35,9 +35,15 @@ struct kernel_shape {
   /// one kernel multiplies matrices of any size on as many blocks as there are SMs. The same in all
   /// runs of a program.
   std::uint32_t arguments = arguments_not_looked_at;
+  /// The source does not say how much shared memory a block has. Other sizes are 0 then, which no
+  /// kernel has of them.
+  bool shared_bytes_unknown = false;
   /// False if only the name was kept, because the program had too many different shapes: the shape
   /// stands for launches of any grid and block, and these are 0.
   constexpr bool has_geometry() const noexcept { return grid.x != 0; }
+  constexpr bool has_shared_bytes() const noexcept {
+    return has_geometry() && !shared_bytes_unknown;
+  }
   friend constexpr auto operator<=>(kernel_shape const&, kernel_shape const&) = default;
 };
 

@@ -102,6 +102,7 @@ std::optional<occupancy> occupancy_of(kernel_shape const& shape, sm_limits const
   auto const threads = volume(shape.block);
   if (threads == 0 || threads > sm.threads) return std::nullopt;
   if (shape.registers_per_thread == 0) return std::nullopt;  // not known: every kernel has some
+  if (shape.shared_bytes_unknown) return std::nullopt;
   occupancy result;
   result.warps_per_block = divide_up(static_cast<std::uint32_t>(threads), warp_size);
   auto& limits = result.limits;

@@ -48,7 +48,8 @@ struct occupancy {
   }
 };
 
-/// Nothing: the launch has no threads, or does not fit on an SM.
+/// Nothing: the launch has no threads, or does not fit on an SM, or its registers or shared memory
+/// are not known.
 std::optional<occupancy> occupancy_of(kernel_shape const&, sm_limits const&) noexcept;
 
 /// What would have to change for one more block on each SM: all of what is set, each to this value

@@ -16,9 +16,13 @@ inline duration_ns time_between(std::int64_t start, std::int64_t end) noexcept {
   return {std::max<std::int64_t>(static_cast<std::int64_t>(length), 0)};
 }
 
+/// What a field of 32 bits can hold.
+inline bool is_size(std::int64_t said) noexcept {
+  return said >= 0 && said <= INT64_C(0xffffffff);
+}
 /// A size or count. 0 means that it is not known, so it stands for what cannot be one, too.
 inline std::uint32_t size_in(std::int64_t said) noexcept {
-  return said > 0 && said <= INT64_C(0xffffffff) ? static_cast<std::uint32_t>(said) : 0;
+  return is_size(said) ? static_cast<std::uint32_t>(said) : 0;
 }
 inline std::uint64_t bytes_in(std::int64_t said) noexcept {
   return said > 0 ? static_cast<std::uint64_t>(said) : 0;

@@ -26,7 +26,8 @@ launch_geometry geometry_of(captured_kernel const& kernel) {
           kernel.registers_per_thread,
           kernel.static_shared_bytes,
           kernel.dynamic_shared_bytes,
-          kernel.local_bytes_per_thread};
+          kernel.local_bytes_per_thread,
+          kernel.shared_bytes_unknown};
 }
 
 void add_to(line_details& line, captured_kernel const& kernel, bool is_own_length) {
@@ -71,7 +72,7 @@ kernel_details::shape_key kernel_details::key_of(captured_kernel const& k) {
   return {std::to_address(k.name.begin()),
           {k.device, k.grid.x, k.grid.y, k.grid.z, k.block.x, k.block.y, k.block.z, k.cluster.x,
            k.cluster.y, k.cluster.z, k.registers_per_thread, k.static_shared_bytes,
-           k.dynamic_shared_bytes, k.local_bytes_per_thread}};
+           k.dynamic_shared_bytes, k.local_bytes_per_thread, k.shared_bytes_unknown}};
 }
 
 std::uint32_t kernel_details::number_of(std::string_view name) {

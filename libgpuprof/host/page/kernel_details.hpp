@@ -33,6 +33,7 @@ struct launch_geometry {
   std::uint32_t device = 0;
   captured_extent grid, block, cluster;
   std::uint32_t registers = 0, static_shared = 0, dynamic_shared = 0, local_bytes = 0;
+  bool shared_unknown = false;
 };
 
 struct used_geometry {
@@ -86,8 +87,8 @@ class kernel_details {
 
  private:
   struct shape_key {
-    char const* name = nullptr;  // texts of a capture_file stay where they are
-    std::array<std::uint32_t, 14> numbers{};
+    char const* name = nullptr;               // texts of a capture_file stay where they are
+    std::array<std::uint32_t, 16> numbers{};  // an even number of them
     friend bool operator==(shape_key const&, shape_key const&) = default;
   };
   struct hash_of_shape {

@@ -46,7 +46,8 @@ capture::column_set<kernel_record> kernel_columns(field_bits asked) {
   };
   of_shape(&record::name, &record::base_name, &record::mangled_name, &record::grid, &record::block,
            &record::cluster, &record::registers_per_thread, &record::static_shared_bytes,
-           &record::dynamic_shared_bytes, &record::local_bytes_per_thread);
+           &record::dynamic_shared_bytes, &record::local_bytes_per_thread,
+           &record::shared_bytes_unknown);
   return columns.made();
 }
 

@@ -24,7 +24,8 @@ bool asks_for_shapes(field_bits asked) noexcept {
   return asks_for<record>(asked, &record::name, &record::base_name, &record::mangled_name,
                           &record::grid, &record::block, &record::cluster,
                           &record::registers_per_thread, &record::static_shared_bytes,
-                          &record::dynamic_shared_bytes, &record::local_bytes_per_thread);
+                          &record::dynamic_shared_bytes, &record::local_bytes_per_thread,
+                          &record::shared_bytes_unknown);
 }
 
 }  // namespace
@@ -118,6 +119,7 @@ void record_filler::fill(kernel_record const& row, captured_kernel& to) {
   to.static_shared_bytes = shape.static_shared_bytes;
   to.dynamic_shared_bytes = shape.dynamic_shared_bytes;
   to.local_bytes_per_thread = shape.local_bytes_per_thread;
+  to.shared_bytes_unknown = shape.shared_bytes_unknown;
 }
 
 void record_filler::fill(graph_record const& row, captured_graph& to) {

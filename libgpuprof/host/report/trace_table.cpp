@@ -92,12 +92,12 @@ class line_maker {
     cells_[at_name] = std::string_view(context_.labels->text(context_.labels->label_of(id)));
     auto const* const shape = raw(id) < by_id_.size() ? by_id_[raw(id)] : nullptr;
     if (shape == nullptr) return;
-    // A source that says nothing of a size says 0.
+    // 0: the source says nothing of the size.
     if (shape->grid.x != 0) add_extent(at_grid, shape->grid);
     if (shape->block.x != 0) add_extent(at_block, shape->block);
     if (shape->registers_per_thread != 0)
       cells_[at_registers] = std::int64_t{shape->registers_per_thread};
-    if (!shape->has_geometry()) return;
+    if (!shape->has_shared_bytes()) return;
     cells_[at_static_shared] = std::int64_t{shape->static_shared_bytes};
     cells_[at_dynamic_shared] = std::int64_t{shape->dynamic_shared_bytes};
   }

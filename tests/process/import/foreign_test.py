@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files of tests/data/foreign, through every reader: the answers that they must give. README.md there says what is odd in each."""
 import collections
+import contextlib
 import json
 import os
 import pathlib
 import random
 import re
 import shutil
+import sqlite3
 import tempfile
 
 import import_cases
@@ -18,6 +20,12 @@ FOREIGN = pathlib.Path(__file__).resolve().parents[2] / "data" / "foreign"
 class Foreign(import_cases.Case):
     def taken(self, name, *options, notes=()):
         return self.imported(FOREIGN / name, *options, "--force-overwrite", notes=notes)
+
+    def returned(self, file, *options):
+        """The capture of a file that gpuprof has exported."""
+        run = self.run_import(file, "--force-overwrite", *options)
+        self.assertEqual(run.code, 0, run.err)
+        return self.folder / "out.gpuprof"
 
     def analysis(self, capture, *options):
         run = self.gpuprof("analyze", "-f", "json", "--min-gain", "0.01%", *options, capture)
@@ -104,6 +112,48 @@ class Sizes(Foreign):
             self.assertEqual(self.report("cuda_gpu_mem_size_sum", capture), [])
             report = self.analysis(capture)
             self.assertNotIn("small_copies", [one["rule"] for one in report["findings"] + report["below_threshold"]])
+    SUFFIX = {"chrome": "json", "sqlite": "sqlite"}
+
+    def shared_memory(self, capture):
+        """Of k_a, in every format: what its cells hold, and whether its launch has a theoretical occupancy."""
+        (row,) = [row for row in self.report("cuda_gpu_trace", capture) if row["Name"] == "k_a"]
+        made = {}
+        for kind in "chrome", "sqlite":
+            made[kind] = self.folder / f"back.{self.SUFFIX[kind]}"
+            self.assertEqual(self.gpuprof("export", capture, "--type", kind, "-o", made[kind], "--force-overwrite").code, 0)
+        (event,) = [e for e in json.loads(made["chrome"].read_text())["traceEvents"] if e["name"] == "k_a"]
+        with contextlib.closing(sqlite3.connect(made["sqlite"])) as database:
+            (sizes,) = database.execute("SELECT DISTINCT staticSharedMemory, dynamicSharedMemory FROM CUPTI_ACTIVITY_KIND_KERNEL").fetchall()
+        page = self.folder / "page.html"
+        self.assertEqual(self.gpuprof("report", capture, "-o", page, "--force-overwrite").code, 0)
+        return row["StcSMem (MB)"], row["DymSMem (MB)"], event["args"].get("shared memory"), *sizes
+
+    def test_shared_memory_that_is_not_said_is_not_zero(self):
+        trace = json.loads((FOREIGN / "00_base.json").read_text())
+        for said, expected in ((2048, (0, 0.002, 2048, 0, 2048)), (0, (0, 0, 0, 0, 0)), (None, (None,) * 5), (-1, (None,) * 5), (1 << 40, (None,) * 5)):
+            with self.subTest(said):
+                for event in trace["traceEvents"]:
+                    if event["cat"] == "kernel":
+                        event["args"].pop("shared memory", None)
+                        event["args"].update({} if said is None else {"shared memory": said})
+                (self.folder / "shared.json").write_text(json.dumps(trace))
+                capture = self.imported(self.folder / "shared.json", "--force-overwrite")
+                self.assertEqual(self.shared_memory(capture), expected)
+                for suffix in self.SUFFIX.values():
+                    os.replace(self.folder / f"back.{suffix}", self.folder / f"returned.{suffix}")
+                    self.assertEqual(self.shared_memory(self.returned(self.folder / f"returned.{suffix}")), expected, suffix)
+
+    def test_shared_memory_that_a_database_does_not_hold_is_not_zero(self):
+        for columns in ("staticSharedMemory", "dynamicSharedMemory"), ("staticSharedMemory",):
+            file = self.folder / "nsys.sqlite"
+            file.unlink(missing_ok=True)
+            out = nsys_files.NsysFile(file)
+            out.target()
+            out.kernel("k_a", 100, 10, 1)
+            for column in columns:
+                out.file.execute(f"ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN {column}")
+            out.close()
+            self.assertEqual(self.shared_memory(self.imported(file, "--force-overwrite")), (None,) * 5)
 
 
 class Ranges(Foreign):

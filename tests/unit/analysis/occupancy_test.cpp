@@ -127,6 +127,13 @@ std::string difference(occupancy const* found, cudaOccResult const& expected,
 
 }  // namespace
 
+TEST_CASE("a launch whose shared memory is not known has no theoretical occupancy") {
+  auto shape = launch(128, 32);
+  CHECK(occupancy_of(shape, limits_of(9, 0)));
+  shape.shared_bytes_unknown = true;
+  CHECK_FALSE(occupancy_of(shape, limits_of(9, 0)));
+}
+
 TEST_CASE("blocks on an SM and what limits them are those of the CUDA toolkit") {
   std::mt19937 random(15);
   for (auto const& [major, minor] : capabilities) {

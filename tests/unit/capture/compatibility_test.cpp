@@ -33,11 +33,18 @@ std::uint64_t expected_value(std::size_t place, std::uint64_t i, std::uint64_t b
   }
 }
 
+/// The stored capture has the columns of version 1.0.
+template <class Row>
+bool is_later_column(std::size_t place) {
+  return std::is_same_v<Row, kernel_shape> && place == 19;  // shared_bytes_unknown
+}
+
 template <class Row>
 std::vector<Row> expected_rows() {
   std::vector<Row> rows(rows_each);
   auto const& layout = layout_of<Row>();
   for (std::size_t place = 0; place < layout.columns.size(); ++place) {
+    if (is_later_column<Row>(place)) continue;
     std::uint64_t value = 1'000'000 * (place + 1) + layout.number;
     std::vector<std::uint64_t> stored(rows_each);
     for (std::uint64_t i = 0; i < rows_each; ++i) {

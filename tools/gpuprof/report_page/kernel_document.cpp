@@ -44,6 +44,7 @@ kernel_shape shape_of(page::launch_geometry const& geometry) {
   shape.static_shared_bytes = geometry.static_shared;
   shape.dynamic_shared_bytes = geometry.dynamic_shared;
   shape.local_bytes_per_thread = geometry.local_bytes;
+  shape.shared_bytes_unknown = geometry.shared_unknown;
   return shape;
 }
 
@@ -84,9 +85,11 @@ void append_geometry(std::string& out, page::used_geometry const& used,
   o.text("grid", extent_text(geometry.grid));
   o.text("block", extent_text(geometry.block));
   if (geometry.cluster.x > 0) o.text("cluster", extent_text(geometry.cluster));
-  o.whole("registers", geometry.registers);
-  o.whole("static_shared", geometry.static_shared);
-  o.whole("dynamic_shared", geometry.dynamic_shared);
+  if (geometry.registers != 0) o.whole("registers", geometry.registers);
+  if (!geometry.shared_unknown) {
+    o.whole("static_shared", geometry.static_shared);
+    o.whole("dynamic_shared", geometry.dynamic_shared);
+  }
   o.whole("local", geometry.local_bytes);
   o.whole("launches", used.launches);
   o.whole("total_ns", used.total_ns);

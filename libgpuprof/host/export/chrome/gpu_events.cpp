@@ -48,9 +48,12 @@ void append_graph(std::string& out, graph_id graph, graph_node_id node) {
 
 std::string facts_of(kernel_shape const& shape, std::uint32_t processors) {
   if (!shape.has_geometry()) return {};
-  std::string facts =
-      fmt::format(R"(,"registers per thread":{},"shared memory":{})", shape.registers_per_thread,
-                  std::uint64_t{shape.static_shared_bytes} + shape.dynamic_shared_bytes);
+  std::string facts;
+  if (shape.registers_per_thread != 0)
+    facts += fmt::format(R"(,"registers per thread":{})", shape.registers_per_thread);
+  if (shape.has_shared_bytes())
+    facts += fmt::format(R"(,"shared memory":{})",
+                         std::uint64_t{shape.static_shared_bytes} + shape.dynamic_shared_bytes);
   if (processors != 0) {
     auto const blocks =
         static_cast<double>(shape.grid.x) * shape.grid.y * shape.grid.z / processors;

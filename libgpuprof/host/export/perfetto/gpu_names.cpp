@@ -163,8 +163,10 @@ std::uint64_t gpu_names::add_kernel(kernel_record const& launched) {
   add(argument::device, raw(launched.device));
   add(argument::stream, raw(launched.stream));
   add(argument::registers_per_thread, shape.registers_per_thread);
-  add(argument::shared_mem_static, shape.static_shared_bytes);
-  add(argument::shared_mem_dynamic, shape.dynamic_shared_bytes);
+  if (!shape.shared_bytes_unknown) {
+    add(argument::shared_mem_static, shape.static_shared_bytes);
+    add(argument::shared_mem_dynamic, shape.dynamic_shared_bytes);
+  }
   add(argument::local_memory_per_thread, shape.local_bytes_per_thread);
   if (size_of(shape.cluster) != 0) add(argument::cluster_size, text_of(shape.cluster));
   if (shape.has_geometry()) {

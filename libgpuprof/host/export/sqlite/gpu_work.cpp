@@ -66,8 +66,11 @@ class kernel_rows {
       next(size.y);
       next(size.z);
     }
-    next(shape.static_shared_bytes);
-    next(shape.dynamic_shared_bytes);
+    auto const if_known = [&](std::int64_t bytes) {
+      return shape.shared_bytes_unknown ? std::nullopt : std::optional(bytes);
+    };
+    next(if_known(shape.static_shared_bytes));
+    next(if_known(shape.dynamic_shared_bytes));
     next(shape.local_bytes_per_thread);
     next(shape.local_bytes_total);
     next(unless_zero(shape.cluster.x));

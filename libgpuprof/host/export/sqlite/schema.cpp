@@ -19,7 +19,7 @@ sqlite_table const kernel{
     ", launchType INTEGER, registersPerThread INTEGER NOT NULL"
     ", gridX INTEGER NOT NULL, gridY INTEGER NOT NULL, gridZ INTEGER NOT NULL"
     ", blockX INTEGER NOT NULL, blockY INTEGER NOT NULL, blockZ INTEGER NOT NULL"
-    ", staticSharedMemory INTEGER NOT NULL, dynamicSharedMemory INTEGER NOT NULL"
+    ", staticSharedMemory INTEGER, dynamicSharedMemory INTEGER"
     ", localMemoryPerThread INTEGER NOT NULL, localMemoryTotal INTEGER NOT NULL"
     ", clusterX INTEGER, clusterY INTEGER, clusterZ INTEGER, maxActiveClusters INTEGER"
     ", gpuprofArguments INTEGER, graphId INTEGER, graphNodeId INTEGER"

@@ -218,6 +218,7 @@ void kineto_events::take_kernel(trace_event const& event) {
   shape.registers_per_thread = size_in(event.registers.value_or(0));
   // Static and dynamic together: it does not tell them apart.
   shape.dynamic_shared_bytes = size_in(event.shared_memory.value_or(0));
+  shape.shared_bytes_unknown = !event.shared_memory || !is_size(*event.shared_memory);
   kernel.shape = to_.shape(shape);
   if (!event.collective.empty())
     kernel.range = to_.collective(to_.name(event.collective), to_.name(arguments_of(event)));

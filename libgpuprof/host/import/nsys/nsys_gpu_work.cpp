@@ -34,6 +34,10 @@ std::uint32_t size_at(sqlite_rows const& row, int column) {
   return size_in(row.integer(column));
 }
 
+bool has_size(sqlite_rows const& row, int column) {
+  return !row.is_null(column) && is_size(row.integer(column));
+}
+
 /// Else one of `what` is lost: "kernels".
 bool has_times(sqlite_rows const& row, imported_process& to, char const* what) {
   auto const has_both = !row.is_null(work_start) && !row.is_null(work_end);
@@ -116,8 +120,12 @@ void read_kernels(nsys_source& source) {
                   for (auto* const side : {&extent->x, &extent->y, &extent->z})
                     *side = size_at(row, at++);
                 shape.registers_per_thread = size_at(row, at++);
-                shape.static_shared_bytes = size_at(row, at++);
-                shape.dynamic_shared_bytes = size_at(row, at++);
+                shape.shared_bytes_unknown = !has_size(row, at) || !has_size(row, at + 1);
+                if (!shape.shared_bytes_unknown) {
+                  shape.static_shared_bytes = size_at(row, at);
+                  shape.dynamic_shared_bytes = size_at(row, at + 1);
+                }
+                at += 2;
                 shape.local_bytes_per_thread = size_at(row, at++);
                 shape.local_bytes_total = bytes_in(row.integer(at++));
                 // 1 regular, 2 and 3 cooperative; gpuprof counts as CUPTI does, from 0.

@@ -48,7 +48,7 @@ const kernelDetail = (() => {
     return element('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': titles[0]}, element('table', {}, element('thead', {}, head), element('tbody', {}, ...body)));
   }
 
-  const bytes = (number) => (number === 0 ? '0' : count(number) + ' B');
+  const bytes = (number) => (number === 0 ? '0' : known(number) ? count(number) + ' B' : '');
   function geometryOf(line, row, by) {
     const all = (line.geometries || []).filter((one) => by !== 'signatures' || (one.grid === row.grid && one.block === row.block));
     if (all.length === 0) return '';
