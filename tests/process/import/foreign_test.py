@@ -438,6 +438,26 @@ class Communication(Foreign):
         (event,) = [e for e in json.loads(out.read_text())["traceEvents"] if e["name"] == "aten::mm"]
         self.assertEqual(event["args"]["payload"], '{"Input Dims":[[64, 3], [], []]}')
 
+    def test_operators_keep_the_numbers_that_join_backward_and_forward(self):
+        trace = json.loads((FOREIGN / "00_base.json").read_text())
+        operators = {"aten::mm": {"Sequence number": 7, "Fwd thread id": 0, "Input Dims": [[2, 3]]}, "MmBackward0": {"Sequence number": 7, "Fwd thread id": 1},
+                     "aten::view": {"Sequence number": -1}}
+        for i, (name, arguments) in enumerate(operators.items()):
+            trace["traceEvents"].append({"ph": "X", "cat": "cpu_op", "name": name, "pid": 100, "tid": 100, "ts": 1001 + 20 * i, "dur": 4, "args": arguments})
+        trace["traceEvents"].append({"ph": "X", "cat": "user_annotation", "name": "aten::add, seq = 12, op_id = 5", "pid": 100, "tid": 100, "ts": 1090, "dur": 4})
+        (self.folder / "operators.json").write_text(json.dumps(trace))
+        expected = {"aten::mm": (7, None), "MmBackward0": (7, 1), "aten::view": (None, None), "aten::add": (12, None)}
+        payloads = {"aten::mm": '{"Input Dims":[[2, 3]],"Sequence number":7}', "MmBackward0": '{"Sequence number":7,"Fwd thread id":1}',
+                    "aten::view": None, "aten::add": None}
+        capture = self.imported(self.folder / "operators.json", "--cpu-ops")
+        for _ in range(2):  # also of what comes back
+            out = self.folder / "out.json"
+            self.assertEqual(self.gpuprof("export", capture, "--type", "chrome", "-o", out, "--force-overwrite").code, 0)
+            found = {e["name"]: e["args"] for e in json.loads(out.read_text())["traceEvents"] if e.get("cat") == "cpu_op"}
+            self.assertEqual({name: (args.get("Sequence number"), args.get("Fwd thread id")) for name, args in found.items()}, expected)
+            self.assertEqual({name: args.get("payload") for name, args in found.items()}, payloads)
+            capture = self.returned(out, "--cpu-ops")
+
     def test_limits_of_sms_are_taken(self):
         trace = json.loads((FOREIGN / "00_base.json").read_text())
         trace["deviceProperties"] = [{"id": 0, "name": "NVIDIA A100-PG509-200", "computeMajor": 8, "computeMinor": 0, "maxThreadsPerMultiprocessor": 2048,

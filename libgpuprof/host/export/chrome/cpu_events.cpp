@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
+#include <optional>
+#include <string_view>
 
 namespace gpuprof::host::chrome {
 namespace {
@@ -28,6 +31,31 @@ void add_attributes(argument_list& args, exported_names& names, Row const& row) 
     case payload_kind::text:
       return args.add_text("payload", names.text(static_cast<name_id>(bits)));
   }
+}
+
+/// The digits behind `key`.
+std::optional<std::uint64_t> number_behind(std::string_view key, std::string_view text) {
+  auto const at = text.find(key);
+  if (at == std::string_view::npos) return std::nullopt;
+  auto const digits = text.substr(at + key.size());
+  std::uint64_t number = 0;
+  auto const [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc()) return std::nullopt;
+  return number;
+}
+
+/// By which the operators of a backward pass are joined with those of the forward pass: of an
+/// imported operator, or in the name of a range of PyTorch's emit_nvtx.
+void add_sequence(argument_list& args, exported_names& names, range_begin const& range,
+                  bool was_operator) {
+  std::string_view const said = was_operator && range.payload == payload_kind::text
+                                    ? names.text(static_cast<name_id>(range.payload_bits))
+                                    : std::string_view();
+  auto const sequence = was_operator ? number_behind("\"Sequence number\":", said)
+                                     : number_behind(", seq = ", names.text(range.name));
+  if (sequence) args.add_whole("Sequence number", *sequence);
+  if (auto const thread = number_behind("\"Fwd thread id\":", said))
+    args.add_whole("Fwd thread id", *thread);
 }
 
 class thread_writer {
@@ -115,6 +143,7 @@ class thread_writer {
       args.add_whole("thread", thread);
     if (row.style == range_style::start_end) args.add_text("style", "start/end");
     add_attributes(args, job_.names, row);
+    add_sequence(args, job_.names, row, was_operator);
     if (row.declared_flops != 0) args.add_number("declared FLOP", row.declared_flops);
     if (row.declared_bytes != 0) args.add_number("declared bytes", row.declared_bytes);
     if (still_open) args.add_text("end", "still open when the capture ended");

@@ -84,13 +84,23 @@ std::string arguments_of(trace_event const& event) {
   return text + "}";
 }
 
+/// What an operator says of itself, as JSON with the names of torch.profiler; empty: nothing.
+std::string facts_of_operator(trace_event const& event) {
+  std::string text;
+  auto const add = [&](std::string_view key, std::string const& value) {
+    text.append(text.empty() ? "{\"" : ",\"").append(key).append("\":").append(value);
+  };
+  if (!event.input_shapes.empty()) add("Input Dims", event.input_shapes);
+  if (event.sequence && *event.sequence >= 0)
+    add("Sequence number", std::to_string(*event.sequence));
+  if (event.forward_thread && *event.forward_thread > 0)
+    add("Fwd thread id", std::to_string(*event.forward_thread));
+  return text.empty() ? text : text + "}";
+}
+
 /// gpuprof export writes negative numbers as texts, like all that a double cannot hold.
 template <class Range>
 void take_payload(trace_event const& event, imported_process& to, Range& range) {
-  if (!event.input_shapes.empty()) {
-    range.payload = payload_kind::text;
-    range.payload_bits = raw(to.name("{\"Input Dims\":" + event.input_shapes + "}"));
-  }
   auto const& said = event.payload;
   if (said.empty()) return;
   auto const* const end = said.data() + said.size();
@@ -309,6 +319,10 @@ void kineto_events::add_range(trace_event const& event, name_id name, name_id do
   range.begin.domain = domain;
   range.begin.style = event.is_start_end ? range_style::start_end : range_style::push_pop;
   range.begin.category = static_cast<std::uint32_t>(event.kind.value_or(0));
+  if (auto const facts = is_of_gpuprof_ ? "" : facts_of_operator(event); !facts.empty()) {
+    range.begin.payload = payload_kind::text;
+    range.begin.payload_bits = raw(to_.name(facts));
+  }
   take_payload(event, to_, range.begin);
   range.begin.declared_flops = event.flops;
   range.begin.declared_bytes = event.declared_bytes;

@@ -52,6 +52,8 @@ constexpr integer_argument integers[] = {
     {"In msg nelems", &trace_event::elements_in},
     {"Out msg nelems", &trace_event::elements_out},
     {"Group size", &trace_event::group_size},
+    {"Sequence number", &trace_event::sequence},
+    {"Fwd thread id", &trace_event::forward_thread},
     {"Device Id", &trace_event::device},
     {"Bytes", &trace_event::bytes},
 };
@@ -193,9 +195,11 @@ void trace_event::clear() {
   for (auto* const text : {&phase, &category, &name, &thread_text, &wait_kind, &object_name,
                            &collective, &element_type, &group_name, &group_ranks, &input_shapes})
     text->clear();
-  for (auto* const number : {&process, &thread, &start, &duration, &correlation, &device, &context,
-                             &stream, &bytes, &registers, &shared_memory, &graph, &node, &event,
-                             &result, &elements_in, &elements_out, &group_size})
+  for (auto* const number :
+       {&process,       &thread,       &start,      &duration, &correlation,
+        &device,        &context,      &stream,     &bytes,    &registers,
+        &shared_memory, &graph,        &node,       &event,    &result,
+        &elements_in,   &elements_out, &group_size, &sequence, &forward_thread})
     number->reset();
   grid = block = {};
   flops = 0;

@@ -31,6 +31,8 @@ struct trace_event {
   std::string collective, element_type, group_name, group_ranks;
   std::optional<std::int64_t> elements_in, elements_out, group_size;
   std::string input_shapes;  // of operators, as JSON
+  /// Operators that autograd knows: the one of the backward pass has the number of its forward one.
+  std::optional<std::int64_t> sequence, forward_thread;
 
   // gpuprof export adds these, so that an import finds them again.
   bool is_made = false;  // of a launch whose call was not recorded, or of counters
