@@ -458,6 +458,16 @@ class Communication(Foreign):
             self.assertEqual({name: args.get("payload") for name, args in found.items()}, payloads)
             capture = self.returned(out, "--cpu-ops")
 
+    def test_counters_that_say_nothing_of_time_are_told_in_one_line(self):
+        trace = json.loads((FOREIGN / "00_base.json").read_text())
+        trace["traceEvents"] = [event for event in trace["traceEvents"] if event["cat"] != "kernel"]
+        for i in range(2):
+            trace["traceEvents"].append({"ph": "X", "cat": "cuda_profiler_range", "name": "k_a", "pid": 0, "tid": 0, "ts": 1000 + i * 100, "dur": 100,
+                                         "args": {"smsp__inst_executed.sum": 5 + i}})
+        (self.folder / "counters.json").write_text(json.dumps(trace))
+        capture = self.imported(self.folder / "counters.json", notes=["has hardware counters of 2 kernels (cuda_profiler_range), which are not taken", "2 launches"])
+        self.assertEqual(self.facts(capture)["import.left_out"], "2 cuda_profiler_range")
+
     def test_limits_of_sms_are_taken(self):
         trace = json.loads((FOREIGN / "00_base.json").read_text())
         trace["deviceProperties"] = [{"id": 0, "name": "NVIDIA A100-PG509-200", "computeMajor": 8, "computeMinor": 0, "maxThreadsPerMultiprocessor": 2048,

@@ -335,13 +335,18 @@ void kineto_reading::note_left_out() {
   for (auto const& [category, count] : events_.left_out()) {
     auto const text = readable_count(count) + " " + category;
     all += (all.empty() ? "" : ", ") + text;
-    if (category == "cpu_op" || category == "Operator")
+    // Kineto makes their times up, and records no work of GPUs while it counts.
+    if (category == "cuda_profiler_range" && !is_of_gpuprof_)
+      note("has hardware counters of " + counted(count, "kernels") +
+           " (cuda_profiler_range), which are not taken: it does not say when these kernels ran");
+    else if (category == "cpu_op" || category == "Operator")
       operators += count;
     else
       others += (others.empty() ? "what a capture has no place for: " : ", ") + text;
   }
   if (all.empty()) return;
   to_.fact("import.left_out", all);
+  if (operators == 0 && others.empty()) return;
   if (operators > 0)
     others += (others.empty() ? "" : "; and ") + counted(operators, "operators") +
               ", which --cpu-ops takes as ranges";
