@@ -106,10 +106,22 @@ int push_payload(nvtxDomainHandle_t domain, nvtxPayloadData_t const* payloads,
   if (log == nullptr) return NVTX_NO_PUSH_POP_TRACKING;
   return push_range(*log, text_of(*log, domain, payloads, count));
 }
-// Payloads at the end of a range have no place in the trace; the range itself ends all the same.
-int pop_payload(nvtxDomainHandle_t domain, nvtxPayloadData_t const*, std::size_t) noexcept {
+/// A payload at the end of a range becomes a mark of its name, because the row of the range has
+/// been written at its beginning. NCCL says the size of a new communicator there.
+void mark_end(thread_log& log, nvtxDomainHandle_t domain, nvtxPayloadData_t const* payloads,
+              std::size_t count) noexcept {
+  auto const* const range = log.ranges.innermost_of(domain_of_handle(domain));
+  if (range == nullptr) return;
+  auto text = text_of(log, domain, payloads, count);
+  if (text.payload == payload_kind::none) return;
+  if (raw(text.name) == 0) text.name = range->name;
+  mark(log, text);
+}
+int pop_payload(nvtxDomainHandle_t domain, nvtxPayloadData_t const* payloads,
+                std::size_t count) noexcept {
   auto* const log = this_thread_log();
   if (log == nullptr) return NVTX_NO_PUSH_POP_TRACKING;
+  if (count > 0) mark_end(*log, domain, payloads, count);
   return pop_range(*log, domain_of_handle(domain));
 }
 nvtxRangeId_t start_payload(nvtxDomainHandle_t domain, nvtxPayloadData_t const* payloads,

@@ -89,6 +89,13 @@ class range_stack {
     return std::construct_at(&at(size_++));
   }
 
+  /// The one that pop() would take.
+  open_range const* innermost_of(name_id domain) const noexcept {
+    if (too_deep_ > 0) return nullptr;
+    for (auto i = size_; i > 0; --i)
+      if (at(i - 1).domain == domain) return &at(i - 1);
+    return nullptr;
+  }
   /// The innermost open range of this domain. Nothing when there is none (one pop too many), or
   /// when the pop belongs to a push that was too deep.
   std::optional<open_range> pop(name_id domain) noexcept {

@@ -26,6 +26,8 @@ std::uint64_t number_of(std::string_view json, std::string_view key) {
   return number;
 }
 
+constexpr std::string_view communicator = "NCCL communicator ID";
+
 /// "allreduce" of "ncclAllReduce", "reducescatterbase" of "_reduce_scatter_base".
 std::string bare_name(std::string_view name) {
   std::string letters;
@@ -67,7 +69,7 @@ collective_arguments collective_arguments_in(std::string_view name, std::string_
   found.group = value_of(payload, "Process Group Name");
   if (auto const ranks = value_of(payload, "Process Group Ranks"); !ranks.empty())
     found.group += (found.group.empty() ? "" : " ") + std::string(ranks);
-  if (found.group.empty()) found.group = value_of(payload, "NCCL communicator ID");
+  if (found.group.empty()) found.group = value_of(payload, communicator);
   found.group_size = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(number_of(payload, "Group size"), UINT32_MAX));
   auto const bare = bare_name(name);
@@ -91,13 +93,24 @@ std::size_t collective_times::place_of(name_id name, name_id payload) {
   return known->second = at->second;
 }
 
+/// NCCL says it where a communicator is made or destroyed, and not with each collective.
+void collective_times::learn_size_of_group(name_id payload) {
+  auto const said = text_(payload);
+  auto const id = value_of(said, communicator);
+  auto const size = std::max(number_of(said, "No. of ranks"), number_of(said, "No. of devices"));
+  if (!id.empty() && id != "0" && size > 0 && size <= UINT32_MAX)
+    group_sizes_[std::string(id)] = static_cast<std::uint32_t>(size);
+}
+
 void collective_times::add(mark_record const& mark) {
   if (mark.payload != payload_kind::text || text_(mark.domain) != nccl_domain) return;
+  learn_size_of_group(static_cast<name_id>(mark.payload_bits));
   marked_[{mark.thread, mark.time}] = place_of(mark.name, static_cast<name_id>(mark.payload_bits));
 }
 
 void collective_times::add(range_begin const& range) {
   if (range.payload != payload_kind::text || text_(range.domain) != nccl_domain) return;
+  learn_size_of_group(static_cast<name_id>(range.payload_bits));
   ranges_[range.range] = place_of(range.name, static_cast<name_id>(range.payload_bits));
 }
 
@@ -115,9 +128,13 @@ std::vector<collective_rate_row> collective_times::rows() {
   for (auto& [arguments, times] : all_) {
     if (times.count() == 0) continue;
     collective_rate_row row{arguments, times.summarize(), {}, {}};
+    auto& group_size = row.arguments.group_size;
+    if (auto const known = group_sizes_.find(arguments.group);
+        group_size == 0 && known != group_sizes_.end())
+      group_size = known->second;
     if (arguments.bytes != 0 && row.time.median > 0) {
       row.message_rate = static_cast<double>(arguments.bytes) * 1e9 / row.time.median;
-      if (auto const share = bus_share(bare_name(arguments.name), arguments.group_size))
+      if (auto const share = bus_share(bare_name(arguments.name), group_size))
         row.bus_rate = *row.message_rate * *share;
     }
     rows.push_back(std::move(row));

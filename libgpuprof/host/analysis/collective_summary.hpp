@@ -49,6 +49,7 @@ class collective_times {
 
  private:
   std::size_t place_of(name_id name, name_id payload);
+  void learn_size_of_group(name_id payload);
 
   text_of_name text_;
   std::vector<std::pair<collective_arguments, samples>> all_;
@@ -56,6 +57,7 @@ class collective_times {
   std::map<std::pair<name_id, name_id>, std::size_t> by_payload_;
   std::map<std::pair<thread_index, timestamp_ns>, std::size_t> marked_;
   std::map<range_id, std::size_t> ranges_;
+  std::map<std::string, std::uint32_t, std::less<>> group_sizes_;  // by NCCL's communicator ID
 };
 
 }  // namespace gpuprof::host

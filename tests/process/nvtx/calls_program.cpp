@@ -219,6 +219,12 @@ void extended() {
   expect(nvtxRangePushPayload(domain, &data, 1) == 0, "level of payload push");
   expect(nvtxRangePopPayload(domain, nullptr, 0) == 0, "level of payload pop");
   nvtxMarkPayload(domain, &data, 1);
+  auto const plain = attributes_of("send");
+  nvtxDomainRangePushEx(domain, &plain);
+  schema.numEntries = 3;  // without the message
+  nvtxPayloadData_t nameless{nvtxPayloadSchemaRegister(domain, &schema), sizeof value, &value};
+  expect(nvtxRangePopPayload(domain, &nameless, 1) == 0, "level of pop with payload");
+  expect(nvtxRangePopPayload(domain, &nameless, 1) < 0, "a pop too many with payload");
   nvtxRangeEndPayload(domain, nvtxRangeStartPayload(domain, &data, 1), nullptr, 0);
   value.peer = reinterpret_cast<char const*>(0x10);  // nothing is mapped there
   nvtxMarkPayload(domain, &data, 1);

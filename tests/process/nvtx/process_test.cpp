@@ -110,10 +110,11 @@ TEST_CASE("extended payloads become JSON, and name events that have no name") {
   check_lines("extended",
               {"push send domain=ext" + json + " level=0", "end send",
                "push node \"7\" domain=ext" + json + " level=0", "end node \"7\"",
-               "mark node \"7\" domain=ext" + json,
+               "mark node \"7\" domain=ext" + json, "push send domain=ext level=0",
+               R"(mark send domain=ext json={"bytes":1024,"mode":"max","rank":-1})", "end send",
                "start node \"7\" domain=ext" + json + " level=0", "end node \"7\"",
                R"(mark  domain=ext json={"bytes":1024,"mode":"max","rank":-1,"peer":null})",
-               "injections 1 unmatched 0 dropped 0"});
+               "injections 1 unmatched 1 dropped 0"});
 }
 
 TEST_CASE("a forked child is not traced, its parent is") {
