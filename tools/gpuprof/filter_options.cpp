@@ -28,6 +28,7 @@ outcome narrow_to_kernels(selection& wanted, std::vector<std::string> const& nam
     auto const [answer, is_new] = answers.try_emplace(shape.name);
     if (is_new) answer->second = patterns->match(trace.text()(shape.name));
     auto const id = std::size_t{raw(shape.id)};
+    if (id > largest_shape) continue;  // only a damaged file has such
     if (id >= chosen.size()) chosen.resize(id + 1);
     chosen[id] = answer->second;
   }

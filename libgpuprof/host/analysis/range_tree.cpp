@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/analysis/range_tree.hpp"
 
+#include "model/gpu_work.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -92,10 +94,10 @@ void range_tree::leave_ended_parents() {
 }
 
 thread_index range_tree::thread_with_ranges(thread_index main_thread) const {
-  std::map<thread_index, std::int64_t> ns;
+  std::map<thread_index, double> ns;  // lengths of a damaged file may add up to more than 64 bits
   for (auto const& range : ranges_)
     if (range.style == range_style::push_pop && range.parent == no_range)
-      ns[range.thread] += range.duration().value;
+      ns[range.thread] += nanoseconds(range.duration());
   if (ns.contains(main_thread) || ns.empty()) return main_thread;
   return std::ranges::max_element(ns, {}, [](auto const& of) { return of.second; })->first;
 }

@@ -11,6 +11,7 @@ import shutil
 import sqlite3
 import tempfile
 
+import capture_blocks
 import import_cases
 import nsys_files
 
@@ -112,6 +113,7 @@ class Sizes(Foreign):
             self.assertEqual(self.report("cuda_gpu_mem_size_sum", capture), [])
             report = self.analysis(capture)
             self.assertNotIn("small_copies", [one["rule"] for one in report["findings"] + report["below_threshold"]])
+
     SUFFIX = {"chrome": "json", "sqlite": "sqlite"}
 
     def shared_memory(self, capture):
@@ -502,30 +504,69 @@ class Communication(Foreign):
 class Damaged(Foreign):
     """GPUPROF_DAMAGED_FILES=10000 tries more."""
     HOSTILE = ["0", "-1", "1", "255", "256", "4294967295", "4294967296", "-2147483648", "134217728", "9223372036854775807", "-9223372036854775808",
-               "18446744073709551615", "9000000000000000", "-9000000000000000", "1e18", "1e400", "NaN", "null", '"x"', "[]", "{}", "0.0001"]
+               "18446744073709551615", "9000000000000000", "-9000000000000000", "1e18", "1e308", "1e400", "NaN", "null", '"x"', "[]", "{}", "0.0001"]
 
     def test_no_number_or_byte_of_a_file_makes_a_command_crash(self):
         random.seed(33)
-        files = sorted(file for file in FOREIGN.iterdir() if file.suffix in (".json", ".sqlite"))
+        files = sorted(file for file in FOREIGN.iterdir() if file.suffix in (".json", ".sqlite")) + sorted(FOREIGN.parent.glob("h[12]00/*.gpuprof"))
         for i in range(int(os.environ.get("GPUPROF_DAMAGED_FILES", 60))):
             file = files[i % len(files)]
             damaged = self.folder / f"damaged{file.suffix}"
-            damaged.write_bytes(self.with_numbers(file.read_bytes()) if file.suffix == ".json" and i % 3 else self.with_bytes(file.read_bytes()))
-            if self.survives("import", damaged, "-o", self.folder / "out", "--force-overwrite", "--cpu-ops") != 0:
-                continue
-            capture = self.folder / "out.gpuprof"
+            of_text = (self.with_numbers, self.without_members, self.with_lines, self.with_bytes)
+            damage = random.choice(of_text if file.suffix == ".json" else (self.with_bytes, self.with_words))
+            damaged.write_bytes(damage(file.read_bytes()))
+            capture = damaged
+            if file.suffix != ".gpuprof":
+                capture = self.folder / "out.gpuprof"
+                if self.survives("import", damaged, "-o", capture, "--force-overwrite", "--cpu-ops") != 0:
+                    continue
             self.survives("analyze", capture)
             self.survives("compare", capture, capture)
             if i % 4 == 0:
                 self.survives("report", capture, "-o", self.folder / "page.html", "--force-overwrite")
-            capture.write_bytes(self.with_bytes(capture.read_bytes()))
-            self.survives("analyze", capture)
+            if capture != damaged:
+                capture.write_bytes(self.with_bytes(capture.read_bytes()))
+                self.survives("analyze", capture)
+
+    def test_no_value_of_a_column_makes_a_command_crash(self):
+        """Check sums are right here, so the commands get to see the value."""
+        content = (FOREIGN.parent / "h100/ddp.rank0.gpuprof").read_bytes()
+        capture = self.folder / "out.gpuprof"
+        for i, (table, place) in enumerate(capture_blocks.columns(content)):
+            with self.subTest(table=table, place=place):
+                capture.write_bytes(capture_blocks.with_value(content, table, place, (1 << 64) - 1))
+                self.survives("analyze", capture)
+                if i % 4 == 0:
+                    self.survives("report", capture, "-o", self.folder / "page.html", "--force-overwrite")
 
     def with_numbers(self, content):
         parts = re.split(rb"(?<=[ \[:])(-?[0-9.]+)", content)
         for _ in range(random.randint(1, 4)):
             parts[random.randrange(len(parts) // 2) * 2 + 1] = random.choice(self.HOSTILE).encode()
         return b"".join(parts)
+
+    def without_members(self, content):
+        members = [found.span() for found in re.finditer(rb'"[\w ]+": ("[^"]*"|[-\d.]+|\[[^\[\]]*\])(, )?', content)]
+        for begin, end in sorted(random.sample(members, min(len(members), random.randint(1, 8))), reverse=True):
+            content = content[:begin] + content[end:]
+        return content
+
+    def with_lines(self, content):
+        """Events twice, or in another order."""
+        events = re.split(rb"(?<=\}, )", content)
+        for _ in range(random.randint(1, 4)):
+            events.insert(random.randrange(len(events)), random.choice(events))
+        return b"".join(events)
+
+    def with_words(self, content):
+        """Numbers of 4 and 8 bytes."""
+        damaged = bytearray(content)
+        for _ in range(random.randint(1, 4)):
+            size = random.choice((4, 8))
+            value = random.choice((0, 1, 1 << 31, 1 << 32, 1 << 63, (1 << 64) - 1)) % (1 << 8 * size)
+            at = random.randrange(len(damaged) - size)
+            damaged[at:at + size] = value.to_bytes(size, random.choice(("little", "big")))
+        return bytes(damaged)
 
     def with_bytes(self, content):
         damaged = bytearray(content)

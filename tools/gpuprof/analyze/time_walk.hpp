@@ -91,10 +91,12 @@ class time_walk {
     }
   }
   meaning const& meaning_of(name_id name) {
-    if (raw(name) >= meanings_.size()) meanings_.resize(raw(name) + 1);
-    auto& known = meanings_[raw(name)];
+    constexpr std::uint32_t largest_name = 1u << 24;  // only a damaged file has others
+    auto const at = raw(name) <= largest_name ? raw(name) : 0;
+    if (at >= meanings_.size()) meanings_.resize(at + 1);
+    auto& known = meanings_[at];
     if (!known.is_known) {
-      auto const text = trace_.text()(name);
+      auto const text = trace_.text()(name_id{at});
       known = {kind_of_call(text), copies_memory(text), true};
     }
     return known;
