@@ -27,7 +27,7 @@ namespace {
 // A repair takes three replays, and the table of sensitivities a hundred and more.
 constexpr std::uint64_t max_items = 400'000, max_items_of_table = 60'000;
 constexpr std::size_t default_limit = 20;
-constexpr double min_share_checked = 0.5;     // of points, for a check that means something
+constexpr double min_share_checked = 0.5;     // minimum share of points for a meaningful check
 constexpr double max_error_of_replay = 0.01;  // without an edit, of a step
 
 struct whatif_options {
@@ -45,7 +45,8 @@ int fail(int code, std::string const& message) {
   return code;
 }
 
-/// Says where the replay without an edit is not what was recorded: then it is no answer.
+/// Returns a message if the replay without an edit differs from the recording; there is no answer
+/// then.
 std::string not_replayed(report::whatif_report const& of) {
   if (of.recorded_ns <= 0) return "the steps have no length";
   auto const off = of.replayed_ns / of.recorded_ns - 1;
@@ -58,7 +59,7 @@ std::string not_replayed(report::whatif_report const& of) {
   return text;
 }
 
-/// By the name of the kernel, where counters and peaks tell it.
+/// Returns shares by kernel name, for kernels with counters and peaks.
 std::map<std::string, double> reached_roofs_of(trace_contents& trace) {
   std::map<std::string, double> reached;
   for (auto const& line : roofline_of(trace))

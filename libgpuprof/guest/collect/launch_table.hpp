@@ -30,7 +30,7 @@ struct launch {
 
   bool is_graph() const noexcept { return flags == launch_of_graph; }
   bool is_copy() const noexcept { return flags == launch_is_copy; }
-  /// Of kernel_names, when a graph was launched; else 0.
+  /// The generation of kernel_names when a graph was launched; 0 for kernels.
   std::uint16_t generation() const noexcept {
     return static_cast<std::uint16_t>(is_graph() ? arguments : 0);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a driver call says of itself in its parameters: of a launch, what is launched; of other
-// calls, on which stream they put their work.
+// Reads the parameters of driver calls: what a launch launches, and on which stream other calls put
+// their work.
 #pragma once
 
 #include <cuda.h>

@@ -23,7 +23,7 @@
 
 namespace gpuprof::guest {
 
-/// What the captures saw and missed, summed over all windows so far.
+/// Counts what the captures recorded and missed, summed over all windows so far.
 struct trace_counts {
   std::uint64_t launches = 0;          // kernel launches seen in windows, which must have a record
   std::uint64_t launches_matched = 0;  // of these, launches with a kernel record

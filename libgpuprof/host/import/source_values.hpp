@@ -16,7 +16,7 @@ inline duration_ns time_between(std::int64_t start, std::int64_t end) noexcept {
   return {std::max<std::int64_t>(static_cast<std::int64_t>(length), 0)};
 }
 
-/// What a field of 32 bits can hold.
+/// True if the value fits into 32 bits.
 inline bool is_size(std::int64_t said) noexcept {
   return said >= 0 && said <= INT64_C(0xffffffff);
 }

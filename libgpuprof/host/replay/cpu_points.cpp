@@ -8,8 +8,8 @@
 namespace gpuprof::host::replay {
 namespace {
 
-/// A thread that works while the first one is inside a call, or has points between its own, more
-/// often than this works beside it.
+/// A thread counts as working beside the first one if more than this share of its points lies
+/// inside calls of the first or between its points.
 constexpr double max_beside_share = 0.2;
 
 using points_of_thread = std::map<std::uint32_t, std::vector<cpu_point>>;
@@ -90,7 +90,7 @@ bool comes_before(cpu_point const& a, cpu_point const& b) noexcept {
   return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : rank_of(a) < rank_of(b);
 }
 
-/// Does this thread work at the same time as the first one?
+/// True if this thread works at the same time as the first one.
 bool works_beside(std::vector<cpu_point> const& first, std::vector<cpu_point> const& other) {
   std::size_t at = 0, beside = 0;
   for (std::size_t i = 0; i < other.size(); ++i) {

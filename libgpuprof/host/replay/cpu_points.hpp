@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts what the threads of a program did into lanes: points in order of time, with CPU work between
-// them.
+// Arranges the activity of threads in lanes: points in order of time, with CPU work between them.
 #pragma once
 
 #include "host/replay/recorded_steps.hpp"

@@ -7,7 +7,7 @@
 namespace gpuprof::host::replay {
 namespace {
 
-/// Goes back from the end, along what made each moment no earlier.
+/// Walks back from the end, each time to the element that determined the moment.
 class walk_back {
  public:
   walk_back(step_edit const& edit, replayed_steps const& replayed)
@@ -50,7 +50,7 @@ class walk_back {
     index_ = moment.from;
   }
 
-  /// What an edit has left of the delay that nothing explains.
+  /// Returns the part of the unexplained delay that the edit has left.
   std::int64_t unexplained_ns(constraint by) const {
     auto const& edge = graph_.edges()[index_];
     if (by == constraint::launch)

@@ -31,7 +31,7 @@ struct repair {
 
 void apply(std::span<repair const> repairs, step_edit& to);
 
-/// Nanoseconds of a step.
+/// All in nanoseconds of a step.
 struct forecast {
   double now_ns = 0, low_ns = 0, high_ns = 0;
   critical_path now, then;  // `then`: if the CPU work before what goes, goes too

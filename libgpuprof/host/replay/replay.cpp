@@ -42,7 +42,7 @@ class one_replay {
     std::uint32_t step = nothing;  // the step that it has begun
   };
 
-  /// What was launched before the first step and still runs, or has not begun.
+  /// Takes over items that were launched before the first step and have not ended.
   void carry_over() {
     for (std::uint32_t i = 0; i < made_.items.size(); ++i) {
       auto const& item = graph_.items()[i];

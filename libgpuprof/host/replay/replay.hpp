@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goes through recorded steps with an edit, and says when everything would happen.
+// Replays recorded steps with an edit, and computes when everything would happen.
 #pragma once
 
 #include "host/replay/step_edit.hpp"
@@ -9,7 +9,7 @@
 
 namespace gpuprof::host::replay {
 
-/// What made an item begin, or a point happen, no earlier.
+/// The reason why an item could not begin, or a point could not happen, earlier.
 enum class constraint : std::uint8_t {
   begin,   // nothing: the first of all
   lane,    // the point before it in its lane
@@ -40,7 +40,7 @@ struct replayed_steps {
 
 replayed_steps replay(step_edit const& edit);
 
-/// Nanoseconds of a step.
+/// Returns nanoseconds of a step.
 double step_ns(step_edit const& edit);
 
 }  // namespace gpuprof::host::replay

@@ -47,7 +47,7 @@ struct sum {
   double count = 0, ns = 0;
 };
 
-/// By name, of the steps together.
+/// Sums over all steps, by name.
 struct sums {
   std::vector<sum> works, calls, ranges;
 };

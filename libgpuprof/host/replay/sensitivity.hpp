@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// By how much a step gets shorter if a kind of work, a kernel, a call or a range takes less time.
+// Computes how much shorter a step gets if a kind of work, a kernel, a call or a range takes less
+// time.
 #pragma once
 
 #include "host/replay/step_edit.hpp"
@@ -29,7 +30,7 @@ struct sensitivities {
   double sum_of_kinds() const noexcept;
 };
 
-/// Looks at the subjects with the greatest times: at most `count` of each kind, and returns the
+/// Replays the subjects with the longest times, at most `count` of each kind, and returns the
 /// `count` to which the step is most sensitive.
 sensitivities sensitivities_of(step_graph const& graph, std::size_t count);
 

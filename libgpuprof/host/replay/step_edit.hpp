@@ -10,35 +10,36 @@
 
 namespace gpuprof::host::replay {
 
-/// By index into work_names, call_names or range_names: which are meant.
+/// Marks the selected names, by index into work_names, call_names or range_names.
 using name_set = std::vector<bool>;
 
 inline bool has(name_set const& names, std::uint32_t name) noexcept {
   return name < names.size() && names[name];
 }
 
-/// When a launch or call goes, nobody knows if the CPU work that led to it goes too. A replay with
-/// each of the two gives an interval.
+/// If a launch or call is removed, it is not known if the CPU work before it goes too. Two replays,
+/// one with each assumption, give an interval.
 enum class cpu_work_before { goes, stays };
 
-/// Made without a change. Edits may follow each other; the later one sees what the earlier left.
+/// Begins without a change. Edits are applied one after another; each sees the result of the
+/// earlier ones.
 class step_edit {
  public:
   /// The graph outlives it.
   explicit step_edit(step_graph const& graph, cpu_work_before before = cpu_work_before::goes);
 
-  /// Work and its launches go. The first `kept` launches of each step stay.
+  /// Removes work and its launches, except the first `kept` launches of each step.
   void drop(name_set const& works, std::size_t kept = 0);
-  /// One launch of each step remains, which takes the time of all.
+  /// Keeps one launch in each step, which takes the time of all.
   void merge(name_set const& works);
   void drop_calls(name_set const& calls);
   void scale(name_set const& works, double factor);
   void scale_calls(name_set const& calls, double factor);
   void scale_calls(double factor);
-  /// CPU work in these ranges, and in ranges inside them.
+  /// Scales CPU work in these ranges and in ranges inside them.
   void scale_cpu(name_set const& ranges, double factor);
   void scale_cpu(double factor);
-  /// CPU work of this length or longer, between two launches or calls, goes.
+  /// Removes CPU work of this length or longer between two launches or calls.
   void drop_cpu_longer_than(std::int64_t limit_ns);
   /// Each launch takes this time instead of the one that was measured.
   void set_launch_cost(double ns);
@@ -46,16 +47,16 @@ class step_edit {
   /// check of the graph, which must hold with CPU times that it was not made from. Returns the
   /// share of points that lie in such pairs.
   double repeat_cpu_of_steps();
-  /// What these ranges launch is one graph for each of them.
+  /// Each of these ranges launches its work as one graph.
   void as_graph(name_set const& ranges);
   /// Copies from and to pageable memory hold no thread and run at these rates; 0: as they did.
   void pin(double to_device_bytes_per_ns, double to_host_bytes_per_ns);
-  /// Work runs in a stream of its own, beside the rest.
+  /// Moves work to a stream of its own, beside the rest.
   void overlap(name_set const& works);
 
   step_graph const& graph() const noexcept { return *graph_; }
 
-  // What a replay reads, by point and by item.
+  // The replay reads these, by point and by item.
   std::vector<std::uint8_t> const& kept_points() const noexcept { return kept_; }
   std::vector<std::uint8_t> const& held_points() const noexcept { return held_; }
   std::vector<std::int64_t> const& work_ns() const noexcept { return work_ns_; }

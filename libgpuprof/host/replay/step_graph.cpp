@@ -220,7 +220,8 @@ void step_graph::find_waits() {
   }
 }
 
-/// A copy from or to pageable memory holds its thread until it has ended, though no call says so.
+/// A copy from or to pageable memory holds its thread until it has ended, also if no call was
+/// recorded.
 void step_graph::find_holding_copies() {
   std::vector<std::size_t> next_of_lane(lanes_.lanes, lanes_.points.size());
   for (auto q = lanes_.points.size(); q-- > 0;) {
@@ -239,7 +240,7 @@ void step_graph::find_holding_copies() {
   }
 }
 
-/// The work between launches of which nothing but launching is known.
+/// Measures the CPU work between launches that follow each other without a call in between.
 void step_graph::measure_launches() {
   std::vector<std::int64_t> works;
   std::vector<point_kind> before(lanes_.lanes, point_kind::call);

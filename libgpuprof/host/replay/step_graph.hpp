@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What waited for what in recorded steps: the graph that a replay goes through.
+// The graph of recorded steps: which element waited for which. A replay goes through it.
 #pragma once
 
 #include "host/replay/cpu_points.hpp"
@@ -11,10 +11,10 @@ namespace gpuprof::host::replay {
 
 /// Why an item began when it did, beside its launch and the item before it in its stream.
 enum class start_reason : std::uint8_t {
-  known,        // launch or stream order say it all
+  known,        // launch and stream order explain it
   event,        // inferred: it waited for an item of another stream
   room,         // inferred: another stream's kernel filled the GPU
-  unexplained,  // it began later than anything says
+  unexplained,  // it began later than anything explains
 };
 
 struct graph_item {
@@ -35,7 +35,7 @@ struct graph_point {
   std::int64_t held_after_ns = 0;     // from the end of the copy to the next point
 };
 
-/// How much the recording is believed, in the same words for all programs.
+/// Typical times of this recording.
 struct pace_of_steps {
   std::int64_t latency_ns = 0;  // from a launch to its start on an idle GPU
   std::int64_t pause_ns = 0;    // between queued items
@@ -43,7 +43,7 @@ struct pace_of_steps {
   std::uint32_t queue = 0;      // launches that a GPU holds before a launch waits; 0: not seen
 };
 
-/// Does not change once made.
+/// Immutable.
 class step_graph {
  public:
   explicit step_graph(recorded_steps recorded);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a step would take with a repair, or what it is sensitive to, as text, a table and JSON.
+// Writes what a step would take with a repair, or what it is sensitive to, as text, a table and
+// JSON.
 #pragma once
 
 #include "host/replay/repair.hpp"
@@ -22,15 +23,15 @@ struct whatif_report {
   /// If every other step has the CPU work of the one before; nothing: they differ too much.
   std::optional<double> checked_ns;
   replay::critical_path path;
-  // Either of these.
+  // Exactly one of `forecast` and `sensitivities` is set.
   std::vector<std::string> repairs;  // as the user gave them
   std::optional<replay::forecast> forecast;
   std::optional<replay::sensitivities> sensitivities;
 };
 
-/// The lines above the table, or all there is to say with a forecast.
+/// Returns the lines above the table; with a forecast, the whole answer.
 std::vector<std::string> whatif_lines(whatif_report const& of);
-/// The report outlives it. With a forecast: one row.
+/// The report must outlive the table, which has one row with a forecast.
 text::table whatif_table(whatif_report const& of);
 void write_whatif_json(whatif_report const& of, text::text_sink const& out);
 

@@ -21,7 +21,7 @@ double length(timestamp_ns from, timestamp_ns to) noexcept {
   return to > from ? static_cast<double>((to - from).value) : 0;
 }
 
-/// In which the profiler held launches or read counters.
+/// Returns the times in which the profiler held launches or read counters.
 std::vector<time_stretch> disturbed_times(trace_contents& trace) {
   std::vector<time_stretch> times;
   trace.file().for_each<hold_record>([&](std::span<hold_record const> rows) {
@@ -107,7 +107,7 @@ class step_choice {
                               " threads have some");
   }
 
-  /// The window with the most steps.
+  /// Keeps the steps of the window that has the most.
   void keep_one_window() {
     std::erase_if(made_.instances, [&](auto step) { return tree_[step].still_open; });
     std::vector<std::uint32_t> best;
@@ -135,7 +135,7 @@ class step_choice {
       made_.remarks.push_back("the file has no end: " + counted(left_out, "steps") + " left out");
   }
 
-  /// To the begin of the next one; the last: its own length.
+  /// A period ends at the begin of the next step; the last one is as long as its step.
   std::vector<double> periods() const {
     std::vector<double> made;
     auto const& all = made_.instances;
@@ -183,7 +183,7 @@ class step_choice {
     made_.instances = std::move(best);
   }
 
-  /// So many steps that follow each other, with the mean that is nearest to that of all.
+  /// Takes consecutive steps whose mean is nearest to the mean of all.
   void take_sample() {
     auto const& file = trace_.file();
     auto const items = file.row_count<kernel_record>() + file.row_count<copy_record>() +
@@ -219,8 +219,8 @@ class step_choice {
                             " stand for all: their mean differs by " + off);
   }
 
-  /// What lies between steps belongs to the one before it. That of the last step is not known, so
-  /// the last step only tells where the one before it ends.
+  /// Time between steps belongs to the step before it. For the last step it is not known, so the
+  /// last step only marks the end of the one before it.
   void find_end() {
     auto& steps = made_.instances;
     made_.begin = tree_[steps.front()].begin;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses which steps of a capture are replayed: like the others, and few enough.
+// Chooses the steps of a capture to replay: representative, and few enough.
 #pragma once
 
 #include "base/result.hpp"

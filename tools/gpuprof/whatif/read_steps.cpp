@@ -100,7 +100,7 @@ class step_reading {
     walk.run();
   }
 
-  /// Null: it has no part in the steps.
+  /// Returns null if the record is not part of the steps.
   template <class Record>
   replay::recorded_item* add(Record const& record) {
     auto const end = record.start + record.duration;
@@ -241,7 +241,7 @@ class step_reading {
     });
   }
 
-  /// Known after the walk: only reading shows damage inside the file.
+  /// Valid after the walk, because damage inside the file shows only when it is read.
   std::uint64_t missing_work() const {
     auto const& file = trace_.file();
     auto missing = file.rows_lost<kernel_record>() + file.rows_lost<graph_record>() +
@@ -258,7 +258,7 @@ class step_reading {
            file.row_count<copy_record>() + file.row_count<memset_record>();
   }
 
-  /// Empty: the steps can be replayed.
+  /// Returns why the steps cannot be replayed; empty if they can.
   std::string why_not() {
     auto const items = made_.steps.items.size();
     auto const share = [&](std::uint64_t of) {

@@ -23,12 +23,12 @@ struct steps_of_capture {
   std::string name;           // "step"
   std::size_t all_steps = 0;  // of the capture, or within the range that was asked for
   std::vector<std::string> raw_work_names;  // mangled, by index into work_names
-  /// Of the pinned copies of the capture, else as peaks in the capture say. 0: not known.
+  /// Rates of the pinned copies in the capture, or else its peaks. 0: not known.
   double pinned_to_device_bytes_per_ns = 0, pinned_to_host_bytes_per_ns = 0;
   std::vector<std::string> remarks;
 };
 
-/// The error says what cannot be replayed, and why.
+/// Returns an error that says what cannot be replayed, and why.
 result<steps_of_capture> read_steps(trace_contents& trace, steps_question const& question);
 
 }  // namespace gpuprof::host::command

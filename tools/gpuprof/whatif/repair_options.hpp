@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of `gpuprof whatif` that state a repair, and the edits that they stand for.
+// Parses the options of `gpuprof whatif` that state a repair, and turns them into edits.
 #pragma once
 
 #include "base/result.hpp"
@@ -38,9 +38,9 @@ struct stated_repairs {
   std::vector<replay::repair> repairs;
   std::optional<repair_failure> failure;
 };
-/// The share of its roof that each kernel reaches, by name: asked for by --roof only.
+/// Returns the share of its roof that each kernel reaches, by name. Called only for --roof.
 using reached_roofs = std::function<std::map<std::string, double>()>;
-/// Whatever the order of the options: first what goes, then what runs elsewhere, then other times.
+/// Independent of the order of the options: first removals, then moves, then other times.
 stated_repairs repairs_of(repair_options const& options, steps_of_capture const& steps,
                           replay::step_graph const& graph, reached_roofs const& roofs);
 

@@ -18,7 +18,8 @@ using replay::repair_kind;
 /// The length of a smaller copy hardly depends on the rate of the link.
 constexpr std::uint64_t small_copy_bytes = 65'536;
 
-/// What tracing adds to a launch: docs/measurements/tracing.md has 3,267 ns traced, 2,744 ns bare.
+/// Tracing adds this to a launch: docs/measurements/tracing.md has 3,267 ns traced and 2,744 ns
+/// bare.
 constexpr double profiled_launch_ns = 523;
 
 enum class subject { work, call, range };
@@ -57,7 +58,7 @@ class repair_list {
                   false);
     made_.repairs.push_back({kind, *std::move(names), value, 0});
   }
-  /// GPU work, or else calls.
+  /// Scales GPU work of this name, or calls if there is no such work.
   void add_scale(std::string const& option, std::string const& pattern, double value) {
     if (failed()) return;
     auto const calls = match(subject::call, pattern);

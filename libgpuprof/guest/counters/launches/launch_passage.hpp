@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What launches and other calls do on the program's threads where counters are read around some.
+// Handles launches and other calls on the program's threads while counters are read around some of
+// them.
 #pragma once
 
 #include "guest/counters/launches/reading_state.hpp"

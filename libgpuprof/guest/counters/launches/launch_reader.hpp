@@ -61,7 +61,8 @@ class launch_reader {
   bool is_in_midst() const noexcept {
     return state_.any_context([](auto const& context) { return context.has_readings(); });
   }
-  /// What is on has several passes: stopped, it is set up anew, which takes 0.2 s.
+  /// True if the current setup has several passes: stopping it means a new setup, which takes 0.2
+  /// s.
   bool is_costly_to_stop() const noexcept {
     return state_.any_context([](auto const& context) { return context.has_passes_left(); });
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is read around launches, on the worker's thread: the counters of each GPU, which signatures,
-// and what came of it.
+// Decides on the worker's thread which counters are read around which launches of each GPU, and
+// evaluates the readings.
 #pragma once
 
 #include "guest/counters/launches/device_counters.hpp"

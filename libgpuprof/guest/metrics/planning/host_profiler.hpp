@@ -13,8 +13,8 @@
 
 namespace gpuprof::guest {
 
-/// What reads the counters: the range profiler around a launch, or the PM sampler every few
-/// microseconds. They know different metrics.
+/// The engine that reads the counters: the range profiler around a launch, or the PM sampler every
+/// few microseconds. They know different metrics.
 enum class counter_engine { ranges, sampling };
 
 enum class metric_type { counter, ratio, throughput };

@@ -61,7 +61,7 @@ void look_at_sequence(run_facts const& facts, sequence_facts const& sequence,
   found.push_back(std::move(one));
 }
 
-/// Of the kernels that are shorter than the time between two launches, the one with the most
+/// Returns the kernel with the most launches among those shorter than the time between two
 /// launches.
 kernel_facts const* tiniest(run_facts const& facts) {
   kernel_facts const* chosen = nullptr;

@@ -84,7 +84,8 @@ std::string arguments_of(trace_event const& event) {
   return text + "}";
 }
 
-/// What an operator says of itself, as JSON with the names of torch.profiler; empty: nothing.
+/// Returns the arguments of an operator as JSON, with the names of torch.profiler. Empty if there
+/// are none.
 std::string facts_of_operator(trace_event const& event) {
   std::string text;
   auto const add = [&](std::string_view key, std::string const& value) {
