@@ -24,7 +24,7 @@ def merged(ask, works, ns):
     return [("--merge", f"regex:{works}"), ("--scale", f"regex:{works}={ns / total:.9f}")]
 
 
-# What a rule could state without knowing the result.
+# The repairs that a rule could state without knowing the result.
 REPAIRS = {
     "item_each_layer": lambda ask: [("--no-call", SYNC)],
     "unfused_adam": lambda ask: [("--drop", "regex:AUnaryFunctor|BUnaryFunctor|sqrt_ker|addcdiv|addcmul|CUDAFunctor|pow_")],

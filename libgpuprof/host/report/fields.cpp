@@ -2,6 +2,7 @@
 #include "host/report/fields.hpp"
 
 #include "base/utf8.hpp"
+#include "host/report/json_object.hpp"
 
 namespace gpuprof::host::report {
 namespace {
@@ -17,11 +18,7 @@ void append_value(std::string& out, field_value const& value) {
     out += written->json;
   } else {
     auto const* const number = std::get_if<double>(&value);
-    auto const cell = text::number_cell(number ? std::optional(*number) : std::nullopt);
-    if (std::holds_alternative<std::monostate>(cell))
-      out += "null";  // also if it is not finite
-    else
-      text::append_cell(out, cell, text::column_kind::number, {});
+    append_json_number(out, number ? std::optional(*number) : std::nullopt);
   }
 }
 

@@ -12,6 +12,15 @@
 
 namespace gpuprof::host::report {
 
+/// Writes a number that reads back as the same number, or null if it is not known or not finite.
+inline void append_json_number(std::string& out, std::optional<double> value) {
+  auto const known = text::number_cell(value);
+  if (std::holds_alternative<std::monostate>(known))
+    out += "null";
+  else
+    text::append_cell(out, known, text::column_kind::number, {});
+}
+
 /// Writes members of an object with commas between them.
 class json_object {
  public:
@@ -20,14 +29,9 @@ class json_object {
     name(key);
     append_json_text(out_, value);
   }
-  /// Writes a number that reads back as the same number, or null if it is not known.
   void number(std::string_view key, std::optional<double> value) {
     name(key);
-    auto const known = text::number_cell(value);
-    if (std::holds_alternative<std::monostate>(known))
-      out_ += "null";
-    else
-      text::append_cell(out_, known, text::column_kind::number, {});
+    append_json_number(out_, value);
   }
   void whole(std::string_view key, std::uint64_t value) {
     name(key);
