@@ -68,7 +68,7 @@ enum class captured_kind : std::uint8_t {
   chip_state,
 };
 
-/** Of no use to programs. */
+/** @cond Of no use to programs. */
 namespace captured_detail {
 
 inline constexpr std::size_t captured_kind_count = 12;
@@ -100,13 +100,14 @@ inline constexpr field_bits all_fields = ~field_bits{0};
 
 template <class Record, class Base, class Member>
 field_bits bit_of(Member Base::*member) noexcept {
-  static_assert(sizeof(Record) <= 4 * 64, "a field beyond has no bit");
+  static_assert(sizeof(Record) <= std::size_t{4} * 64, "a field beyond has no bit");
   static Record const whole{};
   auto const* const at = reinterpret_cast<char const*>(&(whole.*member));
   return field_bits{1} << (at - reinterpret_cast<char const*>(&whole)) / 4;
 }
 
 }  // namespace captured_detail
+/** @endcond */
 
 /** Records of one kind that lie side by side in memory. */
 template <class Record>

@@ -42,6 +42,7 @@ function(gpuprof_add_arrow_of_wheel folder)
   target_include_directories(gpuprof_arrow SYSTEM INTERFACE "${folder}/include")
   target_link_libraries(gpuprof_arrow INTERFACE ${libraries})
   set(GPUPROF_ARROW_MAJOR ${major} PARENT_SCOPE)
+  set(GPUPROF_ARROW_RPATH "${folder}" PARENT_SCOPE)
   message(STATUS "gpuprof: Parquet export with Arrow ${major} of ${folder}")
 endfunction()
 

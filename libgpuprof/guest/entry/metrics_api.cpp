@@ -14,6 +14,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -177,8 +178,8 @@ char const* gpuprof_bound_name(gpuprof_bound bound) {
       break;
   }
   auto const p = static_cast<int>(bound) - GPUPROF_BOUND_FP64;
-  return p >= 0 && p < static_cast<int>(precision_count) ? name_of(static_cast<precision>(p)).data()
-                                                         : "";
+  return p >= 0 && std::cmp_less(p, precision_count) ? name_of(static_cast<precision>(p)).data()
+                                                     : "";
 }
 
 }  // extern "C"

@@ -104,7 +104,8 @@ class nvtx_domains {
     fork_guard const whole;
     std::lock_guard const lock(mutex_);
     auto const found = known_.find(domain);
-    if (found == known_.end() || found->second.users == 0 || --found->second.users > 0) return;
+    if (found == known_.end() || found->second.users == 0) return;
+    if (--found->second.users > 0) return;
     found->second.gone_at = ticks;
     generation_.fetch_add(1, std::memory_order_release);
   }

@@ -74,7 +74,7 @@ double half_to_double(std::uint64_t bits) noexcept {
 /// Volatile, because the compiler may otherwise move the conversion out of the block.
 double to_double(long double value) noexcept {
   whole_environment const exact;
-  double const volatile converted = static_cast<double>(value);
+  auto const volatile converted = static_cast<double>(value);
   return converted;
 }
 

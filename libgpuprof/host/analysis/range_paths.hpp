@@ -77,7 +77,7 @@ class numbered_ranges {
 
   /// Returns the key of the first range on the line.
   range_key line_of(range_key const& key) const noexcept;
-  /// Returns "aten::mm, seq #", or "step" for steps. Empty: the line has only one name and shows
+  /// Returns "aten::mm #", or "step" for steps. Empty: the line has only one name and shows
   /// it.
   std::string name_of_line(range_key const& key) const;
 

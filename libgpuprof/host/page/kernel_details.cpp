@@ -2,6 +2,7 @@
 #include "host/page/kernel_details.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <memory>
 
@@ -134,7 +135,7 @@ std::size_t kernel_details::hash_of_shape::operator()(shape_key const& key) cons
   std::uint64_t factor = 0xbf58476d1ce4e5b9u;
   for (std::size_t i = 0; i + 1 < key.numbers.size(); i += 2) {
     hash += (std::uint64_t{key.numbers[i]} << 32 | key.numbers[i + 1]) * factor;
-    factor = factor << 7 | factor >> 57;
+    factor = std::rotl(factor, 7);
   }
   return hash ^ hash >> 29;
 }

@@ -74,7 +74,11 @@ void step_edit::drop(name_set const& works, std::size_t kept) {
     if (points[q].kind == point_kind::step_begin) kept_in_step = 0;
     std::size_t hits = 0;
     for (auto const item : points[q].items) hits += has(works, graph_->items()[item].name);
-    if (hits == 0 || (kept_in_step < kept && ++kept_in_step <= kept)) continue;
+    if (hits == 0) continue;
+    if (kept_in_step < kept) {
+      ++kept_in_step;
+      continue;
+    }
     for (auto const item : points[q].items)
       if (has(works, graph_->items()[item].name)) gone_[item] = 1;
     if (hits == points[q].items.size()) remove_point(q, share_before_launch);

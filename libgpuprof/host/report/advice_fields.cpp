@@ -70,7 +70,8 @@ finding_field bound_field(std::string column, std::string member, double unit,
 /// Shown as a whole number in a table cell, as true or false in JSON.
 finding_field flag_field(std::string column, std::string member,
                          std::function<bool(listed_finding const&)> get) {
-  return {std::move(column), std::move(member), integer, [get](listed_finding const& l) {
+  return {std::move(column), std::move(member), integer,
+          [get = std::move(get)](listed_finding const& l) {
             return written_value{get(l) ? "1" : "0", get(l) ? "true" : "false"};
           }};
 }

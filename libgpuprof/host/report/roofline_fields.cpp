@@ -37,7 +37,7 @@ roofline_field text_field(std::string column, std::string member, Get get) {
   return {std::move(column), std::move(member), text::column_kind::text,
           [get](roofline_row const& l) { return std::string(get(l)); }};
 }
-roofline_field whole_field(std::string name, std::uint64_t roofline_row::*of) {
+roofline_field whole_field(std::string const& name, std::uint64_t roofline_row::*of) {
   return {name, name, integer, [of](roofline_row const& l) { return l.*of; }};
 }
 roofline_field number_field(std::string column, std::string member,
@@ -46,7 +46,7 @@ roofline_field number_field(std::string column, std::string member,
           [get = std::move(get)](roofline_row const& l) { return known(get(l)); }};
 }
 template <class Number>
-roofline_field number_field(std::string name, Number roofline_row::*of) {
+roofline_field number_field(std::string const& name, Number roofline_row::*of) {
   return number_field(name, name, [of](roofline_row const& l) { return std::optional(l.*of); });
 }
 roofline_field flag_field(std::string column, std::string member,

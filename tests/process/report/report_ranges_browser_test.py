@@ -48,7 +48,7 @@ class Ranges(Browser):
     def test_the_table_has_times_with_and_without_what_is_inside(self):
         with self.opened(self.page) as tab:
             rows = self.rows(tab, "range-table")
-            self.assertEqual([row[0] for row in rows], ["ProfilerStep", *[name for at in sorted((1, 3), key=lambda at: -self.paths[at]["gpu_ns"]) for name in (self.paths[at]["name"], "aten::mm, seq #")]])
+            self.assertEqual([row[0] for row in rows], ["ProfilerStep", *[name for at in sorted((1, 3), key=lambda at: -self.paths[at]["gpu_ns"]) for name in (self.paths[at]["name"], "aten::mm #")]])
             self.assertEqual(rows[0][2], f"{self.paths[0]['own_gpu_ns'] / 1e6:.2f} ms")
             tab.select_option("#range-by", "names")
             self.wait(tab, "document.querySelector('#range-table .tabulator-col[tabulator-field=on_gpu]') !== null")

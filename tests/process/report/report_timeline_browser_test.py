@@ -245,7 +245,7 @@ class Shown(Browser):
     def test_a_place_of_the_icicle_is_shown(self):
         with self.opened(self.page_of(self.made_job())) as tab:
             self.assertTrue(tab.is_disabled("#icicle-timeline"))
-            for name, hits in (("forward", 5), ("aten::mm, seq #", 80)):
+            for name, hits in (("forward", 5), ("aten::mm #", 80)):
                 tab.locator(f"#icicle .place[title^='{name}']").first.click()
                 tab.click("#icicle-timeline")
                 self.assertEqual(tab.inner_text("#timeline-hits"), f"{hits} hits")

@@ -177,7 +177,7 @@ class step_choice {
       if (run.size() > best.size()) best = run;
     }
     if (best.size() == made_.instances.size()) return;
-    made_.remarks.push_back(
+    made_.remarks.emplace_back(
         "only the longest run of steps without a reading of counters is "
         "replayed");
     made_.instances = std::move(best);

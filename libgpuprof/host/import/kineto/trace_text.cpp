@@ -25,7 +25,9 @@ trace_text::trace_text(std::string const& path) : file_(std::fopen(path.c_str(),
   file_bytes_ = std::filesystem::file_size(path, ignored);
   unsigned char head[2] = {};
   auto const count = std::fread(head, 1, sizeof head, file_.get());
-  std::rewind(file_.get());
+  if (std::fseek(file_.get(), 0, SEEK_SET) != 0)
+    throw import_failure("cannot read " + path + " from its begin: " + std::strerror(errno) +
+                         "; nothing is written");
   if (count != sizeof head || head[0] != 0x1f || head[1] != 0x8b) return;
   packed_.resize(piece);
   unpacking_ = std::make_unique<z_stream>();

@@ -111,9 +111,9 @@ const timeline = (() => {
   }
 
   // From the table of kernels, whose names have arguments, and from ranges, whose names have domains: bars have neither.
-  // "seq #" stands for all numbers.
+  // "aten::mm #" stands for the name with any number.
   function find(fullName) {
-    const base = fullName.endsWith('#') ? fullName.slice(0, -1)
+    const base = fullName.endsWith(' #') ? fullName.slice(0, -2)
       : known.names.filter((name) => name !== '' && fullName.includes(words.uncut(name))).sort((a, b) => b.length - a.length)[0] || fullName;
     byId('timeline-search').value = base;
     search(base);

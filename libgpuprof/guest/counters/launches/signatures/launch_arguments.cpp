@@ -185,7 +185,8 @@ std::uint32_t launch_arguments::fingerprint(launch_parameters const& launch,
   if (launch.arguments != nullptr) {
     auto const* const known = can_ask ? layout_of(launch.work, state) : nullptr;
     if (known == nullptr) return 0;
-    if (!is_there(launch.arguments, known->sizes.size() * sizeof(void*))) return 0;
+    if (!is_there(static_cast<void const*>(launch.arguments), known->sizes.size() * sizeof(void*)))
+      return 0;
     std::size_t left = max_bytes;
     for (std::size_t i = 0; i < known->sizes.size() && left > 0; ++i) {
       auto const bytes = std::min<std::size_t>(known->sizes[i], left);
@@ -201,11 +202,12 @@ std::uint32_t launch_arguments::fingerprint(launch_parameters const& launch,
   void const* buffer = nullptr;
   std::size_t bytes = 0;
   auto const* word = launch.argument_buffer;
-  for (; is_there(word, sizeof *word) && *word != CU_LAUNCH_PARAM_END; word += 2) {
+  for (; is_there(static_cast<void const*>(word), sizeof *word) && *word != CU_LAUNCH_PARAM_END;
+       word += 2) {
     auto const is_size = *word == CU_LAUNCH_PARAM_BUFFER_SIZE;
     if (!is_size && *word != CU_LAUNCH_PARAM_BUFFER_POINTER) return 0;
     if (word - launch.argument_buffer > static_cast<std::ptrdiff_t>(max_words)) return 0;
-    if (!is_there(word, 2 * sizeof *word)) return 0;
+    if (!is_there(static_cast<void const*>(word), 2 * sizeof *word)) return 0;
     if (!is_size) {
       buffer = word[1];
       continue;
@@ -214,7 +216,9 @@ std::uint32_t launch_arguments::fingerprint(launch_parameters const& launch,
     std::memcpy(&bytes, word[1], sizeof bytes);
   }
   bytes = std::min(bytes, max_bytes);
-  if (buffer == nullptr || !is_there(word, sizeof *word) || !is_there(buffer, bytes)) return 0;
+  if (buffer == nullptr || !is_there(static_cast<void const*>(word), sizeof *word) ||
+      !is_there(buffer, bytes))
+    return 0;
   hash.add(buffer, bytes);
   return hash.folded();
 }
