@@ -44,6 +44,9 @@ finished_report critical_path_report(trace_contents& trace, stats_inputs const& 
     return no_path("GPU work from before the first step hides a part of each step \"" + read->name +
                    "\"");
   finished_report finished{report::critical_path_table(paths), {}, {chosen_note(paths, *read)}};
+  if (auto const hidden = graph.recorded().steps - paths.steps; hidden > 0)
+    finished.notes.push_back(counted(hidden, "steps") + " " + (hidden == 1 ? "is" : "are") +
+                             " left out: GPU work from before the first one hides a part");
   finished.notes.insert(finished.notes.end(), read->remarks.begin(), read->remarks.end());
   return finished;
 }
