@@ -32,6 +32,7 @@ struct stats_options {
   bool force_overwrite = false;
   filter_options filters;
   std::string range_scope = "process";
+  std::string step;
   std::string unit = "ns";
   bool wide = false;
   std::optional<std::size_t> limit;
@@ -120,7 +121,8 @@ int run_over_ranks(stats_options const& options, std::vector<chosen_report> repo
   auto const set = read_capture_set(options.files);
   if (!set) return fail(1, set.message());
   for (auto const& line : set->remarks) fail(0, line);
-  auto const outcome = make_rank_stats(*set, {std::move(reports), options.filters, scope});
+  auto const outcome =
+      make_rank_stats(*set, {std::move(reports), options.filters, scope, options.step});
   if (!outcome.made) return fail(outcome.failure.wrong_options ? 2 : 1, outcome.failure.message);
   for (auto const& line : outcome.made->remarks) fail(0, line);
   return write(outcome.made->reports, outcome.made->heading, options, output);
@@ -140,7 +142,8 @@ int run(stats_options const& options) {
   if (options.files.size() > 1 || over_ranks)
     return run_over_ranks(options, *reports, *scope, *output);
 
-  auto const outcome = make_stats({options.files.front(), *reports, options.filters, *scope});
+  auto const outcome =
+      make_stats({options.files.front(), *reports, options.filters, *scope, options.step});
   if (!outcome.made) return fail(outcome.failure.wrong_options ? 2 : 1, outcome.failure.message);
   return write(outcome.made->reports(), overview_lines(outcome.made->overview()), options, *output);
 }
@@ -198,6 +201,11 @@ void add_stats(CLI::App& app, int& exit_code) {
           ". Of nvtx_metrics_sum and --filter-nvtx; other reports are as in nsys");
   scope->capture_default_str();
   complete_with(scope, range_scopes);
+  stats
+      ->add_option(
+          "--step", options->step,
+          "NAME: the NVTX range that is a step of critical_path. Default: one that repeats")
+      ->check(not_empty);
   auto* const unit =
       stats->add_option("--timeunit", options->unit, "ns, us, ms or s: the unit of all times");
   unit->capture_default_str();

@@ -2,6 +2,7 @@
 #include "stats_reports.hpp"
 
 #include "base/nearest_name.hpp"
+#include "critical_path_report.hpp"
 #include "host/reading/trace_contents.hpp"
 #include "progress.hpp"
 #include "trace_pass.hpp"
@@ -48,6 +49,7 @@ constexpr std::array named_reports = {
     named_report{"um_sum", "Unified Memory Analysis Summary", report_kind::um_sum},
     named_report{"um_total_sum", "Unified Memory Totals Summary", report_kind::um_total_sum},
     named_report{"nccl_sum", "NCCL Collectives Summary", report_kind::nccl_sum},
+    named_report{"critical_path", "Critical Path of a Step", report_kind::critical_path},
     named_report{"ranks_sum", "Rank Summary", report_kind::ranks_sum},
     named_report{"ranks_range_sum", "NVTX Ranges over Ranks", report_kind::ranks_range_sum},
     named_report{"ranks_kern_sum", "Kernels over Ranks", report_kind::ranks_kern_sum},
@@ -136,7 +138,8 @@ stats_outcome make_stats(stats_inputs const& inputs) {
   walk.run(progress_of("reading " + inputs.path, walk.rows()));
   made->pass->finish_reading();
   for (auto const& report : inputs.reports) {
-    auto finished = made->pass->finish(report);
+    auto finished = report.kind == report_kind::critical_path ? critical_path_report(trace, inputs)
+                                                              : made->pass->finish(report);
     name_missing(finished, report.kind);
     made->reports.push_back(std::move(finished));
   }

@@ -37,6 +37,7 @@ enum class report_kind {
   um_sum,
   um_total_sum,
   nccl_sum,
+  critical_path,
   ranks_sum,
   ranks_range_sum,
   ranks_kern_sum,
@@ -64,6 +65,7 @@ struct stats_inputs {
   std::vector<chosen_report> reports;
   filter_options filters;
   range_scope scope = range_scope::process;
+  std::string step;  // critical_path: the range that is a step; empty: found
 };
 
 /// Finished reports with the data that they borrow.

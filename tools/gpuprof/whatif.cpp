@@ -11,12 +11,12 @@
 #include "text/overview.hpp"
 #include "whatif/read_steps.hpp"
 #include "whatif/repair_options.hpp"
+#include "whatif/replay_check.hpp"
 #include "word_option.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -25,10 +25,9 @@ namespace gpuprof::host::command {
 namespace {
 
 // A repair takes three replays, and the table of sensitivities a hundred and more.
-constexpr std::uint64_t max_items = 400'000, max_items_of_table = 60'000;
+constexpr std::uint64_t max_items_of_table = 60'000;
 constexpr std::size_t default_limit = 20;
-constexpr double min_share_checked = 0.5;     // minimum share of points for a meaningful check
-constexpr double max_error_of_replay = 0.01;  // without an edit, of a step
+constexpr double min_share_checked = 0.5;  // minimum share of points for a meaningful check
 
 struct whatif_options {
   std::string file;
@@ -43,20 +42,6 @@ struct whatif_options {
 int fail(int code, std::string const& message) {
   std::fprintf(stderr, "gpuprof whatif: %s\n", message.c_str());
   return code;
-}
-
-/// Returns a message if the replay without an edit differs from the recording; there is no answer
-/// then.
-std::string not_replayed(report::whatif_report const& of) {
-  if (of.recorded_ns <= 0) return "the steps have no length";
-  auto const off = of.replayed_ns / of.recorded_ns - 1;
-  if (std::abs(off) <= max_error_of_replay) return {};
-  char text[160];
-  std::snprintf(text, sizeof text,
-                "not replayed: without a change, steps would take %+.1f %% of what was recorded, "
-                "so what waits for what is not understood",
-                100 * off);
-  return text;
 }
 
 /// Returns shares by kernel name, for kernels with counters and peaks.
@@ -106,7 +91,8 @@ int answer(whatif_options const& options, report_format format) {
   if (!opened) return fail(1, opened.message());
   trace_contents trace(*std::move(opened));
   auto question = options.steps;
-  question.max_items = repair_texts(options.repairs).empty() ? max_items_of_table : max_items;
+  question.max_items =
+      repair_texts(options.repairs).empty() ? max_items_of_table : max_replayed_items;
   auto read = read_steps(trace, question);
   if (!read) return fail(1, options.file + ": " + read.message());
   report::whatif_report report;
@@ -126,14 +112,13 @@ int answer(whatif_options const& options, report_format format) {
   if (stated.failure) return fail(stated.failure->wrong_options ? 2 : 1, stated.failure->message);
   report.repairs = repair_texts(options.repairs);
   auto const forecast = replay::foretell(graph, stated.repairs);
-  report.recorded_ns =
-      static_cast<double>(graph.recorded_ns()) / static_cast<double>(graph.recorded().steps);
+  report.recorded_ns = recorded_step_ns(graph);
   report.replayed_ns = forecast.now_ns;
   report.path = forecast.now;
   replay::step_edit checked(graph);
   if (checked.repeat_cpu_of_steps() >= min_share_checked)
     report.checked_ns = replay::step_ns(checked);
-  if (auto const wrong = not_replayed(report); !wrong.empty())
+  if (auto const wrong = why_not_replayed(graph, report.replayed_ns); !wrong.empty())
     return fail(1, options.file + ": " + wrong);
   if (report.repairs.empty())
     report.sensitivities = replay::sensitivities_of(graph, options.limit);

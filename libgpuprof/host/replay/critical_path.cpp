@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace gpuprof::host::replay {
 namespace {
@@ -13,31 +14,29 @@ class walk_back {
   walk_back(step_edit const& edit, replayed_steps const& replayed)
       : edit_(edit), graph_(edit.graph()), replayed_(replayed), at_ns_(replayed.end_ns) {}
 
-  critical_path run() {
+  stretches_of_path run() {
     is_item_ = replayed_.last_item != nothing;
     index_ = is_item_ ? replayed_.last_item : replayed_.last_point;
     // Each step of the walk goes to an earlier element, so this many are enough.
     for (auto left = replayed_.items.size() + replayed_.points.size() + 1;
          left > 0 && index_ != nothing && at_ns_ > replayed_.begin_ns; --left)
       is_item_ ? leave_item() : leave_point();
-    auto const steps = std::max<double>(1, graph_.recorded().steps);
-    for (auto& ns : path_.ns) ns /= steps;
-    path_.inferred_ns /= steps;
-    return path_;
+    return std::move(made_);
   }
 
  private:
-  void spend(path_part part, std::int64_t until_ns) {
+  void spend(path_part part, std::int64_t until_ns, std::uint32_t name = nothing) {
     auto const from_ns = std::max(until_ns, replayed_.begin_ns);
     if (at_ns_ <= from_ns) return;
-    path_[part] += static_cast<double>(at_ns_ - from_ns);
+    made_.path.push_back({from_ns, at_ns_, part, name, is_item_, index_});
     at_ns_ = from_ns;
   }
 
   void leave_item() {
     auto const& item = graph_.items()[index_];
     auto const& moment = replayed_.items[index_];
-    spend(item.kind == work_kind::copy ? path_part::copies : path_part::kernels, moment.begin_ns);
+    spend(item.kind == work_kind::copy ? path_part::copies : path_part::kernels, moment.begin_ns,
+          item.name);
     if (moment.by == constraint::other) note_inferred(moment);
     auto const cause_ns = moment.from == nothing            ? moment.begin_ns
                           : moment.by == constraint::launch ? replayed_.points[moment.from].begin_ns
@@ -65,19 +64,19 @@ class walk_back {
     if (auto const before = graph_.edges()[index_].before; before != nothing)
       known_ns = std::max(known_ns, replayed_.items[before].end_ns + graph_.pace().pause_ns);
     if (moment.begin_ns > known_ns)
-      path_.inferred_ns += static_cast<double>(moment.begin_ns - known_ns);
+      made_.inferred.push_back({known_ns, moment.begin_ns, {}, nothing, true, index_});
   }
 
   void leave_point() {
     auto const& moment = replayed_.points[index_];
     auto const waited = moment.by == constraint::wait || moment.by == constraint::hold;
     if (waited && !is_launch_) {
-      spend(path_part::calls, replayed_.items[moment.from].end_ns);
+      spend(path_part::calls, replayed_.items[moment.from].end_ns, graph_.points()[index_].name);
       is_item_ = true;
       index_ = moment.from;
       return;
     }
-    if (!is_launch_) spend(path_part::calls, moment.begin_ns);
+    if (!is_launch_) spend(path_part::calls, moment.begin_ns, graph_.points()[index_].name);
     is_launch_ = false;
     if (moment.by == constraint::queue) {
       is_item_ = true;
@@ -85,9 +84,12 @@ class walk_back {
       return;
     }
     auto const before = moment.by == constraint::step ? moment.from : previous_of(index_);
-    spend(path_part::cpu_work, before == nothing               ? replayed_.begin_ns
-                               : moment.by == constraint::step ? replayed_.points[before].begin_ns
-                                                               : replayed_.points[before].end_ns);
+    auto const range = graph_.points()[index_].range;
+    spend(path_part::cpu_work,
+          before == nothing               ? replayed_.begin_ns
+          : moment.by == constraint::step ? replayed_.points[before].begin_ns
+                                          : replayed_.points[before].end_ns,
+          range == nothing ? nothing : graph_.recorded().ranges[range].name);
     index_ = before;
   }
 
@@ -112,7 +114,7 @@ class walk_back {
   step_edit const& edit_;
   step_graph const& graph_;
   replayed_steps const& replayed_;
-  critical_path path_;
+  stretches_of_path made_;
   std::int64_t at_ns_;
   std::uint32_t index_ = nothing;
   bool is_item_ = false;
@@ -143,8 +145,19 @@ double critical_path::total_ns() const noexcept {
   return std::accumulate(ns.begin(), ns.end(), 0.0);
 }
 
-critical_path path_of(step_edit const& edit, replayed_steps const& replayed) {
+stretches_of_path stretches_of(step_edit const& edit, replayed_steps const& replayed) {
   return walk_back(edit, replayed).run();
+}
+
+critical_path path_of(step_edit const& edit, replayed_steps const& replayed) {
+  auto const all = stretches_of(edit, replayed);
+  auto const steps = std::max<double>(1, edit.graph().recorded().steps);
+  critical_path path;
+  for (auto const& one : all.path)
+    path[one.part] += static_cast<double>(one.end_ns - one.begin_ns) / steps;
+  for (auto const& one : all.inferred)
+    path.inferred_ns += static_cast<double>(one.end_ns - one.begin_ns) / steps;
+  return path;
 }
 
 }  // namespace gpuprof::host::replay

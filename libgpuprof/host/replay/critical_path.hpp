@@ -6,7 +6,9 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
+#include <vector>
 
 namespace gpuprof::host::replay {
 
@@ -34,5 +36,23 @@ struct critical_path {
 };
 
 critical_path path_of(step_edit const& edit, replayed_steps const& replayed);
+
+/// A stretch of time on the path.
+struct path_stretch {
+  std::int64_t begin_ns = 0, end_ns = 0;
+  path_part part{};
+  /// Kernels, fills and copies: index into work_names; calls: into call_names; CPU work: the
+  /// innermost range around it, index into range_names. `nothing`: no name.
+  std::uint32_t name = nothing;
+  bool is_item = false;             // of GPU work, with its start; else of a point
+  std::uint32_t element = nothing;  // index of the item or point
+};
+
+struct stretches_of_path {
+  std::vector<path_stretch> path;  // from the end to the begin, without gaps
+  std::vector<path_stretch>
+      inferred;  // what critical_path::inferred_ns sums; `part` has no meaning
+};
+stretches_of_path stretches_of(step_edit const& edit, replayed_steps const& replayed);
 
 }  // namespace gpuprof::host::replay

@@ -101,6 +101,20 @@ void add_subjects(sensitivities& to, measuring const& measuring, subject_kind ki
 
 }  // namespace
 
+std::string_view name_of(subject_kind kind) noexcept {
+  switch (kind) {
+    case subject_kind::kind_of_work:
+      return "kind";
+    case subject_kind::work:
+      return "GPU work";
+    case subject_kind::call:
+      return "call";
+    case subject_kind::range:
+      return "CPU work in range";
+  }
+  return {};
+}
+
 double sensitivities::sum_of_kinds() const noexcept {
   double sum = 0;
   for (auto const& kind : kinds) sum += kind.tenth_ns;

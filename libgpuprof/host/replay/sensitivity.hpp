@@ -7,11 +7,13 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gpuprof::host::replay {
 
 enum class subject_kind : std::uint8_t { kind_of_work, work, call, range };
+std::string_view name_of(subject_kind kind) noexcept;
 
 struct sensitivity {
   subject_kind kind{};

@@ -60,20 +60,6 @@ void add_forecast(std::vector<std::string>& lines, whatif_report const& of) {
   lines.push_back("then held by: " + parts_of(forecast.then));
 }
 
-std::string_view kind_of(replay::subject_kind kind) noexcept {
-  switch (kind) {
-    case replay::subject_kind::kind_of_work:
-      return "kind";
-    case replay::subject_kind::work:
-      return "GPU work";
-    case replay::subject_kind::call:
-      return "call";
-    case replay::subject_kind::range:
-      return "CPU work in range";
-  }
-  return {};
-}
-
 text::table sensitivity_table(whatif_report const& of) {
   using text::column_kind;
   text::table table{"whatif",
@@ -89,7 +75,7 @@ text::table sensitivity_table(whatif_report const& of) {
     auto const& found = *of.sensitivities;
     auto const put_one = [&](replay::sensitivity const& one) {
       put({100 * one.tenth_ns / found.step_ns, 100 * one.all_ns / found.step_ns, one.time_ns,
-           one.count, kind_of(one.kind), std::string_view(one.name)});
+           one.count, replay::name_of(one.kind), std::string_view(one.name)});
     };
     for (auto const& kind : found.kinds) put_one(kind);
     for (auto const& subject : found.subjects) put_one(subject);

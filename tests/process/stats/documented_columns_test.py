@@ -34,7 +34,7 @@ def main():
     page = open(PAGE, encoding="utf-8").read()
     words = set(re.split(r"[,;\[\]|()\n.:]| (?:and|or) |  +", page)) | set(re.findall(r"[\w/]+", page))
     words = {word.strip(" `") for word in words}
-    reports = re.findall(r"\b(\w+_(?:sum|trace))\b", subprocess.run([GPUPROF, "stats", "--help"], capture_output=True, text=True).stdout)
+    reports = re.findall(r"\b(\w+_(?:sum|trace|path))\b", subprocess.run([GPUPROF, "stats", "--help"], capture_output=True, text=True).stdout)
     missing, seen = [], 0
     commands = [("stats", "-r", report) for report in sorted(set(reports))] + [("roofline", "--by", by) for by in ("kernel", "signature")]
     for command in commands:

@@ -54,7 +54,8 @@ text::table lines_of_each(text::table const& like, capture_set const& set,
   table.each_row = [captures = set.captures, columns = like.columns, report,
                     inputs](auto const& take) {
     for (auto const& capture : captures) {
-      auto const outcome = make_stats({capture.path, {report}, inputs.filters, inputs.scope});
+      auto const outcome =
+          make_stats({capture.path, {report}, inputs.filters, inputs.scope, inputs.step});
       if (!outcome.made || !outcome.made->reports().front().missing.empty()) continue;
       take_lines(outcome.made->reports().front().table, capture.label, columns, take);
     }
@@ -118,7 +119,8 @@ stats_failure maker::read(ranked_capture const& capture) {
 }
 
 stats_failure maker::read_ordinary(ranked_capture const& capture) {
-  auto outcome = make_stats({capture.path, ordinary_, inputs_.filters, inputs_.scope});
+  auto outcome =
+      make_stats({capture.path, ordinary_, inputs_.filters, inputs_.scope, inputs_.step});
   if (!outcome.made) return outcome.failure;
   auto const made = std::make_shared<stats_result>(*std::move(outcome.made));
   for (std::size_t i = 0; i < joined_.size(); ++i) {

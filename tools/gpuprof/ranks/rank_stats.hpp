@@ -15,6 +15,7 @@ struct rank_stats_inputs {
   std::vector<chosen_report> reports;
   filter_options filters;
   range_scope scope = range_scope::process;
+  std::string step;  // as in stats_inputs
 };
 
 struct rank_stats {
