@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -63,6 +64,7 @@ void share_buckets(std::vector<finding>& findings, run_facts const& facts) {
   launches = std::max(0.0, launches - own_in_launches(facts));
   auto excess = bound_of(facts).excess();
   auto const share = [&](finding& one) {
+    if (one.is_replayed) return;
     auto const claimed = one.gain.high_ns;
     auto const wait = std::min(one.removed_wait_ns, claimed);
     auto const wanted = claimed - wait + std::min(wait, std::max(excess, one.gain.low_ns));
@@ -76,6 +78,8 @@ void share_buckets(std::vector<finding>& findings, run_facts const& facts) {
     if (one.yields_to == every_other_rule) return 2;
     return !one.yields_to.empty() && has_finding_of(findings, one.yields_to) ? 1 : 0;
   };
+  for (auto const& one : findings)
+    if (one.is_replayed) taken_for(one, one.gain.high_ns, left);
   for (auto const turn : {0, 1, 2})
     for (auto& one : findings)
       if (turn_of(one) == turn) share(one);
@@ -113,7 +117,8 @@ void note_missing(rule const& one, data_set missing, run_facts const& facts, run
 
 }  // namespace
 
-run_advice give_advice(run_facts const& whole_run, advice_options const& options) {
+run_advice give_advice(run_facts const& whole_run, advice_options const& options,
+                       replayable_steps const* steps) {
   auto const facts = without_warm_up(whole_run);
   run_advice given;
   given.holds = bottleneck_of(facts);
@@ -125,7 +130,8 @@ run_advice give_advice(run_facts const& whole_run, advice_options const& options
     else
       look(*one, facts, all);
   }
-  all = settle_kernel_findings(std::move(all), facts);
+  all = settle_kernel_findings(std::move(all), facts, steps);
+  if (steps != nullptr) replay_gains(all, facts, *steps);
   sort_by_gain(all);
   share_buckets(all, facts);
   sort_by_gain(all);
@@ -235,6 +241,8 @@ void add(merged& into, finding one) {
   all.instances += one.instances;
   if (all.device != one.device) all.device.reset();
   add_names(all.also, one.also);
+  all.repairs.insert(all.repairs.end(), one.repairs.begin(), one.repairs.end());
+  all.beside_ns += one.beside_ns;
 }
 
 std::string counted(std::size_t count, std::string const& what) {
@@ -282,6 +290,21 @@ void take_hidden_gains(std::vector<finding>& findings, run_facts const& facts) {
   }
 }
 
+namespace {
+
+/// A fix of a kernel makes it shorter by what the finding claims.
+void state_kernel_repair(finding& one, run_facts const& facts) {
+  if (!one.kernel_line || !one.repairs.empty() || one.gain.high_ns <= 0) return;
+  stated_repair shorter;
+  shorter.kind = replay::repair_kind::scale;
+  shorter.names = {facts.kernels[*one.kernel_line].name};
+  shorter.saved_low_ns = one.gain.low_ns;
+  shorter.saved_high_ns = one.gain.high_ns;
+  one.repairs.push_back(std::move(shorter));
+}
+
+}  // namespace
+
 std::vector<finding> merge_findings(std::vector<finding> findings) {
   std::map<key, std::size_t> places;
   std::vector<merged> parts;
@@ -303,10 +326,19 @@ std::vector<finding> merge_findings(std::vector<finding> findings) {
   return result;
 }
 
-std::vector<finding> settle_kernel_findings(std::vector<finding> findings, run_facts const& facts) {
+std::vector<finding> settle_kernel_findings(std::vector<finding> findings, run_facts const& facts,
+                                            replayable_steps const* replayed) {
   auto shared = share_kernel_caps(std::move(findings), facts);
-  take_hidden_gains(shared, facts);
-  return merge_findings(std::move(shared));
+  std::vector<finding> of_steps, others;
+  for (auto& one : shared) {
+    state_kernel_repair(one, facts);
+    auto const is_replayed = replayed != nullptr && one.kernel_line && can_replay(one, *replayed);
+    (is_replayed ? of_steps : others).push_back(std::move(one));
+  }
+  take_hidden_gains(others, facts);
+  of_steps.insert(of_steps.end(), std::make_move_iterator(others.begin()),
+                  std::make_move_iterator(others.end()));
+  return merge_findings(std::move(of_steps));
 }
 
 }  // namespace gpuprof::host::advice

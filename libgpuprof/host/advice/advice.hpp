@@ -4,6 +4,7 @@
 
 #include "host/advice/facts.hpp"
 #include "host/advice/finding.hpp"
+#include "host/advice/replayed_gains.hpp"
 #include "host/advice/rule.hpp"
 
 #include <string>
@@ -41,7 +42,10 @@ struct run_advice {
   double best_case_ns = 0;  // the window if all were done
 };
 
-run_advice give_advice(run_facts const& facts, advice_options const& options);
+/// With `steps`, gains come from a replay of them where a finding states its repair; null: from
+/// sums of the run.
+run_advice give_advice(run_facts const& facts, advice_options const& options,
+                       replayable_steps const* steps = nullptr);
 
 /// The options that record the missing data: "--set explain", "--trace cuda-api".
 std::string how_to_record(data_set missing);
@@ -66,8 +70,10 @@ void take_hidden_gains(std::vector<finding>& findings, run_facts const& facts);
 /// first appearance.
 std::vector<finding> merge_findings(std::vector<finding> findings);
 
-/// Divides what each kernel can save among its findings, subtracts what launches hide and merges
-/// geometries. Does not change findings without a kernel.
-std::vector<finding> settle_kernel_findings(std::vector<finding> findings, run_facts const& facts);
+/// Divides what each kernel can save among its findings, states their repairs, subtracts what
+/// launches hide and merges geometries. Does not change findings without a kernel. Nothing is
+/// subtracted for kernels of `replayed` steps.
+std::vector<finding> settle_kernel_findings(std::vector<finding> findings, run_facts const& facts,
+                                            replayable_steps const* replayed = nullptr);
 
 }  // namespace gpuprof::host::advice

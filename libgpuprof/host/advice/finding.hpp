@@ -3,6 +3,7 @@
 #pragma once
 
 #include "host/analysis/timeline/time_bucket.hpp"
+#include "host/replay/repair.hpp"
 #include "model/ids.hpp"
 
 #include <cstdint>
@@ -38,6 +39,18 @@ enum class kernel_claim : std::uint8_t {
   other_work,  // takes from the whole kernel time: less or other work moves the roof itself
 };
 
+/// What a fix changes in recorded steps. A replay of the steps says what that saves.
+struct stated_repair {
+  replay::repair_kind kind{};
+  std::vector<std::string> names = {};  // of GPU work, calls or ranges, as the kind takes them
+  std::string within = {};              // range; empty: everywhere
+  std::uint64_t max_bytes = 0;          // copies and fills of at most this size; 0: of any size
+  double sure = 0, at_best = 0;         // the value of the repair: at least, and in the best case
+  double limit_ns = 0;                  // as in replay::repair
+  bool to_host = false;                 // pinned copies
+  double saved_low_ns = 0, saved_high_ns = 0;  // scaled kernels: of their time in this run
+};
+
 /// For `yields_to`: the finding says that time is lost, but not why.
 inline constexpr std::string_view every_other_rule = "*";
 
@@ -53,6 +66,16 @@ struct finding {
   std::uint64_t instances = 0;
   std::vector<evidence> because;  // the strongest evidence first
   time_gain gain;
+  /// Empty: the fix cannot be stated as a change of steps, and `gain` comes from sums of the run.
+  std::vector<stated_repair> repairs;
+  /// The fix may be impossible, such as where a kernel needs what is copied: the low gain is 0.
+  bool is_at_best = false;
+  /// Work that the fix moves beside the step, in nanoseconds of the run: for the low gain, a step
+  /// takes no less than its share of it.
+  double beside_ns = 0;
+  bool is_replayed = false;  // `gain` comes from a replay
+  std::optional<replay::path_part>
+      then;  // what takes most of a step after this fix and those above
   kernel_claim claim = kernel_claim::none;
   std::optional<std::size_t> kernel_line;  // index into run_facts::kernels
   /// Findings of one rule and one family have the same fix and are merged, even for different

@@ -21,6 +21,11 @@ struct cpu_point {
   std::uint32_t name = nothing;      // calls: index into call_names
   std::uint32_t range = nothing;     // innermost range during the work before it: index into ranges
   std::vector<std::uint32_t> items;  // launches: what was launched, in order of its start
+
+  /// True for the call behind a launch that made it.
+  bool is_of_launch() const noexcept {
+    return kind == point_kind::call && call == call_kind::launch;
+  }
 };
 
 /// Threads that hand over to each other share a lane: autograd's thread works while the one that

@@ -2,23 +2,26 @@
 #include "host/replay/repair.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace gpuprof::host::replay {
 namespace {
 
 // Repairs of 24 planted faults were foretold to this, where CPU work was not in doubt.
 constexpr double error_of_gain = 0.05;
+constexpr std::size_t least_in_graph = 5;  // launches
 
 }  // namespace
 
 void apply(std::span<repair const> repairs, step_edit& to) {
   for (auto const& one : repairs) {
+    to.limit_to(one.scope);
     switch (one.kind) {
       case repair_kind::drop:
         to.drop(one.names);
         break;
       case repair_kind::merge:
-        to.merge(one.names);
+        to.merge(one.names, one.value);
         break;
       case repair_kind::scale:
         to.scale(one.names, one.value);
@@ -27,7 +30,7 @@ void apply(std::span<repair const> repairs, step_edit& to) {
         to.overlap(one.names);
         break;
       case repair_kind::drop_calls:
-        to.drop_calls(one.names);
+        to.drop_calls(one.names, static_cast<std::int64_t>(one.value));
         break;
       case repair_kind::scale_calls:
         to.scale_calls(one.names, one.value);
@@ -38,8 +41,20 @@ void apply(std::span<repair const> repairs, step_edit& to) {
       case repair_kind::as_graph:
         to.as_graph(one.names);
         break;
-      case repair_kind::drop_long_cpu:
-        to.drop_cpu_longer_than(static_cast<std::int64_t>(one.value));
+      case repair_kind::scale_long_cpu:
+        to.scale_cpu_longer_than(static_cast<std::int64_t>(one.limit_ns), one.value);
+        break;
+      case repair_kind::scale_between:
+        to.scale_cpu_between_steps(one.value);
+        break;
+      case repair_kind::latency:
+        to.set_latency(one.value);
+        break;
+      case repair_kind::fuse_pairs:
+        to.launch_together(2, 2, one.value);
+        break;
+      case repair_kind::join_launches:
+        to.launch_together(least_in_graph, std::numeric_limits<std::size_t>::max(), one.value);
         break;
       case repair_kind::launch_cost:
         to.set_launch_cost(one.value);

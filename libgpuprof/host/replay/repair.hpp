@@ -10,23 +10,29 @@
 namespace gpuprof::host::replay {
 
 enum class repair_kind : std::uint8_t {
-  drop,           // of work
-  merge,          // of work
-  scale,          // of work, by `value`
-  overlap,        // of work
-  drop_calls,     // of calls
-  scale_calls,    // of calls, by `value`
-  scale_cpu,      // in ranges, by `value`
-  as_graph,       // of ranges
-  drop_long_cpu,  // longer than `value` ns
-  launch_cost,    // `value` ns
-  pin,            // at `value` bytes a ns to the device, `to_host` to the host
+  drop,            // of work
+  merge,           // of work
+  scale,           // of work, by `value`
+  overlap,         // of work
+  drop_calls,      // of calls; value > 0: each gets shorter by at most `value` ns
+  scale_calls,     // of calls, by `value`
+  scale_cpu,       // in ranges, by `value`
+  as_graph,        // of ranges
+  scale_long_cpu,  // longer than `limit_ns`, by `value`
+  scale_between,   // CPU work between steps, by `value`
+  launch_cost,     // `value` ns
+  latency,         // at most `value` ns
+  fuse_pairs,      // of launches that follow each other, with `value` as in launch_together()
+  join_launches,   // that follow each other, into one graph, likewise
+  pin,             // at `value` bytes a ns to the device, `to_host` to the host
 };
 
 struct repair {
   repair_kind kind{};
-  name_set names;
+  name_set names = {};
   double value = 0, to_host = 0;
+  double limit_ns = 0;
+  edit_scope scope = {};
 };
 
 void apply(std::span<repair const> repairs, step_edit& to);

@@ -130,7 +130,9 @@ class one_replay {
                                 ? std::min(edit_.latency_ns()[i], pace.latency_ns)
                                 : edit_.latency_ns()[i];
     item = {constraint::launch, q, now_ns + latency_ns, 0};
-    auto const after_ns = free_ns + (edge.is_queued && !is_moved && edge.other == nothing
+    auto const pause_ns = edit_.pause_ns()[i];
+    auto const after_ns = free_ns + (pause_ns != step_edit::pause_of_graph ? pause_ns
+                                     : edge.is_queued && !is_moved && edge.other == nothing
                                          ? edge.gap_ns
                                          : std::min(pace.pause_ns, pause_of(edge, is_moved)));
     if (before != nothing && after_ns > item.begin_ns)
@@ -153,7 +155,10 @@ class one_replay {
     auto item = hold.waits_for;
     while (item != nothing && edit_.gone_items()[item] != 0) item = graph_.edges()[item].before;
     if (item == nothing) return;
-    auto const end_ns = made_.items[item].end_ns + hold.returns_after_ns;
+    auto const sooner_ns = is_wait(graph_.points()[q].call) ? edit_.return_sooner_ns() : 0;
+    auto const end_ns =
+        made_.items[item].end_ns + std::max(std::min<std::int64_t>(0, hold.returns_after_ns),
+                                            hold.returns_after_ns - sooner_ns);
     if (end_ns <= moment.end_ns) return;
     moment.end_ns = end_ns;
     moment.by = constraint::wait;

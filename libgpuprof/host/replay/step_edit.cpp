@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 namespace gpuprof::host::replay {
 namespace {
@@ -42,6 +43,10 @@ step_edit::step_edit(step_graph const& graph, cpu_work_before before)
         hold.waits_for != nothing ? std::min(length, graph.bare_call_ns(points[q].name)) : length);
   }
   gone_.assign(graph.items().size(), 0);
+  pause_ns_.assign(graph.items().size(), pause_of_graph);
+  launch_of_.assign(graph.items().size(), nothing);
+  for (std::uint32_t q = 0; q < points.size(); ++q)
+    for (auto const item : points[q].items) launch_of_[item] = q;
   for (std::size_t i = 0; i < graph.items().size(); ++i) {
     auto const& item = graph.items()[i];
     length_ns_.push_back(item.length_ns());
@@ -49,6 +54,25 @@ step_edit::step_edit(step_graph const& graph, cpu_work_before before)
     streams_.push_back(item.stream);
     stream_count_ = std::max(stream_count_, item.stream + 1);
   }
+}
+
+void step_edit::limit_to(edit_scope const& scope) {
+  scope_ = scope;
+  scope_of_range_ = instances_of(graph_->recorded(), scope.ranges);
+}
+
+bool step_edit::is_in_scope(std::size_t point) const noexcept {
+  if (scope_.ranges.empty()) return true;
+  auto const range = graph_->points()[point].range;
+  return range != nothing && scope_of_range_[range] != nothing;
+}
+
+/// Work that was launched before the first step has no point, and no range.
+bool step_edit::is_meant(name_set const& works, std::uint32_t item) const noexcept {
+  auto const& of = graph_->items()[item];
+  if (!has(works, of.name) || (scope_.max_bytes > 0 && of.bytes > scope_.max_bytes)) return false;
+  auto const launch = launch_of_[item];
+  return launch != nothing ? is_in_scope(launch) : scope_.ranges.empty();
 }
 
 std::size_t step_edit::next_in_lane(std::size_t point) const noexcept {
@@ -73,54 +97,69 @@ void step_edit::drop(name_set const& works, std::size_t kept) {
   for (std::size_t q = 0; q < points.size(); ++q) {
     if (points[q].kind == point_kind::step_begin) kept_in_step = 0;
     std::size_t hits = 0;
-    for (auto const item : points[q].items) hits += has(works, graph_->items()[item].name);
+    for (auto const item : points[q].items) hits += is_meant(works, item);
     if (hits == 0) continue;
     if (kept_in_step < kept) {
       ++kept_in_step;
       continue;
     }
     for (auto const item : points[q].items)
-      if (has(works, graph_->items()[item].name)) gone_[item] = 1;
-    if (hits == points[q].items.size()) remove_point(q, share_before_launch);
+      if (is_meant(works, item)) gone_[item] = 1;
+    if (hits != points[q].items.size()) continue;
+    remove_point(q, share_before_launch);
+    auto const call = next_in_lane(q);  // it made the launch, and goes with it
+    if (call < points.size() && points[call].kind == point_kind::call &&
+        points[call].begin_ns == points[q].begin_ns)
+      remove_point(call, 0);
   }
 }
 
-void step_edit::merge(name_set const& works) {
+void step_edit::merge(name_set const& works, double bytes_per_ns) {
   auto first = nothing;
   std::int64_t sum_ns = 0;
+  std::uint64_t bytes = 0;
   auto const finish = [&] {
-    if (first != nothing) length_ns_[first] = sum_ns;
+    auto const at_rate_ns =
+        bytes_per_ns > 0 ? static_cast<std::int64_t>(static_cast<double>(bytes) / bytes_per_ns)
+                         : sum_ns;
+    if (first != nothing) length_ns_[first] = std::max(length_ns_[first], at_rate_ns);
     first = nothing;
     sum_ns = 0;
+    bytes = 0;
   };
   for (auto const& point : graph_->points()) {
     if (point.kind == point_kind::step_begin) finish();
     for (auto const item : point.items) {
-      if (gone_[item] != 0 || !has(works, graph_->items()[item].name)) continue;
+      if (gone_[item] != 0 || !is_meant(works, item)) continue;
       if (first == nothing) first = item;
       sum_ns += length_ns_[item];
+      bytes += graph_->items()[item].bytes;
     }
   }
   finish();
   drop(works, 1);
 }
 
-void step_edit::drop_calls(name_set const& calls) {
+void step_edit::drop_calls(name_set const& calls, std::int64_t at_most_ns) {
   auto const& points = graph_->points();
   for (std::size_t q = 0; q < points.size(); ++q)
-    if (points[q].kind == point_kind::call && has(calls, points[q].name))
-      remove_point(q, share_before_call);
+    if (points[q].kind == point_kind::call && has(calls, points[q].name) && is_in_scope(q)) {
+      if (at_most_ns == 0)
+        remove_point(q, share_before_call);
+      else
+        call_ns_[q] = std::max<std::int64_t>(0, call_ns_[q] - at_most_ns);
+    }
 }
 
 void step_edit::scale(name_set const& works, double factor) {
-  for (std::size_t i = 0; i < length_ns_.size(); ++i)
-    if (has(works, graph_->items()[i].name)) length_ns_[i] = scaled(length_ns_[i], factor);
+  for (std::uint32_t i = 0; i < length_ns_.size(); ++i)
+    if (is_meant(works, i)) length_ns_[i] = scaled(length_ns_[i], factor);
 }
 
 void step_edit::scale_calls(name_set const& calls, double factor) {
   auto const& points = graph_->points();
   for (std::size_t q = 0; q < points.size(); ++q)
-    if (points[q].kind == point_kind::call && has(calls, points[q].name))
+    if (points[q].kind == point_kind::call && has(calls, points[q].name) && is_in_scope(q))
       call_ns_[q] = scaled(call_ns_[q], factor);
 }
 
@@ -141,17 +180,36 @@ void step_edit::scale_cpu(double factor) {
   for (auto& work : work_ns_) work = scaled(work, factor);
 }
 
-void step_edit::drop_cpu_longer_than(std::int64_t limit_ns) {
-  for (auto& work : work_ns_)
-    if (work >= limit_ns) work = 0;
+void step_edit::scale_cpu_longer_than(std::int64_t limit_ns, double factor) {
+  for (std::size_t q = 0; q < work_ns_.size(); ++q)
+    if (work_ns_[q] >= limit_ns && is_in_scope(q)) work_ns_[q] = scaled(work_ns_[q], factor);
+}
+
+void step_edit::scale_cpu_between_steps(double factor) {
+  auto const& ranges = graph_->recorded().ranges;
+  auto const is_in_step = [&](std::uint32_t range) {
+    while (range != nothing && !ranges[range].is_step) range = ranges[range].parent;
+    return range != nothing;
+  };
+  for (std::size_t q = 0; q < work_ns_.size(); ++q) {
+    auto const& point = graph_->points()[q];
+    if (point.lane == 0 && !is_in_step(point.range)) work_ns_[q] = scaled(work_ns_[q], factor);
+  }
 }
 
 void step_edit::set_launch_cost(double ns) {
   auto const& points = graph_->points();
   auto const change = static_cast<std::int64_t>(ns) - graph_->pace().launch_ns;
-  for (std::size_t q = 0; q < points.size(); ++q)
-    if (points[q].kind == point_kind::launch)
-      work_ns_[q] = std::max<std::int64_t>(0, work_ns_[q] + change);
+  std::vector<std::int64_t> left(graph_->lanes().lanes);  // what its call changes by
+  for (std::size_t q = 0; q < points.size(); ++q) {
+    auto const& point = points[q];
+    auto& rest = left[point.lane];
+    if (point.is_of_launch()) call_ns_[q] = std::max<std::int64_t>(0, call_ns_[q] + rest);
+    rest = 0;
+    if (point.kind != point_kind::launch) continue;
+    rest = std::min<std::int64_t>(0, work_ns_[q] + change);
+    work_ns_[q] = std::max<std::int64_t>(0, work_ns_[q] + change);
+  }
 }
 
 double step_edit::repeat_cpu_of_steps() {
@@ -187,17 +245,88 @@ void step_edit::as_graph(name_set const& ranges) {
   }
 }
 
+void step_edit::launch_together(std::size_t least, std::size_t most, double node_ns) {
+  struct row_of_launches {
+    std::vector<std::size_t> launches;
+    std::vector<std::size_t> returns;  // calls that made the launches, if they were recorded
+  };
+  auto const& points = graph_->points();
+  std::vector<row_of_launches> rows(graph_->lanes().lanes);
+  auto const join = [&](row_of_launches& row) {
+    auto const made = std::exchange(row, {});
+    if (made.launches.size() < least) return;
+    for (std::size_t k = 0; k < made.launches.size(); ++k) {
+      auto const q = made.launches[k];
+      auto const is_call_known = made.returns.size() == made.launches.size();
+      if (k % most == 0) {
+        if (most > 2) work_ns_[q] = std::min(work_ns_[q], graph_launch_ns);
+        continue;
+      }
+      join_to_launch_before(q, is_call_known ? 0 : graph_->pace().launch_ns, node_ns);
+      if (is_call_known) call_ns_[made.returns[k]] = 0;
+    }
+  };
+  for (std::size_t q = 0; q < points.size(); ++q) {
+    auto const& point = points[q];
+    auto& row = rows[point.lane];
+    if (point.kind == point_kind::range_mark || kept_[q] == 0) continue;
+    if (point.kind == point_kind::launch && is_in_scope(q) && held_[q] == 0)
+      row.launches.push_back(q);
+    else if (point.is_of_launch() && !row.launches.empty())
+      row.returns.push_back(q);
+    else
+      join(row);
+  }
+  for (auto& row : rows) join(row);
+}
+
+void step_edit::join_to_launch_before(std::size_t point, std::int64_t launch_ns, double node_ns) {
+  auto& work_ns = work_ns_[point];
+  work_ns = before_ == cpu_work_before::goes ? 0 : std::max<std::int64_t>(0, work_ns - launch_ns);
+  for (auto const item : graph_->points()[point].items) {
+    latency_ns_[item] = std::min(latency_ns_[item], graph_->pace().latency_ns);
+    auto const before = graph_->edges()[item].before;
+    if (node_ns > 0 && before != nothing)
+      pause_ns_[item] =
+          std::max<std::int64_t>(0, static_cast<std::int64_t>(node_ns) - length_ns_[before]);
+  }
+}
+
+void step_edit::set_round_trip(double ns) {
+  std::vector<std::int64_t> returns;
+  for (std::size_t q = 0; q < graph_->points().size(); ++q)
+    if (graph_->holds()[q].waits_for != nothing && is_wait(graph_->points()[q].call))
+      returns.push_back(graph_->holds()[q].returns_after_ns);
+  if (returns.empty()) return;
+  auto const middle = returns.begin() + static_cast<std::ptrdiff_t>(returns.size() / 2);
+  std::nth_element(returns.begin(), middle, returns.end());
+  return_sooner_ns_ = std::max<std::int64_t>(
+      0, *middle + graph_->pace().latency_ns - static_cast<std::int64_t>(ns));
+}
+
+void step_edit::set_latency(double ns) {
+  auto const sooner = graph_->pace().latency_ns - static_cast<std::int64_t>(ns);
+  if (sooner <= 0) return;
+  for (auto& latency_ns : latency_ns_) latency_ns = std::max<std::int64_t>(0, latency_ns - sooner);
+}
+
 void step_edit::pin(double to_device_bytes_per_ns, double to_host_bytes_per_ns) {
   auto const& points = graph_->points();
-  for (std::size_t i = 0; i < length_ns_.size(); ++i) {
+  auto const rate_of = [&](std::uint32_t i) {
     auto const& item = graph_->items()[i];
-    auto const rate = item.to_host ? to_host_bytes_per_ns : to_device_bytes_per_ns;
-    if (!item.is_pageable || rate <= 0) continue;
+    auto const is_there = launch_of_[i] == nothing || is_in_scope(launch_of_[i]);
+    if (!item.is_pageable || !is_there) return 0.0;
+    return item.to_host ? to_host_bytes_per_ns : to_device_bytes_per_ns;
+  };
+  for (std::uint32_t i = 0; i < length_ns_.size(); ++i) {
+    auto const& item = graph_->items()[i];
+    auto const rate = rate_of(i);
+    if (rate <= 0) continue;
     length_ns_[i] =
         std::min(length_ns_[i], static_cast<std::int64_t>(static_cast<double>(item.bytes) / rate));
   }
   for (std::size_t q = 0; q < points.size(); ++q) {
-    if (held_[q] == 0) continue;
+    if (held_[q] == 0 || rate_of(graph_->holds()[q].held_by) <= 0) continue;
     held_[q] = 0;
     if (auto const next = next_in_lane(q); next < work_ns_.size())
       work_ns_[next] = std::max(work_ns_[next], pinned_launch_ns);
@@ -207,7 +336,7 @@ void step_edit::pin(double to_device_bytes_per_ns, double to_host_bytes_per_ns) 
 void step_edit::overlap(name_set const& works) {
   std::unordered_map<std::uint32_t, std::uint32_t> own;  // by the stream that it leaves
   for (std::size_t i = 0; i < streams_.size(); ++i) {
-    if (!has(works, graph_->items()[i].name)) continue;
+    if (!is_meant(works, static_cast<std::uint32_t>(i))) continue;
     auto const [stream, is_new] = own.try_emplace(streams_[i], stream_count_);
     if (is_new) ++stream_count_;
     streams_[i] = stream->second;

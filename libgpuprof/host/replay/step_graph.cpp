@@ -240,14 +240,22 @@ void step_graph::find_holding_copies() {
   }
 }
 
-/// Measures the CPU work between launches that follow each other without a call in between.
+/// Measures the time from launch to launch where they follow each other without another call in
+/// between. If calls are recorded, those that launch are part of it.
 void step_graph::measure_launches() {
+  constexpr std::int64_t other_before = -1;
   std::vector<std::int64_t> works;
-  std::vector<point_kind> before(lanes_.lanes, point_kind::call);
+  std::vector<std::int64_t> call_before(lanes_.lanes, other_before);  // length of its own call
   for (auto const& point : lanes_.points) {
-    if (point.kind == point_kind::launch && before[point.lane] == point_kind::launch)
-      works.push_back(point.work_ns);
-    before[point.lane] = point.kind;
+    auto& before = call_before[point.lane];
+    if (point.kind == point_kind::launch) {
+      if (before != other_before) works.push_back(before + point.work_ns);
+      before = 0;
+    } else if (point.is_of_launch() && before == 0) {
+      before = point.end_ns - point.begin_ns;
+    } else {
+      before = other_before;
+    }
   }
   pace_.launch_ns = quantile(std::move(works), 0.1, 0);
 }

@@ -13,8 +13,12 @@
 #include "ranks/capture_set.hpp"
 #include "ranks/rank_digest.hpp"
 #include "text/overview.hpp"
+#include "whatif/read_steps.hpp"
+#include "whatif/replay_check.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -117,6 +121,34 @@ advice::advice_options without_idle_time(advice::advice_options rules) {
   return rules;
 }
 
+/// Fewer than whatif replays for one question, because each finding is replayed.
+constexpr std::uint64_t max_items_of_findings = 60'000;
+
+struct steps_of_run {
+  std::unique_ptr<replay::step_graph> graph;
+  std::size_t all = 0;
+
+  advice::replayable_steps replayable() const noexcept { return {graph.get(), all}; }
+};
+
+/// Returns nothing, and adds the reason, if the steps cannot be replayed.
+std::optional<steps_of_run> steps_to_replay(trace_contents& trace, advice_inputs const& inputs,
+                                            std::vector<std::string>& remarks) {
+  auto const not_replayed = [&](std::string const& why) {
+    remarks.push_back("gains are not replayed but estimated from sums of the run: " + why);
+    return std::nullopt;
+  };
+  auto read = read_steps(
+      trace, {.step_name = inputs.step_name, .within = {}, .max_items = max_items_of_findings});
+  if (!read) return not_replayed(read.message());
+  auto const all = read->all_steps;
+  auto graph = std::make_unique<replay::step_graph>(std::move(read->steps));
+  if (auto const wrong = why_not_replayed(*graph, replay::step_ns(replay::step_edit(*graph)));
+      !wrong.empty())
+    return not_replayed(wrong);
+  return steps_of_run{std::move(graph), all};
+}
+
 std::string nothing_to_analyze(std::string const& path, filter_options const& filters) {
   if (auto const given = filters_line(filters); !given.empty())
     return path + ": nothing passes the filters (" + given + ")";
@@ -148,12 +180,14 @@ read_capture read_one(std::string const& path, std::string const& rank,
     made.failure = {nothing_to_analyze(path, inputs.filters), false};
     return made;
   }
-  made.advice = {
-      rank, facts.all_windows_ns(),
-      advice::give_advice(facts,
-                          wanted.is_everything() ? inputs.rules : without_idle_time(inputs.rules))};
-  made.roof = advice::roof_distance_of(facts);
+  auto const rules = wanted.is_everything() ? inputs.rules : without_idle_time(inputs.rules);
   made.remarks = run.remarks();
+  auto const replayed = wanted.is_everything() ? steps_to_replay(trace, inputs, made.remarks)
+                                               : std::optional<steps_of_run>();
+  auto const steps = replayed ? replayed->replayable() : advice::replayable_steps();
+  made.advice = {rank, facts.all_windows_ns(),
+                 advice::give_advice(facts, rules, replayed ? &steps : nullptr)};
+  made.roof = advice::roof_distance_of(facts);
   made.facts.window_ns = facts.window_ns;
   made.facts.there = facts.there;
   made.facts.impossible = facts.impossible;

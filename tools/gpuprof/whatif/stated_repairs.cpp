@@ -258,7 +258,8 @@ stated_repairs repairs_of(repair_options const& options, steps_of_capture const&
       list.fail("--no-cpu-longer takes a time, as in 1ms, not '" + options.no_cpu_longer + "'",
                 true);
     else
-      list.add(repair{repair_kind::drop_long_cpu, {}, static_cast<double>(limit->begin.value), 0});
+      list.add(repair{.kind = repair_kind::scale_long_cpu,
+                      .limit_ns = static_cast<double>(limit->begin.value)});
   }
   return list.take();
 }

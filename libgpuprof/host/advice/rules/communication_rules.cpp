@@ -71,6 +71,12 @@ void look_at_exposed(run_facts const& facts, std::vector<finding>& found) {
   one.bucket = time_bucket::communication;
   one.gain = bound_of(facts).gain(high, 0, {.busy_ns = high});
   if (holds && share_of_window(facts, one.gain.high_ns) < clear_gain) one.level = severity::info;
+  std::vector<std::string> names;
+  for (auto const& of : facts.communication)
+    if (of.bytes == 0) names.push_back(of.name);  // kernels, which have a stream of their own
+  one.repairs = {{.kind = replay::repair_kind::overlap, .names = names},
+                 {.kind = replay::repair_kind::scale, .names = names, .sure = r, .at_best = r}};
+  one.is_at_best = true;
   one.because = {{"alone", sum.alone_ns, "ns", "traced"},
                  {"of the window", 100 * share_of_window(facts, sum.alone_ns), "%", "traced"},
                  {"longer beside kernels", r, "", is_seen ? "traced" : "at best"}};
@@ -101,6 +107,11 @@ void look_at_links(run_facts const& facts, std::vector<finding>& found) {
     one.instances = of.count;
     one.bucket = time_bucket::communication;
     one.gain = {0, alone * (of.total_ns - at_peak)};
+    one.repairs = {{.kind = replay::repair_kind::scale,
+                    .names = {of.name},
+                    .sure = 1,
+                    .at_best = at_peak / of.total_ns}};
+    one.is_at_best = true;
     one.because = {{"achieved", rate / 1e9, "GB/s", "traced"},
                    {"peer copy", *peak / 1e9, "GB/s", "measured peak"},
                    {"bytes each", of.bytes / static_cast<double>(of.count), "B", "traced"}};

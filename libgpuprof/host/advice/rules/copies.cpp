@@ -5,6 +5,7 @@
 #include "host/advice/rules/measured_rates.hpp"
 #include "host/advice/step_bound.hpp"
 #include "host/advice/wording.hpp"
+#include "model/gpu_work.hpp"
 
 #include <algorithm>
 
@@ -87,6 +88,10 @@ time_gain idle_of_line(run_facts const& facts, copy_facts const& of) {
   return {part * idle.sure_ns, part * idle.idle_ns};
 }
 
+stated_repair repair_of(copy_facts const& copy, replay::repair_kind kind) {
+  return {.kind = kind, .names = {operation_of(copy.kind)}, .within = copy.range};
+}
+
 finding of_line(copy_facts const& copy) {
   finding one;
   one.device = copy.device;
@@ -113,6 +118,11 @@ void look_at_pageable(run_facts const& facts, copy_facts const& copy, std::vecto
   auto const saved = share_alone(copy) * (quick - pinned / reached_rate);
   one.gain = {std::max(0.0, saved), copy.alone_ns + idle.high_ns};
   one.further_buckets = {time_bucket::synchronization};
+  auto pinned_copies = repair_of(copy, replay::repair_kind::pin);
+  pinned_copies.to_host = is_to_host(copy);
+  pinned_copies.sure = reached_rate * *peak / 1e9;
+  pinned_copies.at_best = *peak / 1e9;
+  one.repairs = {std::move(pinned_copies)};
   one.to_do = is_from_host(copy)
                   ? "Pin the source and copy beside other work: DataLoader(pin_memory=True) and "
                     ".to(device, non_blocking=True), or cudaMallocHost and cudaMemcpyAsync."
@@ -141,6 +151,8 @@ void look_at_alone(run_facts const& facts, copy_facts const& copy, double comput
   one.gain = bound_of(facts).gain(std::min(copy.alone_ns, compute) + pauses, 0,
                                   {.busy_ns = copy.alone_ns + pauses});
   one.further_buckets = {time_bucket::back_to_back};
+  one.repairs = {repair_of(copy, replay::repair_kind::overlap)};
+  one.is_at_best = true;
   one.to_do =
       is_from_host(copy) || is_to_host(copy)
           ? "Copy in a stream of its own one step ahead, from pinned memory with "
@@ -171,6 +183,10 @@ void look_at_small(run_facts const& facts, copy_facts const& copy, std::vector<f
   one.gain = {low, std::max(low, copy.total_ns + behind * launch - at_once)};
   one.further_buckets = {time_bucket::launch_bound, time_bucket::back_to_back,
                          time_bucket::cpu_work, time_bucket::host_unknown};
+  auto packed = repair_of(copy, replay::repair_kind::merge);
+  packed.max_bytes = small_copy_bytes;
+  packed.sure = packed.at_best = *peak / 1e9;
+  one.repairs = {std::move(packed)};
   one.to_do =
       "Pack them into one buffer and copy that: torch.cat or a structure of arrays on the "
       "host, one .to(device); or create them on the GPU.";
@@ -204,6 +220,9 @@ void look_at_synchronous_copies(run_facts const& facts, std::vector<finding>& fo
   one.bucket = time_bucket::synchronization;
   one.gain = bound_of(facts).gain(idle.idle_ns, idle.sure_ns);
   one.removed_wait_ns = one.gain.high_ns;
+  if (!one.call.empty())
+    one.repairs = {
+        {.kind = replay::repair_kind::drop_calls, .names = {one.call}, .within = one.range}};
   one.because = {
       {"idle behind one", idle.idle_ns / static_cast<double>(idle.count), "ns", "traced"},
       {"waits", static_cast<double>(idle.count), "", "traced"}};
@@ -241,6 +260,13 @@ void look_at_round_trips(run_facts const& facts, std::vector<finding>& found) {
       one.because = {{"bytes each way", static_cast<double>(there.bytes), "B", "traced"},
                      {"copies each way", static_cast<double>(there.count), "", "traced"}};
       one.gain = {0, there.alone_ns + back.alone_ns + idle.idle_ns};
+      one.repairs = {repair_of(there, replay::repair_kind::drop),
+                     repair_of(back, replay::repair_kind::drop)};
+      for (auto const& [call, ns] : idle.by_call)
+        if (!call.empty())
+          one.repairs.push_back(
+              {.kind = replay::repair_kind::drop_calls, .names = {call}, .within = there.range});
+      one.is_at_best = true;
       one.further_buckets = {time_bucket::synchronization};
       one.to_do =
           "Keep the data on the GPU: do the work between the two copies there (no .cpu(), "

@@ -25,6 +25,13 @@ steady_calls calls_of(run_facts const& facts, call_kind kind) {
   return sum;
 }
 
+stated_repair repair_without(steady_calls const& calls) {
+  stated_repair repair;
+  repair.kind = replay::repair_kind::drop_calls;
+  for (auto const& [name, ns] : calls.by_name) repair.names.push_back(name);
+  return repair;
+}
+
 finding behind_calls(steady_calls const& calls, idle_sum const& idle, time_bucket bucket) {
   finding one;
   one.range = majority(idle.by_range);

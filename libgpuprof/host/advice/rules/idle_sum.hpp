@@ -44,6 +44,9 @@ struct steady_calls {
 };
 steady_calls calls_of(run_facts const& facts, call_kind kind);
 
+/// The calls go.
+stated_repair repair_without(steady_calls const& calls);
+
 /// Returns a finding on these calls and the idle time behind them, without gain, `what` and
 /// `to_do`.
 finding behind_calls(steady_calls const& calls, idle_sum const& idle, time_bucket bucket);

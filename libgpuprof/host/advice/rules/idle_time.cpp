@@ -14,6 +14,7 @@ namespace {
 
 constexpr double long_load_ns = 1e6;
 constexpr double min_idle_share = 0.02;
+constexpr double share_that_may_stay = 0.5;  // of CPU work that moves elsewhere
 
 /// The advice for a cause that no other rule handles.
 struct advice_on_idle {
@@ -53,6 +54,13 @@ void look_at_cause(run_facts const& facts, advice_on_idle const& of, std::vector
     one.bucket = of.cause;
     one.gain = bound.gain(idle.idle_ns, idle.sure_ns, {.host_ns = frees_thread ? idle.idle_ns : 0});
     one.removed_wait_ns = frees_thread ? 0 : one.gain.high_ns;
+    if (frees_thread)  // gaps much shorter than the mean are work of another kind
+      one.repairs = {{.kind = replay::repair_kind::scale_long_cpu,
+                      .within = range,
+                      .sure = share_that_may_stay,
+                      .limit_ns = idle.idle_ns / static_cast<double>(idle.count) / 2}};
+    if (of.cause == time_bucket::between_steps)
+      one.repairs = {{.kind = replay::repair_kind::scale_between, .sure = share_that_may_stay}};
     one.because = {
         {"idle", 100 * share_of_window(facts, idle.idle_ns), "% of the window", "traced"},
         {"mean gap", idle.idle_ns / static_cast<double>(idle.count), "ns", "traced"}};
@@ -89,6 +97,7 @@ void look_at_graph_builds(run_facts const& facts, std::vector<finding>& found) {
   auto one = behind_calls(calls, idle, time_bucket::graph_build);
   one.what = "CUDA graphs are built " + in_times(calls.count) + " after warm-up";
   one.gain = bound_of(facts).gain(idle.idle_ns, idle.sure_ns, {.host_ns = calls.total_ns});
+  one.repairs = {repair_without(calls)};
   one.to_do =
       "Instantiate a graph once and launch it many times: keep one for each shape (pad "
       "sizes to a few), change its parameters with cudaGraphExecKernelNodeSetParams "

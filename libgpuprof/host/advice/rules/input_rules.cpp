@@ -28,6 +28,11 @@ void look_at_loading(run_facts const& facts, std::vector<finding>& found) {
   one.instances = idle.count;
   one.bucket = time_bucket::data_loading;
   one.gain = bound.gain(idle.idle_ns, std::max(idle.sure_ns, by_one), {.host_ns = loading});
+  stated_repair beside{.kind = replay::repair_kind::scale_cpu};
+  for (auto const& [range, ns] : idle.by_range)
+    if (!range.empty()) beside.names.push_back(range);
+  one.repairs = {std::move(beside)};
+  one.beside_ns = loading / gpus;
   one.because = {{"idle", 100 * share_of_window(facts, idle.idle_ns), "% of the window", "traced"},
                  {"mean gap", idle.idle_ns / static_cast<double>(idle.count), "ns", "traced"}};
   one.to_do =

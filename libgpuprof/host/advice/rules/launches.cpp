@@ -49,6 +49,9 @@ void look_at_sequence(run_facts const& facts, sequence_facts const& sequence,
   one.gain = {0, high};
   one.bucket = time_bucket::launch_bound;
   one.further_buckets = {time_bucket::back_to_back};
+  one.repairs = {{.kind = replay::repair_kind::join_launches,
+                  .within = sequence.range,
+                  .at_best = peak ? node : 0}};
   one.to_do =
       "Capture the sequence once and launch it as a CUDA graph: torch.cuda.graphs, "
       "torch.compile(mode=\"reduce-overhead\"), one jax.jit around it, or "
@@ -96,6 +99,8 @@ void look_at_tiny_kernels(run_facts const& facts, std::vector<finding>& found) {
   one.gain = bound.gain(idle.idle_ns, 0, {.host_ns = freed, .items = half});
   one.bucket = time_bucket::launch_bound;
   one.yields_to = "cuda_graph";
+  one.repairs = {{.kind = replay::repair_kind::fuse_pairs, .at_best = 1}};
+  one.is_at_best = true;
   one.what = "kernels are shorter than the time to launch them: the GPU waits for the CPU";
   if (auto const* const tiny = tiniest(facts)) {
     one.kernel = tiny->name;
@@ -135,6 +140,8 @@ void look_at_launch_delay(run_facts const& facts, std::vector<finding>& found) {
                  {"launch latency", normal, "ns", "measured peak"},
                  {"gaps", static_cast<double>(idle.count), "", "traced"}};
   one.gain = {0, std::min(idle.idle_ns, static_cast<double>(idle.count) * (delay - normal))};
+  one.repairs = {{.kind = replay::repair_kind::latency, .sure = normal, .at_best = normal}};
+  one.is_at_best = true;
   one.bucket = time_bucket::launch_bound;
   one.further_buckets = {time_bucket::synchronization, time_bucket::cpu_work,
                          time_bucket::host_unknown};

@@ -28,6 +28,9 @@ void look_at_allocations(run_facts const& facts, std::vector<finding>& found) {
   if (one.range.empty()) one.range = majority(calls.by_range);
   one.gain = bound_of(facts).gain(calls.total_ns + idle.idle_ns, idle.sure_ns,
                                   {.host_ns = calls.total_ns});
+  one.repairs = {repair_without(calls)};
+  // Calls that take longer than the quickest were held by something else, as by this profiler.
+  one.repairs.front().sure = idle.sure_ns / static_cast<double>(calls.count);
   // A call that waits also delays the launches behind it.
   one.further_buckets = {time_bucket::launch_bound, time_bucket::synchronization,
                          time_bucket::cpu_work, time_bucket::between_steps};

@@ -4,6 +4,7 @@
 #include "host/advice/rules/measured_rates.hpp"
 #include "host/advice/step_bound.hpp"
 #include "host/advice/wording.hpp"
+#include "model/gpu_work.hpp"
 
 #include <algorithm>
 
@@ -27,6 +28,8 @@ finding of_wait(gap_facts const& gap, step_bound const& bound) {
   one.bucket = gap.cause;
   one.gain = bound.gain(gap.idle_ns, gap.sure_ns);
   one.removed_wait_ns = one.gain.high_ns;
+  one.repairs = {
+      {.kind = replay::repair_kind::drop_calls, .names = {gap.call}, .within = gap.range}};
   auto const mean = gap.idle_ns / static_cast<double>(gap.count);
   one.because = {{"idle behind it", mean, "ns", "traced"},
                  {"times", static_cast<double>(gap.count), "", "traced"}};
@@ -37,9 +40,10 @@ finding of_wait(gap_facts const& gap, step_bound const& bound) {
   return one;
 }
 
+constexpr std::uint64_t result_bytes = 64;
+
 /// Removing the wait also removes the read: its copy, and a pause of the GPU before it.
 double cost_of_reads(run_facts const& facts, gap_facts const& gap) {
-  constexpr std::uint64_t result_bytes = 64;
   double ns = 0;
   for (auto const& copy : facts.copies)
     if (copy.kind == copy_kind::device_to_host && copy.device == gap.device &&
@@ -57,6 +61,11 @@ void look_at_waits(run_facts const& facts, std::vector<finding>& found) {
     if (gap.reads_result) {
       auto const reads = cost_of_reads(facts, gap);
       one.gain.high_ns += reads;
+      if (reads > 0)
+        one.repairs.push_back({.kind = replay::repair_kind::drop,
+                               .names = {operation_of(copy_kind::device_to_host)},
+                               .within = gap.range,
+                               .max_bytes = result_bytes});
       one.further_buckets = {time_bucket::transfer, time_bucket::back_to_back};
       one.arithmetic += "; the reads take " + in_time(reads);
       one.what = "the program reads a result of a few bytes (" + gap.call +

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/advice/replayed_gains.hpp"
+
+#include "host/advice/wording.hpp"
+#include "host/analysis/steps.hpp"
+#include "host/replay/replay.hpp"
+#include "model/kernel_name.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace gpuprof::host::advice {
+namespace {
+
+using replay::cpu_work_before;
+using replay::name_set;
+using replay::repair;
+using replay::repair_kind;
+using replay::step_edit;
+
+// As in replay::foretell(): repairs of planted faults were foretold to this.
+constexpr double error_of_gain = 0.05;
+
+/// The repairs of one finding, in terms of the graph.
+struct found_repairs {
+  std::vector<repair> sure, at_best;
+};
+
+enum class subject { work, call, range, nothing };
+
+subject subject_of(repair_kind kind) noexcept {
+  switch (kind) {
+    case repair_kind::drop:
+    case repair_kind::merge:
+    case repair_kind::scale:
+    case repair_kind::overlap:
+      return subject::work;
+    case repair_kind::drop_calls:
+    case repair_kind::scale_calls:
+      return subject::call;
+    case repair_kind::scale_cpu:
+    case repair_kind::as_graph:
+      return subject::range;
+    default:
+      return subject::nothing;
+  }
+}
+
+class repair_names {
+ public:
+  explicit repair_names(replay::recorded_steps const& recorded, run_facts const& facts)
+      : recorded_(recorded) {
+    for (auto const& name : recorded.work_names)
+      bases_.push_back(kernel_display_name(name, kernel_name_style::base));
+    for (auto const& kernel : facts.kernels) total_ns_[kernel.name] += kernel.total_ns;
+  }
+
+  /// Nothing: one of the names does not occur.
+  std::optional<found_repairs> find(std::span<stated_repair const> stated) const {
+    found_repairs found;
+    for (auto const& one : stated) {
+      repair made{.kind = one.kind, .limit_ns = one.limit_ns};
+      auto const of = subject_of(one.kind);
+      if (of != subject::nothing) {
+        made.names = names_of(of, one.names);
+        if (!has_any(made.names)) return std::nullopt;
+      }
+      made.scope.max_bytes = one.max_bytes;
+      if (!one.within.empty()) {
+        made.scope.ranges = ranges_of({one.within});
+        if (!has_any(made.scope.ranges)) return std::nullopt;
+      }
+      add(found, one, std::move(made));
+    }
+    return found;
+  }
+
+ private:
+  static bool has_any(name_set const& set) {
+    return std::find(set.begin(), set.end(), true) != set.end();
+  }
+
+  void add(found_repairs& to, stated_repair const& stated, repair made) const {
+    auto const total_ns = total_of(stated.names);
+    auto const is_of_kernel = stated.saved_high_ns > 0 && total_ns > 0;
+    auto const with = [&](double value, double saved_ns) {
+      auto one = made;
+      one.value = is_of_kernel ? std::max(0.0, 1 - saved_ns / total_ns) : value;
+      if (stated.kind == repair_kind::pin && stated.to_host) std::swap(one.value, one.to_host);
+      return one;
+    };
+    to.sure.push_back(with(stated.sure, stated.saved_low_ns));
+    to.at_best.push_back(with(stated.at_best, stated.saved_high_ns));
+  }
+
+  double total_of(std::vector<std::string> const& names) const {
+    double ns = 0;
+    for (auto const& name : names)
+      if (auto const known = total_ns_.find(name); known != total_ns_.end()) ns += known->second;
+    return ns;
+  }
+
+  name_set names_of(subject of, std::vector<std::string> const& names) const {
+    if (of == subject::range) return ranges_of(names);
+    auto const& all = of == subject::call ? recorded_.call_names : recorded_.work_names;
+    name_set set(all.size());
+    for (std::size_t i = 0; i < all.size(); ++i)
+      set[i] = is_one_of(names, all[i]) || (of == subject::work && is_one_of(names, bases_[i]));
+    return set;
+  }
+
+  /// Ranges that differ only in a number have one name in findings.
+  name_set ranges_of(std::vector<std::string> const& names) const {
+    name_set set(recorded_.range_names.size());
+    for (std::size_t i = 0; i < set.size(); ++i)
+      set[i] = is_one_of(names, recorded_.range_names[i]) ||
+               is_one_of(names, without_number(recorded_.range_names[i]));
+    return set;
+  }
+
+  static bool is_one_of(std::vector<std::string> const& names, std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  }
+
+  replay::recorded_steps const& recorded_;
+  std::vector<std::string> bases_;          // of work_names
+  std::map<std::string, double> total_ns_;  // of kernels in the run
+};
+
+/// The edits of the findings so far, and the steps with them.
+class running_edit {
+ public:
+  running_edit(replay::step_graph const& graph, cpu_work_before before, run_facts const& facts)
+      : edit_(graph, before) {
+    // Without this profiler, so that its cost is not a gain.
+    auto const launch_ns = static_cast<double>(graph.pace().launch_ns);
+    if (launch_ns > 0) edit_.set_launch_cost(std::max(0.0, launch_ns - facts.own_ns_a_launch));
+    if (facts.run.round_trip > 0) edit_.set_round_trip(facts.run.round_trip);
+    step_ns_ = replay::step_ns(edit_);
+  }
+
+  double step_ns() const noexcept { return step_ns_; }
+  double saved_by(std::span<repair const> repairs) const {
+    auto edit = edit_;
+    replay::apply(repairs, edit);
+    return step_ns_ - replay::step_ns(edit);
+  }
+  /// Returns what the repairs save of a step.
+  double take(std::span<repair const> repairs) {
+    replay::apply(repairs, edit_);
+    auto const before_ns = step_ns_;
+    step_ns_ = replay::step_ns(edit_);
+    return before_ns - step_ns_;
+  }
+  replay::path_part longest_part() const {
+    auto const path = replay::path_of(edit_, replay::replay(edit_));
+    auto const longest = std::max_element(path.ns.begin(), path.ns.end());
+    return static_cast<replay::path_part>(longest - path.ns.begin());
+  }
+
+ private:
+  step_edit edit_;
+  double step_ns_ = 0;
+};
+
+bool is_of_host(replay::path_part part) noexcept {
+  return part == replay::path_part::cpu_work || part == replay::path_part::calls ||
+         part == replay::path_part::start;
+}
+
+/// A shorter kernel need not make the step shorter.
+void say_what_hides(finding& one) {
+  double claimed_ns = 0;
+  for (auto const& repair : one.repairs) claimed_ns += repair.saved_high_ns;
+  if (claimed_ns <= 0 || one.gain.high_ns >= claimed_ns / 2 || !one.then || !is_of_host(*one.then))
+    return;
+  one.is_hidden_by_launches = true;
+  one.to_do += " The launching thread holds the steps: they get shorter by only " +
+               in_percent(one.gain.high_ns / claimed_ns) +
+               " of what this kernel takes less. Launch less or faster first.";
+}
+
+/// Recording makes waits longer, by an amount that hides in the CPU work behind them. Returns what
+/// the gaps behind them save in any case, if that is known.
+std::optional<double> sure_of_wait(finding const& one) noexcept {
+  if (one.removed_wait_ns <= 0 || one.gain.low_ns <= 0) return std::nullopt;
+  return one.gain.low_ns;
+}
+
+struct turn {
+  finding* of;
+  found_repairs repairs;
+  double alone_ns = 0;  // saved of a step
+};
+
+}  // namespace
+
+bool can_replay(finding const& one, replayable_steps const& steps) {
+  auto const& known = steps.graph->recorded().work_names;
+  return std::all_of(one.repairs.begin(), one.repairs.end(), [&](auto const& repair) {
+    return std::all_of(repair.names.begin(), repair.names.end(), [&](auto const& name) {
+      return std::find(known.begin(), known.end(), name) != known.end();
+    });
+  });
+}
+
+void replay_gains(std::vector<finding>& findings, run_facts const& facts,
+                  replayable_steps const& steps) {
+  auto const& graph = *steps.graph;
+  repair_names const names(graph.recorded(), facts);
+  running_edit sure(graph, cpu_work_before::stays, facts);
+  running_edit at_best(graph, cpu_work_before::goes, facts);
+  std::vector<turn> turns;
+  for (auto& one : findings) {
+    if (one.repairs.empty()) continue;
+    auto found = names.find(one.repairs);
+    if (!found) continue;
+    auto const alone_ns = at_best.saved_by(found->at_best);
+    turns.push_back({&one, std::move(*found), alone_ns});
+  }
+  std::stable_sort(turns.begin(), turns.end(),
+                   [](turn const& a, turn const& b) { return a.alone_ns > b.alone_ns; });
+  auto const times =
+      static_cast<double>(steps.all_steps * std::max<std::size_t>(1, facts.devices.size()));
+  for (auto& [one, repairs, alone_ns] : turns) {
+    auto const before_ns = at_best.step_ns();
+    auto const high_ns = at_best.take(repairs.at_best);
+    auto low_ns = one->is_at_best ? 0 : sure.take(repairs.sure);
+    if (one->beside_ns > 0)
+      low_ns = std::min(low_ns, before_ns - one->beside_ns / static_cast<double>(steps.all_steps));
+    auto const greatest = std::max(high_ns, low_ns), least = std::min(high_ns, low_ns);
+    auto const sure_ns = sure_of_wait(*one);
+    one->gain.high_ns = std::max(0.0, greatest * (1 + error_of_gain) * times);
+    one->gain.low_ns = std::max(0.0, least * (1 - error_of_gain) * times);
+    if (sure_ns) one->gain.low_ns = std::min(one->gain.low_ns, *sure_ns);
+    one->is_replayed = true;
+    one->then = at_best.longest_part();
+    one->arithmetic = "a step of " + in_time(before_ns) + " takes " + in_time(before_ns - high_ns) +
+                      " at best (" + in_count(graph.recorded().steps) + " steps replayed, " +
+                      (alone_ns > high_ns * (1 + error_of_gain)
+                           ? "after the findings with more; alone it saves " + in_time(alone_ns)
+                           : "without the cost of this profiler") +
+                      ")";
+    say_what_hides(*one);
+  }
+}
+
+}  // namespace gpuprof::host::advice
