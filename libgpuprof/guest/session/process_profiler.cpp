@@ -19,6 +19,7 @@
 #include <climits>
 
 #include <cstdlib>
+#include <mutex>
 #include <string>
 #include <unistd.h>
 #include <utility>
@@ -100,10 +101,14 @@ process_profiler::process_profiler()
       filter_(filter_for(settings_)),
       drain_(settings_, budget_, *filter_, costs_),
       callbacks_(*this),
+      tracing_(
+          settings_, budget_, drain_, callbacks_, costs_, [this] { return capturing(); },
+          exit_handlers{&process_profiler::end_counters, &process_profiler::close_switches}),
+      switch_(settings_, drain_, tracing_),
+      thread_(settings_, drain_, switch_),
       capture_range_(trigger_for(settings_.nvtx_capture)),
       step_range_(trigger_for(settings_.step_range)),
-      own_domain_(step_range_ ? names().intern(own_domain) : name_id{}),
-      plan_(settings_) {
+      own_domain_(step_range_ ? names().intern(own_domain) : name_id{}) {
   watch_own_calls(settings_.trace.cuda && settings_.trace.cuda_api);
   names().count_against(budget_);
   configure_thread_logs(&budget_, max_ring_slots);
@@ -113,37 +118,10 @@ process_profiler::process_profiler()
   if (capture_range_ || step_range_) the_range_observer.store(this, std::memory_order_release);
 }
 
-template <class Event>
-void process_profiler::change_plan(Event&& event) {
-  auto has_new_deadline = false;
-  {
-    std::lock_guard const lock(plan_mutex_);
-    auto const deadline = plan_.next_deadline();
-    event(plan_);
-    has_new_deadline = plan_.next_deadline() != deadline;
-  }
-  follow_plan();
-  if (has_new_deadline) wake_drain();  // the drain thread keeps the deadline
-}
-
-template <class Event>
-void process_profiler::tell_plan(Event&& event) noexcept {
-  if (is_forked_child()) return;
-  no_cancellation const here;
-  whole_environment const exact;
-  try {
-    change_plan(event);
-  } catch (std::exception const& e) {
-    log_error("profiling stopped for lack of resources: ", e.what(),
-              ". The program is not affected.");
-  } catch (...) {
-  }
-}
-
 void process_profiler::begin() {
   if (begun_.exchange(true)) return;
   end_with_process();
-  start_drain_thread();
+  thread_.start();
 }
 
 void process_profiler::end_with_process() {
@@ -156,15 +134,15 @@ void process_profiler::cuda_initialized() {
   keep_children_inert();
   // Exit handlers run in reverse order of registration, so ours must be registered again to run
   // before the driver's.
-  if (begun_.load() && !cuda_up_.load()) end_with_process();
-  cuda_up_.store(true, std::memory_order_release);
+  if (begun_.load() && !tracing_.cuda_is_initialized()) end_with_process();
+  tracing_.cuda_initialized();
   begin();
-  tell_plan([](capture_plan& plan) { plan.begin(monotonic_ns()); });
+  switch_.tell([](capture_plan& plan) { plan.begin(monotonic_ns()); });
 }
 
 void process_profiler::nvtx_used() {
   begin();
-  tell_plan([](capture_plan& plan) { plan.begin(monotonic_ns()); });
+  switch_.tell([](capture_plan& plan) { plan.begin(monotonic_ns()); });
 }
 
 void process_profiler::nvtx_used_in_child() noexcept {
@@ -182,16 +160,16 @@ api_outcome process_profiler::start(std::string const& output) {
   if (process_is_exiting()) return api_outcome::inactive(process_ends);
   if (drain_.state_of_file() == file_state::limit_reached)
     return api_outcome::inactive(drain_.why_no_file());
-  is_watched_.store(true);
+  thread_.keep_live_figures();
   if (!output.empty()) drain_.choose_output(in_current_folder(output));
-  asked_by_program_.store(true);
+  tracing_.asked_by_program();
   begin();
-  if (auto const code = thread_error_.load(); code != 0)
+  if (auto const code = thread_.error(); code != 0)
     return api_outcome::inactive(line_without_thread(code));
   whole_environment const exact;
-  change_plan([](capture_plan& plan) { plan.api_start(monotonic_ns()); });
+  switch_.change([](capture_plan& plan) { plan.api_start(monotonic_ns()); });
   if (capturing()) return {};
-  if (look_again_.load())
+  if (switch_.is_behind())
     return api_outcome::late(
         "another thread is starting or ending a capture: this one starts in the background");
   return api_outcome::inactive(
@@ -203,7 +181,7 @@ api_outcome process_profiler::stop() {
   if (is_forked_child()) return api_outcome::inactive(inert_child_line().text());
   if (!capturing()) return api_outcome::inactive(why_not_capturing());
   whole_environment const exact;
-  change_plan([](capture_plan& plan) { plan.api_stop(monotonic_ns()); });
+  switch_.change([](capture_plan& plan) { plan.api_stop(monotonic_ns()); });
   return write_all();
 }
 
@@ -219,7 +197,7 @@ std::string process_profiler::why_not_capturing() const {
 }
 
 api_outcome process_profiler::write_all() {
-  if (auto const code = thread_error_.load(); code != 0)
+  if (auto const code = thread_.error(); code != 0)
     return api_outcome::inactive(line_without_thread(code));
   if (!drain_.flush_and_wait(settings_.flush_timeout_ms))
     return api_outcome::late(
@@ -240,25 +218,21 @@ void process_profiler::step() {
 }
 
 void process_profiler::count_step() noexcept {
-  tell_plan([](capture_plan& plan) { plan.step(monotonic_ns()); });
-}
-
-void process_profiler::tick(std::uint64_t moment) noexcept {
-  tell_plan([moment](capture_plan& plan) { plan.tick(moment); });
+  switch_.tell([](capture_plan& plan) { plan.step(monotonic_ns()); });
 }
 
 void process_profiler::profiler_start() noexcept {
-  tell_plan([](capture_plan& plan) { plan.profiler_start(monotonic_ns()); });
+  switch_.tell([](capture_plan& plan) { plan.profiler_start(monotonic_ns()); });
 }
 
 void process_profiler::profiler_stop() noexcept {
-  tell_plan([](capture_plan& plan) { plan.profiler_stop(monotonic_ns()); });
+  switch_.tell([](capture_plan& plan) { plan.profiler_stop(monotonic_ns()); });
 }
 
 void process_profiler::on_push(name_id name, name_id domain) noexcept {
   if (!capture_range_ || !capture_range_->matches(name, domain)) return;
   if (capture_range_depth_.fetch_add(1) == 0) {
-    tell_plan([](capture_plan& plan) { plan.range_entered(monotonic_ns()); });
+    switch_.tell([](capture_plan& plan) { plan.range_entered(monotonic_ns()); });
   }
 }
 
@@ -267,7 +241,7 @@ void process_profiler::on_pop(name_id name, name_id domain) noexcept {
   if (step_range_ && domain != own_domain_ && step_range_->matches(name, domain)) count_step();
   if (!capture_range_ || !capture_range_->matches(name, domain)) return;
   if (capture_range_depth_.fetch_sub(1) == 1) {
-    tell_plan([](capture_plan& plan) { plan.range_left(monotonic_ns()); });
+    switch_.tell([](capture_plan& plan) { plan.range_left(monotonic_ns()); });
   }
 }
 
@@ -279,63 +253,61 @@ bool process_profiler::is_selected(char const* kernel) noexcept {
 void process_profiler::context_ending() noexcept {
   no_cancellation const here;
   whole_environment const exact;
-  if (auto* const tracer = tracer_.get(); tracer != nullptr && open_window_.load() != 0) {
-    own_calls const marked;
-    tracer->flush(false);
-  }
+  if (capturing()) tracing_.flush();
 }
 
 void process_profiler::cupti_failed(CUptiResult code, char const* message) noexcept {
-  no_cancellation const here;
-  log_error("kernel tracing ends here: CUPTI has shut itself down (", std::to_string(code), ", ",
-            message != nullptr ? message : "no reason given",
-            "). What was traced so far is kept; the program goes on.");
-  // CUPTI calls this at any point, perhaps while a capture is being switched. So this only sets
-  // flags, and CUPTI is never called again.
-  given_up_.store(true, std::memory_order_release);
-  callbacks_.leave_at_next_call(false);
-  if (auto* const tracer = tracer_.get()) tracer->abandon();
-  if (counters_ != nullptr) counters_->abandon();
+  tracing_.cupti_failed(code, message);
+}
+
+void process_profiler::leave_cupti() noexcept {
+  switch_.leave_cupti();
 }
 
 /// Ends counters before the libraries that they use are torn down. Tracing continues, because
 /// possibly only the main thread has ended.
 void process_profiler::end_counters() noexcept {
-  if (is_forked_child() || getpid() != owner_ || shut_down_.load()) return;
+  auto* const profiler = existing();
+  if (profiler == nullptr || !profiler->is_mine() || profiler->shut_down_.load()) return;
   no_cancellation const here;
   whole_environment const exact;
-  counters_->pause();
-  (void)counters_->finish(counter_worker::ending::process, settings_.flush_timeout_ms);
+  profiler->tracing_.end_counters();
+}
+
+void process_profiler::close_switches() noexcept {
+  auto* const profiler = existing();
+  if (profiler != nullptr && profiler->is_mine()) profiler->callbacks_.switches().close();
+}
+
+// Also compares the process id: a child made by a bare system call has run no fork handler and has
+// no drain thread.
+bool process_profiler::is_mine() const noexcept {
+  return !is_forked_child() && getpid() == owner_;
 }
 
 /// `gpuprof profile` prints the reason for all its processes if none of them has recorded anything.
 void process_profiler::say_why_nothing_was_recorded() {
-  std::lock_guard const lock(plan_mutex_);
-  auto const why = why_nothing_was_recorded(settings_, plan_, names());
+  auto const why = switch_.ask([this](capture_plan const& plan) {
+    return why_nothing_was_recorded(settings_, plan, names());
+  });
   if (why.empty()) return;
   if (!note_no_capture(settings_.run_notes, why)) log_warning("nothing was recorded: " + why);
 }
 
 void process_profiler::shut_down() noexcept {
-  // Also compares the process id: a child made by a bare system call has run no fork handler and
-  // has no drain thread.
-  if (is_forked_child() || getpid() != owner_ || shut_down_.exchange(true)) return;
+  if (!is_mine() || shut_down_.exchange(true)) return;
   no_cancellation const here;
   whole_environment const exact;
   try {
     note_process_exit();
-    if (counters_ != nullptr) counters_->pause();
-    if (open_window_.load() != 0) {
-      log_is_recording.store(false, std::memory_order_release);
-      drain_.post({false, open_window_.exchange(0), now(), {}});
-    }
+    switch_.end_with_process();
     auto const limit = settings_.flush_timeout_ms + 1000;
-    if (thread_started_.load() && !drain_.finish_and_wait(limit)) {
+    if (thread_.is_started() && !drain_.finish_and_wait(limit)) {
       log_warning("the last records are missing from " + drain_.path() +
                   ": they did not come within " + std::to_string(limit) +
                   " ms of the program's end. Raise GPUPROF_FLUSH_TIMEOUT_MS to wait longer.");
     }
-    if (!captured_.load()) say_why_nothing_was_recorded();
+    if (!has_captured()) say_why_nothing_was_recorded();
     if (settings_.stats) print_exit_summary(totals(), counters());
   } catch (std::exception const& e) {
     log_warning("the end of the run is not told: ", e.what());
