@@ -114,6 +114,7 @@ template <class Record>
 class captured_span {
  public:
   captured_span() noexcept = default; /**< Empty. */
+  /** Does not own the records. */
   captured_span(Record const* first, std::size_t count) noexcept : first_(first), count_(count) {}
   Record const* begin() const noexcept { return first_; }        /**< First record. */
   Record const* end() const noexcept { return first_ + count_; } /**< Behind the last. */
@@ -257,6 +258,7 @@ class GPUPROF_CAPTURE_EXPORT capture_batches {
 template <class Record>
 class captured_records {
  public:
+  /** Takes what is left of these batches. */
   explicit captured_records(capture_batches batches) noexcept : batches_(std::move(batches)) {}
 
   /** Reads the next records, some hundred at a time. They are valid until the next call. Returns an

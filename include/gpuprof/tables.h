@@ -32,6 +32,7 @@
 extern "C" {
 #endif
 
+/** @cond The structures of Arrow, which its own documentation describes. */
 #ifndef ARROW_C_DATA_INTERFACE
 #define ARROW_C_DATA_INTERFACE
 
@@ -81,6 +82,7 @@ struct ArrowArrayStream {
 };
 
 #endif /* ARROW_C_STREAM_INTERFACE */
+/** @endcond */
 
 /** Marks what libgpuprof-capture.so exports; its C++ interface is in capture.hpp. */
 #define GPUPROF_TABLES_API __attribute__((visibility("default")))
