@@ -2,6 +2,7 @@
 #include "host/replay/repair.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace gpuprof::host::replay {
@@ -30,7 +31,7 @@ void apply(std::span<repair const> repairs, step_edit& to) {
         to.overlap(one.names);
         break;
       case repair_kind::drop_calls:
-        to.drop_calls(one.names, static_cast<std::int64_t>(one.value));
+        to.drop_calls(one.names, static_cast<std::int64_t>(std::ceil(one.value)));
         break;
       case repair_kind::scale_calls:
         to.scale_calls(one.names, one.value);

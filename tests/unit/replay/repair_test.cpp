@@ -133,6 +133,97 @@ TEST_CASE("CPU work in a range goes") {
               {work(149'000), kernel("k", 50'000)});
 }
 
+TEST_CASE("launches that follow each other become a graph, up to the next call") {
+  auto const row = times(50, {work(15'000), kernel("k", 2000)});
+  faulty_program const program(row + std::vector<act>{wait()} + row + std::vector<act>{wait()});
+  repair const one[] = {{.kind = repair_kind::join_launches, .value = 2500}};
+  auto const foretold = foretell(program.graph, one);
+  // Two graphs: launch, latency, a node each 2,500 ns, and the return from the wait.
+  auto const truth_ns = 2 * (10'000 + 4000 + 50 * 2500 + 3000);
+  CHECK(foretold.low_ns <= truth_ns);
+  CHECK(truth_ns <= foretold.high_ns);
+}
+
+TEST_CASE("launches with a call of their own become a graph all the same") {
+  auto made = record(times(50, {kernel("k", 2000)}) + std::vector<act>{wait()}, steps);
+  made.call_names.push_back("cuLaunchKernel");
+  for (auto const& item : made.items)
+    made.calls.push_back({.begin_ns = item.launched_ns,
+                          .end_ns = item.launched_ns + 2000,
+                          .name = 1,
+                          .kind = call_kind::launch});
+  step_graph const graph(made);
+  CHECK(graph.pace().launch_ns == 2000);
+  repair const one[] = {{.kind = repair_kind::join_launches, .value = 2500}};
+  auto const foretold = foretell(graph, one);
+  CHECK(foretold.then[path_part::calls] < 0.05 * foretold.low_ns);
+}
+
+TEST_CASE("fewer than five launches are no graph") {
+  faulty_program const program(times(4, {work(15'000), kernel("k", 2000)}) +
+                               std::vector<act>{wait()});
+  repair const one[] = {{.kind = repair_kind::join_launches}};
+  CHECK(foretell(program.graph, one).greatest_gain_ns() == 0);
+}
+
+TEST_CASE("every second launch goes if pairs of kernels are fused") {
+  faulty_program const program(times(40, {work(20'000), kernel("k", 3000)}));
+  repair const one[] = {{.kind = repair_kind::fuse_pairs, .value = 1}};
+  check_truth(foretell(program.graph, one), times(20, {work(20'000), kernel("k", 6000)}));
+}
+
+TEST_CASE("work begins sooner after its launch with a shorter latency") {
+  std::vector<act> const step{work(1000), kernel("k", 50'000), wait()};
+  made_machine const slow{.latency_ns = 20'000}, quick{.latency_ns = 5000};
+  step_graph const graph(record(step, steps, slow));
+  repair const one[] = {{.kind = repair_kind::latency, .value = 5000}};
+  auto const foretold = foretell(graph, one);
+  auto const won = foretold.now_ns - true_step_ns(step, steps, quick);
+  CHECK(foretold.least_gain_ns() <= won);
+  CHECK(won <= foretold.greatest_gain_ns());
+}
+
+TEST_CASE("waits return sooner if this machine can do a round trip in less time") {
+  std::vector<act> const step{work(1000), kernel("k", 50'000), wait()};
+  made_machine const slow{.latency_ns = 4000, .return_ns = 12'000};
+  step_graph const graph(record(step, steps, slow));
+  step_edit edit(graph);
+  edit.set_round_trip(4000 + 5000);
+  auto const truth = true_step_ns(step, steps, {.latency_ns = 4000, .return_ns = 5000});
+  CHECK(step_ns(edit) == Approx(truth).epsilon(0.01));
+}
+
+TEST_CASE("only copies of a size are meant") {
+  std::vector<act> const large{work(1000), copy("h2d", 100'000)};
+  faulty_program const program(large + times(10, {work(1000), copy("h2d", 2000)}));
+  repair small_ones{.kind = repair_kind::drop, .names = only(program.names, "h2d")};
+  small_ones.scope.max_bytes = 50'000;
+  repair const one[] = {small_ones};
+  check_truth(foretell(program.graph, one), large);
+}
+
+TEST_CASE("a repair in another range changes nothing") {
+  auto made = record({work(1000), kernel("k", 50'000), wait(), work(50'000)}, steps);
+  made.range_names.push_back("other");
+  step_graph const graph(made);
+  repair wait_goes{.kind = repair_kind::drop_calls, .names = {true}};
+  wait_goes.scope.ranges = {false, true};
+  repair const elsewhere[] = {wait_goes};
+  CHECK(foretell(graph, elsewhere).greatest_gain_ns() == 0);
+  wait_goes.scope.ranges = {true, false};
+  repair const here[] = {wait_goes};
+  CHECK(foretell(graph, here).greatest_gain_ns() > 10'000);
+}
+
+TEST_CASE("calls get shorter by at most the time that is stated") {
+  std::vector<act> const step{work(1000), kernel("k", 5000), wait(), work(20'000)};
+  faulty_program const program(step);
+  repair shorter{.kind = repair_kind::drop_calls, .names = {true}};
+  shorter.value = 1;  // of its own time: what it waits for stays
+  repair const one[] = {shorter};
+  CHECK(foretell(program.graph, one).greatest_gain_ns() < 3000);
+}
+
 TEST_CASE("without a repair nothing changes") {
   faulty_program const program(times(20, {work(1000), kernel("k", 30'000)}));
   auto const foretold = foretell(program.graph, {});

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Findings state repairs; what they save is compared with the repaired program on a made machine.
+#include "host/advice/replayed_gains.hpp"
+
+#include "../replay/made_machine.hpp"
+#include "made_run.hpp"
+#include "support/catch.hpp"
+
+namespace gpuprof::host::advice {
+namespace {
+
+using namespace replay;
+
+constexpr std::uint32_t steps = 60;
+
+std::vector<act> times(std::size_t count, std::vector<act> const& acts) {
+  std::vector<act> all;
+  for (std::size_t i = 0; i < count; ++i) all.insert(all.end(), acts.begin(), acts.end());
+  return all;
+}
+
+struct replayed_run {
+  explicit replayed_run(std::vector<act> const& step) : graph(record(step, steps)) {
+    facts = made_run(500 * ms, time_bucket::cpu_work);
+    facts.run.round_trip = 0;
+  }
+
+  void replay(std::vector<finding>& findings) const {
+    replay_gains(findings, facts, {&graph, steps});
+  }
+  /// Of the whole run.
+  double won_by(std::vector<act> const& repaired) const {
+    return steps * (step_ns(step_edit(graph)) - true_step_ns(repaired, steps));
+  }
+
+  step_graph graph;
+  run_facts facts;
+};
+
+finding with(stated_repair repair) {
+  finding one;
+  one.repairs = {std::move(repair)};
+  return one;
+}
+
+kernel_facts kernel_of(double total_ns) {
+  kernel_facts facts;
+  facts.name = "k";
+  facts.total_ns = total_ns;
+  return facts;
+}
+
+finding without_wait() {
+  return with({.kind = repair_kind::drop_calls, .names = {"cudaDeviceSynchronize"}});
+}
+
+void check_holds(finding const& one, double won) {
+  CAPTURE(one.gain.low_ns, won, one.gain.high_ns);
+  CHECK(one.is_replayed);
+  CHECK(one.gain.low_ns <= won);
+  CHECK(won <= one.gain.high_ns);
+}
+
+std::vector<act> const kernels = times(10, {work(1000), kernel("k", 30'000)});
+
+TEST_CASE("the gain of a finding is what its repair saves in all steps") {
+  auto step = kernels;
+  step.push_back(wait());
+  step.push_back(work(200'000));
+  replayed_run const run(step);
+  std::vector<finding> found{without_wait()};
+  run.replay(found);
+  auto repaired = kernels;
+  repaired.push_back(work(200'000));
+  check_holds(found[0], run.won_by(repaired));
+  CHECK(found[0].then == path_part::kernels);
+}
+
+TEST_CASE("a gain counts for each GPU, as the window does") {
+  replayed_run run(times(10, {work(1000), kernel("k", 30'000), wait()}));
+  std::vector<finding> one{without_wait()}, two = one;
+  run.replay(one);
+  run.facts.devices.push_back(run.facts.devices.front());
+  run.replay(two);
+  CHECK(two[0].gain.high_ns == Approx(2 * one[0].gain.high_ns));
+}
+
+TEST_CASE("two findings never save more than both repairs together") {
+  auto step = times(10, {work(1000), kernel("k", 30'000), wait()});
+  replayed_run const run(step);
+  std::vector<finding> found{without_wait(), without_wait()};
+  run.replay(found);
+  CHECK(found[0].gain.high_ns > 0);
+  CHECK(found[1].gain.high_ns == Approx(0).margin(1));
+  CHECK(found[1].arithmetic.find("alone it saves") != std::string::npos);
+}
+
+TEST_CASE("a shorter kernel that launches hide saves nothing, and its finding says so") {
+  replayed_run const run(times(40, {work(20'000), kernel("k", 10'000)}));
+  auto one = with({.kind = repair_kind::scale, .names = {"k"}});
+  auto const all_of_it = steps * 40 * 10'000.0;
+  one.repairs[0].saved_low_ns = 0.2 * all_of_it;
+  one.repairs[0].saved_high_ns = 0.5 * all_of_it;
+  std::vector<finding> found{one};
+  replayed_run timed = run;
+  timed.facts.kernels.push_back(kernel_of(all_of_it));
+  timed.replay(found);
+  CHECK(found[0].gain.high_ns < 0.01 * all_of_it);
+  CHECK(found[0].is_hidden_by_launches);
+  CHECK(found[0].then == path_part::cpu_work);
+}
+
+TEST_CASE("a kernel saves the share of its time that its finding claims") {
+  replayed_run run(times(40, {work(2000), kernel("k", 30'000)}));
+  auto const all_of_it = steps * 40 * 30'000.0;
+  run.facts.kernels.push_back(kernel_of(all_of_it));
+  auto one = with({.kind = repair_kind::scale, .names = {"k"}});
+  one.repairs[0].saved_low_ns = one.repairs[0].saved_high_ns = all_of_it / 2;
+  std::vector<finding> found{one};
+  run.replay(found);
+  check_holds(found[0], run.won_by(times(40, {work(2000), kernel("k", 15'000)})));
+  CHECK_FALSE(found[0].is_hidden_by_launches);
+}
+
+TEST_CASE("a finding whose names do not occur in the steps keeps its gain") {
+  replayed_run const run(kernels);
+  auto other = with({.kind = repair_kind::drop_calls, .names = {"cudaFree"}});
+  other.gain = {1, 2};
+  auto elsewhere = with({.kind = repair_kind::fuse_pairs, .within = "no such range"});
+  elsewhere.gain = {3, 4};
+  std::vector<finding> found{other, elsewhere};
+  run.replay(found);
+  CHECK_FALSE(found[0].is_replayed);
+  CHECK(found[0].gain.high_ns == 2);
+  CHECK_FALSE(found[1].is_replayed);
+  CHECK(found[1].gain.low_ns == 3);
+}
+
+TEST_CASE("what only may be possible has no sure gain") {
+  std::vector<act> const step{copy("h2d", 300'000), kernel("k", 400'000), work(1000)};
+  replayed_run const run(step);
+  auto one = with({.kind = repair_kind::overlap, .names = {"h2d"}});
+  one.is_at_best = true;
+  std::vector<finding> found{one};
+  run.replay(found);
+  CHECK(found[0].gain.low_ns == 0);
+  check_holds(found[0], run.won_by({copy("h2d", 300'000, 1), kernel("k", 400'000), work(1000)}));
+}
+
+TEST_CASE("work that moves beside the step still takes its time there") {
+  std::vector<act> const step{work(900'000), kernel("k", 300'000), wait()};
+  replayed_run const run(step);
+  auto one = with({.kind = repair_kind::scale_cpu, .names = {"step"}});
+  one.beside_ns = steps * 900'000.0;
+  std::vector<finding> found{one};
+  run.replay(found);
+  CHECK(found[0].gain.low_ns == Approx(0.95 * steps * 307'000.0).epsilon(0.03));
+  CHECK(found[0].gain.high_ns > steps * 890'000.0);
+}
+
+TEST_CASE("launches are shorter without this profiler, so that its cost is no gain") {
+  replayed_run run(times(40, {kernel("k", 500)}));  // a launch each 2,000 ns
+  run.facts.own_ns_a_launch = 1500;
+  auto faster = with({.kind = repair_kind::fuse_pairs});
+  std::vector<finding> found{faster}, other{faster};
+  run.replay(found);
+  run.facts.own_ns_a_launch = 0;
+  run.replay(other);
+  CHECK(found[0].gain.high_ns < 0.4 * other[0].gain.high_ns);
+}
+
+TEST_CASE("advice takes its gains from the replay, and the best case from all of them") {
+  auto const run = [] {
+    replayed_run made(times(10, {work(1000), kernel("k", 30'000), wait()}));
+    made.facts.gaps = {waits("cudaDeviceSynchronize", 600, 5 * ms, 1 * ms)};
+    made.facts.gaps[0].whole_device = true;
+    made.facts.gaps[0].range = "step";
+    return made;
+  }();
+  replayable_steps const steps_of_run{&run.graph, steps};
+  advice_options const options{.only = {"device_wide_sync"}, .skipped = {}, .min_gain = 0};
+  auto const given = give_advice(run.facts, options, &steps_of_run);
+  REQUIRE(given.findings.size() == 1);
+  CHECK(given.findings[0].is_replayed);
+  CHECK(given.best_case_ns == Approx(run.facts.all_windows_ns() - given.findings[0].gain.high_ns));
+}
+
+}  // namespace
+}  // namespace gpuprof::host::advice
