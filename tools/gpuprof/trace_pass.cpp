@@ -188,13 +188,13 @@ finished_report trace_pass::finish(chosen_report const& report) {
     case report_kind::gpu_metrics_sum:
     case report_kind::nvtx_metrics_sum:
       return metric_report(report);
+    // Made elsewhere: in critical_path_report.hpp and ranks/rank_stats.hpp.
     case report_kind::critical_path:
-      break;  // made in critical_path_report.hpp
     case report_kind::ranks_sum:
     case report_kind::ranks_range_sum:
     case report_kind::ranks_kern_sum:
     case report_kind::ranks_collective_sum:
-      break;  // made in ranks/rank_stats.hpp
+      break;
   }
   return {};
 }
