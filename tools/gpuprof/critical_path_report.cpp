@@ -32,7 +32,10 @@ finished_report critical_path_report(trace_contents& trace, stats_inputs const& 
   auto const& filters = inputs.filters;
   if (!filters.time.empty() || !filters.kernels.empty() || filters.device || filters.stream)
     return no_path("a path goes through all work of a step; only --filter-nvtx selects steps");
-  auto read = read_steps(trace, {inputs.step, filters.nvtx, max_replayed_items});
+  auto read = read_steps(trace, {.step_name = inputs.step,
+                                 .within = filters.nvtx,
+                                 .phase = {},
+                                 .max_items = max_replayed_items});
   if (!read) return no_path(read.message());
   replay::step_graph const graph(std::move(read->steps));
   replay::step_edit const unchanged(graph);

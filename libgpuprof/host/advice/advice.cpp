@@ -4,6 +4,7 @@
 #include "host/advice/kernel_caps.hpp"
 #include "host/advice/step_bound.hpp"
 #include "host/advice/wording.hpp"
+#include "host/replay/sensitivity.hpp"
 
 #include <algorithm>
 #include <array>
@@ -122,6 +123,7 @@ run_advice give_advice(run_facts const& whole_run, advice_options const& options
   auto const facts = without_warm_up(whole_run);
   run_advice given;
   given.holds = bottleneck_of(facts);
+  if (steps != nullptr) given.holds.steps = sensitivity_of(*steps);
   std::vector<finding> all;
   for (auto const* one : all_rules()) {
     if (!is_asked_for(*one, options)) continue;
@@ -195,6 +197,22 @@ bottleneck bottleneck_of(run_facts const& facts) {
   else
     found.sentence += ": " + std::string(name_of(found.bucket)) + " holds the program.";
   return found;
+}
+
+std::string sensitivity_of(replayable_steps const& steps) {
+  auto const found = replay::sensitivities_of(*steps.graph, 0);
+  auto kinds = found.kinds;
+  if (found.step_ns <= 0 || kinds.empty()) return {};
+  std::stable_sort(kinds.begin(), kinds.end(),
+                   [](auto const& a, auto const& b) { return a.tenth_ns > b.tenth_ns; });
+  std::string text;
+  for (auto const& kind : kinds) {
+    char share[16];
+    std::snprintf(share, sizeof share, "%.1f %%", 100 * kind.tenth_ns / found.step_ns);
+    text += text.empty() ? "10 % less time of " + kind.name + " makes a step " + share + " shorter"
+                         : ", of " + kind.name + " " + share;
+  }
+  return text + ".";
 }
 
 namespace {

@@ -133,10 +133,11 @@ struct sequence_facts {
   std::size_t length = 0;
   std::uint64_t repetitions = 0;
   std::string range;
-  double run_ns = 0;       // from the first start to the last end, all repetitions
-  double busy_ns = 0;      // busy part of `run_ns`
-  double between_ns = 0;   // idle time between repetitions that directly follow each other
-  bool has_waits = false;  // a wait, an allocation or a pageable copy happens inside
+  double run_ns = 0;           // from the first start to the last end, all repetitions
+  double busy_ns = 0;          // busy part of `run_ns`
+  bool is_whole_step = false;  // all launches of a step, as most steps make them
+  double between_ns = 0;       // idle time between repetitions that directly follow each other
+  bool has_waits = false;      // a wait, an allocation or a pageable copy happens inside
 };
 
 /// Launched work of one stream that waited while work of another stream ran, because a piece of

@@ -68,7 +68,10 @@ class one_replay {
     if (point.kind == point_kind::launch) wait_for_queue(point, moment);
     moment.end_ns = moment.begin_ns + edit_.call_ns()[q];
     if (point.kind == point_kind::launch) launch(q, moment);
-    if (point.kind == point_kind::call) wait_in_call(q, moment);
+    if (point.kind == point_kind::call) {
+      wait_in_call(q, moment);
+      hold_thread(q, moment);
+    }
     of.now_ns = moment.end_ns;
     of.last = q;
     made_.points[q] = moment;
@@ -108,10 +111,17 @@ class one_replay {
       if (last == nothing || made_.items[item].end_ns > made_.items[last].end_ns) last = item;
     }
     queues_[graph_.items()[point.items.front()].device].push_back(last);
+    hold_thread(q, moment);
+  }
+
+  /// A copy from or to pageable memory.
+  void hold_thread(std::uint32_t q, replayed_moment& moment) {
     auto const& hold = graph_.holds()[q];
     if (edit_.held_points()[q] == 0 || edit_.gone_items()[hold.held_by] != 0) return;
-    auto const free =
-        made_.items[hold.held_by].end_ns + std::min<std::int64_t>(0, hold.held_after_ns);
+    auto const is_call = graph_.points()[q].kind == point_kind::call;
+    auto const after_ns =
+        is_call ? hold.held_after_ns : std::min<std::int64_t>(0, hold.held_after_ns);
+    auto const free = made_.items[hold.held_by].end_ns + after_ns;
     if (free <= moment.end_ns) return;
     moment.end_ns = free;
     moment.by = constraint::hold;

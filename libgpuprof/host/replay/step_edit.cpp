@@ -10,6 +10,8 @@ namespace {
 
 // Half of the time before a launch is the launch itself, which goes with it.
 constexpr double share_before_launch = 0.5, share_before_call = 1;
+// The code between the launches of a graph does not run again, unless it does other work.
+constexpr double share_beside_graph = 0.5;
 constexpr std::int64_t graph_launch_ns = 10'000;  // cuGraphLaunch, H100
 constexpr std::int64_t pinned_launch_ns = 5000;   // of an asynchronous copy
 
@@ -39,8 +41,10 @@ step_edit::step_edit(step_graph const& graph, cpu_work_before before)
     auto const length = points[q].end_ns - points[q].begin_ns;
     held_.push_back(hold.held_by != nothing);
     work_ns_.push_back(points[q].work_ns);
-    call_ns_.push_back(
-        hold.waits_for != nothing ? std::min(length, graph.bare_call_ns(points[q].name)) : length);
+    call_ns_.push_back(hold.waits_for != nothing ||
+                               (hold.held_by != nothing && points[q].name != nothing)
+                           ? std::min(length, graph.bare_call_ns(points[q].name))
+                           : length);
   }
   gone_.assign(graph.items().size(), 0);
   pause_ns_.assign(graph.items().size(), pause_of_graph);
@@ -262,7 +266,9 @@ void step_edit::launch_together(std::size_t least, std::size_t most, double node
         if (most > 2) work_ns_[q] = std::min(work_ns_[q], graph_launch_ns);
         continue;
       }
-      join_to_launch_before(q, is_call_known ? 0 : graph_->pace().launch_ns, node_ns);
+      join_to_launch_before(q, {.launch_ns = is_call_known ? 0 : graph_->pace().launch_ns,
+                                .share_that_stays = most > 2 ? share_beside_graph : 1,
+                                .node_ns = node_ns});
       if (is_call_known) call_ns_[made.returns[k]] = 0;
     }
   };
@@ -272,7 +278,7 @@ void step_edit::launch_together(std::size_t least, std::size_t most, double node
     if (point.kind == point_kind::range_mark || kept_[q] == 0) continue;
     if (point.kind == point_kind::launch && is_in_scope(q) && held_[q] == 0)
       row.launches.push_back(q);
-    else if (point.is_of_launch() && !row.launches.empty())
+    else if (point.is_of_launch() && !row.launches.empty() && held_[q] == 0)
       row.returns.push_back(q);
     else
       join(row);
@@ -280,15 +286,17 @@ void step_edit::launch_together(std::size_t least, std::size_t most, double node
   for (auto& row : rows) join(row);
 }
 
-void step_edit::join_to_launch_before(std::size_t point, std::int64_t launch_ns, double node_ns) {
+void step_edit::join_to_launch_before(std::size_t point, joined_launches const& how) {
   auto& work_ns = work_ns_[point];
-  work_ns = before_ == cpu_work_before::goes ? 0 : std::max<std::int64_t>(0, work_ns - launch_ns);
+  work_ns = before_ == cpu_work_before::goes
+                ? 0
+                : scaled(std::max<std::int64_t>(0, work_ns - how.launch_ns), how.share_that_stays);
   for (auto const item : graph_->points()[point].items) {
     latency_ns_[item] = std::min(latency_ns_[item], graph_->pace().latency_ns);
     auto const before = graph_->edges()[item].before;
-    if (node_ns > 0 && before != nothing)
+    if (how.node_ns > 0 && before != nothing)
       pause_ns_[item] =
-          std::max<std::int64_t>(0, static_cast<std::int64_t>(node_ns) - length_ns_[before]);
+          std::max<std::int64_t>(0, static_cast<std::int64_t>(how.node_ns) - length_ns_[before]);
   }
 }
 

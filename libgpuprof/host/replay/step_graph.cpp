@@ -46,8 +46,8 @@ step_graph::step_graph(recorded_steps recorded) : recorded_(std::move(recorded))
   measure_pace();
   find_other_streams();
   find_full_queue();
-  find_waits();
   find_holding_copies();
+  find_waits();
   measure_launches();
   measure_length();
 }
@@ -208,7 +208,8 @@ void step_graph::find_waits() {
         }
       }
     }
-    if (holds_[q].waits_for == nothing) bare[point.name].push_back(point.end_ns - point.begin_ns);
+    if (holds_[q].waits_for == nothing && holds_[q].held_by == nothing)
+      bare[point.name].push_back(point.end_ns - point.begin_ns);
   }
   bare_calls_.resize(bare.size());
   for (std::size_t name = 0; name < bare.size(); ++name) {
@@ -220,8 +221,8 @@ void step_graph::find_waits() {
   }
 }
 
-/// A copy from or to pageable memory holds its thread until it has ended, also if no call was
-/// recorded.
+/// A copy from or to pageable memory holds its thread until it has ended: inside of its call, or
+/// just behind its launch if no call was recorded.
 void step_graph::find_holding_copies() {
   std::vector<std::size_t> next_of_lane(lanes_.lanes, lanes_.points.size());
   for (auto q = lanes_.points.size(); q-- > 0;) {
@@ -231,8 +232,15 @@ void step_graph::find_holding_copies() {
       continue;
     auto const& item = recorded_.items[point.items.front()];
     auto& after = lanes_.points[next];
-    if (!item.is_pageable || after.begin_ns < item.end_ns - holds_before_end_ns ||
-        (!item.to_host && item.bytes <= staged_copy_bytes))
+    auto const is_staged = !item.to_host && item.bytes <= staged_copy_bytes;
+    if (after.is_of_launch() && after.begin_ns == point.begin_ns) {
+      if (!item.is_pageable || is_staged || after.end_ns < item.end_ns - holds_before_end_ns)
+        continue;
+      holds_[next].held_by = point.items.front();
+      holds_[next].held_after_ns = after.end_ns - item.end_ns;
+      continue;
+    }
+    if (!item.is_pageable || after.begin_ns < item.end_ns - holds_before_end_ns || is_staged)
       continue;
     holds_[q].held_by = point.items.front();
     holds_[q].held_after_ns = after.begin_ns - item.end_ns;

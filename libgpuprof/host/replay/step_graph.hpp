@@ -31,8 +31,9 @@ struct graph_item {
 struct graph_point {
   std::uint32_t waits_for = nothing;  // calls: the item that ended last inside
   std::int64_t returns_after_ns = 0;  // from its end
-  std::uint32_t held_by = nothing;    // launches of pageable copies: the copy that holds the thread
-  std::int64_t held_after_ns = 0;     // from the end of the copy to the next point
+  // launches of pageable copies, or the calls that made them: the copy that holds the thread
+  std::uint32_t held_by = nothing;
+  std::int64_t held_after_ns = 0;  // from the end of the copy to the next point
 };
 
 /// Typical times of this recording.

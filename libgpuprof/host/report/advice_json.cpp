@@ -14,6 +14,7 @@ void append_holds(std::string& out, advice::bottleneck const& holds) {
   o.number("share", holds.share);
   o.flag("launches_hold", holds.launches_hold);
   o.text("sentence", holds.sentence);
+  o.text("steps", holds.steps);
   o.end();
 }
 

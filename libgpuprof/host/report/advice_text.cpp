@@ -26,6 +26,7 @@ text_lines headline(advice_report const& report, std::size_t width) {
   for (auto const& line : report.heading) append_wrapped(lines, text::on_one_line(line), width, 4);
   lines.emplace_back();
   append_wrapped(lines, report.holds.sentence, width, 0);
+  if (!report.holds.steps.empty()) append_wrapped(lines, report.holds.steps, width, 0);
   if (report.roof) {
     auto text = "Kernels reach " + percent(report.roof->share) +
                 " of the measured roofs, mean by time; known for " +

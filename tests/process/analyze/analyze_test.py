@@ -210,6 +210,42 @@ class BadInput(Case):
         self.assertIn("no NVTX range 'no such range'", self.refused(1, "--filter-nvtx", "no such range", "steps.gpuprof"))
         self.assertIn("only: --device 0", self.analyze("--device", "0", "steps.gpuprof").stdout)
 
+    def test_a_phase_is_analyzed_as_a_run_of_its_own(self):
+        faults = DOCS.parent / "tests" / "data" / "repaired" / "pageable.gpuprof"
+        table = self.run_gpuprof("stats", "-r", "nvtx_sum", "--format", "csv", faults).stdout
+        length = {row["Range"]: int(row["Total Time (ns)"]) for row in csv.DictReader(io.StringIO(table[table.index("Time (%)"):]))}
+        for name in ("FAULT", "FIXED"):
+            with self.subTest(phase=name):
+                one = self.json_of("--filter-nvtx", name, faults)
+                self.assertAlmostEqual(one["window_ns"], length[name], delta=1)
+                self.assertAlmostEqual(sum(line["ns"] for line in one["ledger"]), length[name], delta=length[name] * 1e-6)
+                self.assertEqual(len(one["steps"]), 25)
+                self.assertNotIn("filters are on", " ".join(one["remarks"]))
+        copying = [sum(line["ns"] for line in self.json_of("--filter-nvtx", name, faults)["ledger"] if line["bucket"] == "transfer") for name in ("FAULT", "FIXED")]
+        self.assertGreater(copying[0], 5 * copying[1])
+
+    def test_filters_by_work_ask_rules_on_kernels_alone(self):
+        self.assertIn("only rules on kernels", " ".join(self.json_of("--device", "0", "steps.gpuprof")["remarks"]))
+
+    def test_a_time_that_is_asked_for_is_a_phase(self):
+        whole = self.json_of("steps.gpuprof")
+        half = self.json_of("--filter-time", f"0/{whole['window_ns'] / 2:.0f}", "steps.gpuprof")
+        self.assertLess(half["window_ns"], 0.51 * whole["window_ns"])
+        self.assertLess(len(half["steps"]), len(whole["steps"]))
+
+    def test_gains_are_replayed_and_say_what_holds_a_step_then(self):
+        found = self.json_of("--filter-nvtx", "FIXED", "--min-gain", "0%", DOCS.parent / "tests" / "data" / "repaired" / "pageable.gpuprof")
+        copies = next(one for one in found["findings"] if one["rule"] == "copy_alone")
+        self.assertEqual((copies["gain_from"], copies["then_held_by"]), ("replay", "copies"))
+        self.assertIn("steps replayed", copies["arithmetic"])
+        self.assertRegex(found["holds"]["steps"], r"\A10 % less time of copies makes a step [\d.]+ % shorter, of kernels ")
+
+    def test_without_steps_a_remark_says_why_gains_are_not_replayed(self):
+        found = self.json_of("--step", "no such step", "steps.gpuprof")
+        self.assertTrue(any(line.startswith("gains are not replayed") for line in found["remarks"]), found["remarks"])
+        self.assertEqual({one["gain_from"] for one in found["findings"] + found["below_threshold"]} - {"sums"}, set())
+        self.assertEqual(found["holds"]["steps"], "")
+
     def test_files_that_are_not_captures_are_refused(self):
         (self.folder / "noise.gpuprof").write_bytes(b"\x00\xff" * 500)
         self.assertIn("noise.gpuprof", self.refused(1, "noise.gpuprof"))

@@ -2,6 +2,7 @@
 // Each repair is foretold from the recording of the fault, and compared with the repaired program.
 #include "host/replay/repair.hpp"
 
+#include "host/replay/repeated_steps.hpp"
 #include "made_machine.hpp"
 #include "support/catch.hpp"
 
@@ -157,6 +158,34 @@ TEST_CASE("launches with a call of their own become a graph all the same") {
   repair const one[] = {{.kind = repair_kind::join_launches, .value = 2500}};
   auto const foretold = foretell(graph, one);
   CHECK(foretold.then[path_part::calls] < 0.05 * foretold.low_ns);
+}
+
+TEST_CASE("a pageable copy holds its thread inside of its call") {
+  std::vector<act> const step{pageable_copy("d2h", 500'000), work(200'000), kernel("k", 50'000)};
+  auto made = record(step, steps);
+  made.call_names.push_back("cuMemcpyDtoHAsync_v2");
+  for (auto& item : made.items) {
+    if (item.kind != work_kind::copy) continue;
+    item.to_host = true;
+    made.calls.push_back(
+        {.begin_ns = item.launched_ns, .end_ns = item.end_ns + 3000, .kind = call_kind::launch});
+  }
+  step_graph const graph(made);
+  repair const pinned[] = {{repair_kind::pin, {}, 50, 50}};
+  check_truth(foretell(graph, pinned), {copy("d2h", 100'000), work(205'000), kernel("k", 50'000)});
+  repair const one[] = {{.kind = repair_kind::drop, .names = only(made.work_names, "d2h")}};
+  check_truth(foretell(graph, one), {work(200'000), kernel("k", 50'000)});
+}
+
+TEST_CASE("steps repeat if they launch the same work in the same order") {
+  std::vector<act> const usual{kernel("a", 1000), kernel("b", 1000), wait()};
+  std::vector<act> const other{kernel("b", 1000), kernel("a", 1000), wait()};
+  auto const all = repeated_steps_of(step_graph(record(usual, 20)));
+  CHECK(all.share == 1);
+  CHECK(all.launches == 2);
+  CHECK(all.kernels == std::vector<std::string>{"a", "b"});
+  auto const half = repeated_steps_of(step_graph(record_in_turn({usual, other}, 20)));
+  CHECK(half.share == 0.5);
 }
 
 TEST_CASE("fewer than five launches are no graph") {

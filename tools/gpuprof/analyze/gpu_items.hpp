@@ -47,13 +47,14 @@ class time_walk {
  public:
   time_walk(trace_contents& trace, gpu_items const& items, timeline_pass& pass,
             declared_launches& declared, selection const* wanted, std::vector<time_stretch> windows,
-            read_progress const& progress)
+            bool only_windows, read_progress const& progress)
       : trace_(trace),
         items_(items),
         pass_(pass),
         declared_(declared),
         wanted_(wanted),
         windows_(std::move(windows)),
+        only_windows_(only_windows),
         progress_(progress) {
     pass_.begin_window(windows_.front().begin, windows_.front().end);
   }
@@ -93,6 +94,10 @@ class time_walk {
     auto const& what = meaning_of(call.name);
     advance();
     if (what.kind == call_kind::other) return;
+    if (only_windows_) {
+      enter(call.start);
+      if (!is_in_window(call.start)) return;
+    }
     pass_.add_call(trace_.thread_of(call.os_thread),
                    {.begin = call.start,
                     .end = call.start + call.duration,
@@ -110,7 +115,11 @@ class time_walk {
   };
   template <class Record>
   bool is_wanted(Record const& record) const {
+    if (only_windows_ && !is_in_window(record.start)) return false;
     return wanted_ == nullptr || wanted_->keeps(record);
+  }
+  bool is_in_window(timestamp_ns moment) const {
+    return moment >= windows_[window_].begin && moment < windows_[window_].end;
   }
   /// Work that begins between two windows belongs to neither.
   void enter(timestamp_ns moment) {
@@ -141,6 +150,7 @@ class time_walk {
   declared_launches& declared_;
   selection const* wanted_;
   std::vector<time_stretch> windows_;
+  bool only_windows_ = false;  // work outside of them is left out
   std::size_t window_ = 0;
   read_progress const& progress_;
   std::vector<meaning> meanings_;  // by name_id

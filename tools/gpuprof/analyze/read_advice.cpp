@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/read_advice.hpp"
 
+#include "analyze/phase.hpp"
 #include "analyze/run_reading.hpp"
 #include "analyze/step_reading.hpp"
 #include "host/advice/facts.hpp"
@@ -8,6 +9,7 @@
 #include "host/analysis/ranks/collective_waits.hpp"
 #include "host/analysis/timeline/time_bucket.hpp"
 #include "host/reading/trace_contents.hpp"
+#include "host/replay/repeated_steps.hpp"
 #include "host/report/ledger_table.hpp"
 #include "host/report/summary_tables.hpp"
 #include "ranks/capture_set.hpp"
@@ -133,13 +135,16 @@ struct steps_of_run {
 
 /// Returns nothing, and adds the reason, if the steps cannot be replayed.
 std::optional<steps_of_run> steps_to_replay(trace_contents& trace, advice_inputs const& inputs,
+                                            std::span<time_stretch const> phase,
                                             std::vector<std::string>& remarks) {
   auto const not_replayed = [&](std::string const& why) {
     remarks.push_back("gains are not replayed but estimated from sums of the run: " + why);
     return std::nullopt;
   };
-  auto read = read_steps(
-      trace, {.step_name = inputs.step_name, .within = {}, .max_items = max_items_of_findings});
+  auto read = read_steps(trace, {.step_name = inputs.step_name,
+                                 .within = {},
+                                 .phase = {phase.begin(), phase.end()},
+                                 .max_items = max_items_of_findings});
   if (!read) return not_replayed(read.message());
   auto const all = read->all_steps;
   auto graph = std::make_unique<replay::step_graph>(std::move(read->steps));
@@ -147,6 +152,23 @@ std::optional<steps_of_run> steps_to_replay(trace_contents& trace, advice_inputs
       !wrong.empty())
     return not_replayed(wrong);
   return steps_of_run{std::move(graph), all};
+}
+
+/// Steps that launch the same work in the same order are a sequence for a graph, too long to be
+/// found while the launches pass by.
+void add_sequence_of_steps(advice::run_facts& to, replay::step_graph const& graph) {
+  constexpr double min_share = 0.8;
+  auto const found = replay::repeated_steps_of(graph);
+  auto const steps = to.steps.period_ns.size();
+  if (found.share < min_share || !to.sequences.empty() || steps == 0) return;
+  auto& sequence = to.sequences.emplace_back();
+  sequence.kernels = found.kernels;
+  sequence.length = found.launches;
+  sequence.repetitions = static_cast<std::uint64_t>(found.share * static_cast<double>(steps));
+  sequence.range = to.steps.name;
+  sequence.is_whole_step = true;
+  for (auto const period_ns : to.steps.period_ns) sequence.run_ns += period_ns;
+  sequence.busy_ns = std::min(sequence.run_ns, to.steps.busy_ns);
 }
 
 std::string nothing_to_analyze(std::string const& path, filter_options const& filters) {
@@ -171,8 +193,10 @@ read_capture read_one(std::string const& path, std::string const& rank,
     made.failure = {failed->message, failed->wrong_options};
     return made;
   }
+  auto const phase = phase_of(inputs.filters, trace);
   run_reading run(trace, wanted.is_everything() ? nullptr : &wanted, inputs.step_name,
-                  inputs.timeline, inputs.known != nullptr ? &inputs.known->counters : nullptr);
+                  inputs.timeline, inputs.known != nullptr ? &inputs.known->counters : nullptr,
+                  phase);
   run.read();
   auto const& facts = run.facts();
   made.overview = trace.overview();
@@ -180,13 +204,19 @@ read_capture read_one(std::string const& path, std::string const& rank,
     made.failure = {nothing_to_analyze(path, inputs.filters), false};
     return made;
   }
-  auto const rules = wanted.is_everything() ? inputs.rules : without_idle_time(inputs.rules);
+  auto const has_all_work = wanted.is_everything() || !phase.empty();
+  auto const rules = has_all_work ? inputs.rules : without_idle_time(inputs.rules);
   made.remarks = run.remarks();
-  auto const replayed = wanted.is_everything() ? steps_to_replay(trace, inputs, made.remarks)
-                                               : std::optional<steps_of_run>();
-  auto const steps = replayed ? replayed->replayable() : advice::replayable_steps();
-  made.advice = {rank, facts.all_windows_ns(),
-                 advice::give_advice(facts, rules, replayed ? &steps : nullptr)};
+  auto const replayed = has_all_work ? steps_to_replay(trace, inputs, phase, made.remarks)
+                                     : std::optional<steps_of_run>();
+  if (replayed) {
+    auto const steps = replayed->replayable();
+    auto with_steps = facts;
+    add_sequence_of_steps(with_steps, *steps.graph);
+    made.advice = {rank, facts.all_windows_ns(), advice::give_advice(with_steps, rules, &steps)};
+  } else {
+    made.advice = {rank, facts.all_windows_ns(), advice::give_advice(facts, rules)};
+  }
   made.roof = advice::roof_distance_of(facts);
   made.facts.window_ns = facts.window_ns;
   made.facts.there = facts.there;

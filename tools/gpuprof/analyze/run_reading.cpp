@@ -5,6 +5,7 @@
 #include "analyze/fact_texts.hpp"
 #include "analyze/gpu_items.hpp"
 #include "analyze/kernel_reading.hpp"
+#include "analyze/phase.hpp"
 #include "analyze/step_reading.hpp"
 #include "host/analysis/occupancy.hpp"
 #include "host/reading/time_merge.hpp"
@@ -57,12 +58,14 @@ struct pace_walk {
 }  // namespace
 
 run_reading::run_reading(trace_contents& trace, selection const* wanted, std::string step_name,
-                         timeline_listener const* heard, roofline_reading const* counters)
+                         timeline_listener const* heard, roofline_reading const* counters,
+                         std::span<time_stretch const> phase)
     : trace_(trace),
       wanted_(wanted),
       step_name_(std::move(step_name)),
       heard_(heard),
-      counters_(counters) {}
+      counters_(counters),
+      phase_(phase) {}
 run_reading::~run_reading() = default;
 
 void run_reading::read() {
@@ -75,6 +78,7 @@ void run_reading::read() {
   }
   take_devices();
   steps_ = number_steps(trace_.ranges(), trace_.text(), step_name_);
+  if (!phase_.empty()) steps_ = steps_within(std::move(steps_), trace_.ranges(), phase_);
   if (heard_ != nullptr) heard_->ahead(steps(periods_ahead(trace_, steps_)));
   measure_pace();
   go_through_time();
@@ -121,11 +125,30 @@ void run_reading::measure_pace() {
   pace_ = walk.measured.measured(peak_ns("launch_latency"));
   pace_.round_trip = peak_ns("synchronize");
   facts_.run = pace_;
-  tenth_launched_ = walk.tenth_launched;
+  if (phase_.empty()) tenth_launched_ = walk.tenth_launched;
   // If a launch takes twice the measured time or more, not all of the excess is due to the
   // profiler: the program itself is slow.
   if (auto const alone = peak_ns("launch_throughput"); alone > 0 && pace_.quick_launch > 0)
     facts_.own_ns_a_launch = std::clamp(pace_.quick_launch - alone, 0.0, alone);
+}
+
+/// Returns the windows of the capture, as far as they lie in the phase.
+std::vector<time_stretch> run_reading::windows() const {
+  std::vector<time_stretch> all;
+  for (auto const& window : trace_.windows()) {
+    auto const end = window.end.value != 0 ? window.end : trace_.last_moment();
+    if (end > window.start) all.push_back({window.start, end});
+  }
+  if (all.empty()) all.push_back({trace_.origin(), trace_.last_moment()});
+  if (phase_.empty()) return all;
+  std::vector<time_stretch> inside;
+  for (auto const& window : all)
+    for (auto const& one : phase_) {
+      time_stretch const both{std::max(window.begin, one.begin), std::min(window.end, one.end)};
+      if (both.end > both.begin) inside.push_back(both);
+    }
+  if (inside.empty()) inside.push_back({all.front().begin, all.front().begin});
+  return inside;
 }
 
 void run_reading::go_through_time() {
@@ -145,21 +168,14 @@ void run_reading::go_through_time() {
           [&](range_key const& key) { return is_name_of_loading(trace_.text()(key.name)); },
       .fits_beside = room_for_both(),
       .on_idle = heard_ != nullptr ? heard_->idle : idle_listener()});
-  std::vector<time_stretch> windows;
-  for (auto const& window : trace_.windows()) {
-    auto const end = window.end.value != 0 ? window.end : trace_.last_moment();
-    if (end <= window.start) continue;
-    facts_.window_ns += static_cast<double>((end - window.start).value);
-    windows.push_back({window.start, end});
-  }
-  if (windows.empty()) {
-    windows.push_back({trace_.origin(), trace_.last_moment()});
-    facts_.window_ns = static_cast<double>((windows[0].end - windows[0].begin).value);
-  }
+  auto windows = this->windows();
+  for (auto const& window : windows)
+    facts_.window_ns += static_cast<double>((window.end - window.begin).value);
   auto const progress = progress_of("reading " + file.path(),
                                     file.row_count<kernel_record>() + file.row_count<api_record>());
   gpu_items const items(trace_);
-  time_walk walk(trace_, items, *pass_, *declared_, wanted_, std::move(windows), progress);
+  time_walk walk(trace_, items, *pass_, *declared_, phase_.empty() ? wanted_ : nullptr,
+                 std::move(windows), !phase_.empty(), progress);
   for_each_in_time<read_launch_record, hold_record, unified_memory_record, api_record, copy_record,
                    memset_record, graph_record, kernel_record>(
       file, walk, capture::column_set<read_launch_record>{}, capture::column_set<hold_record>{},
@@ -301,7 +317,7 @@ void run_reading::add_remarks() {
   if (!step_name_.empty() && steps_.empty())
     remarks_.emplace_back("no range is called '" + step_name_ +
                           "', so there are no steps; gpuprof stats -r nvtx_sum lists the ranges");
-  if (wanted_ != nullptr)
+  if (wanted_ != nullptr && phase_.empty())
     remarks_.emplace_back(
         "filters are on: what they leave out counts as idle time, so that only rules on kernels "
         "are "

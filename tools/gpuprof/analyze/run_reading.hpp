@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,9 +36,11 @@ class run_reading {
  public:
   /// GPU work and calls outside of `wanted` are ignored; null: all counts. `step_name` is the NVTX
   /// range that is a step; empty: it is found. `heard` may be null. `counters` must cover all work
-  /// on all GPUs, with peaks; null: they are read here. All arguments must outlive this object.
+  /// on all GPUs, with peaks; null: they are read here. Time outside of `phase` is ignored; empty:
+  /// all counts. All arguments must outlive this object.
   run_reading(trace_contents& trace, selection const* wanted, std::string step_name,
-              timeline_listener const* heard = nullptr, roofline_reading const* counters = nullptr);
+              timeline_listener const* heard = nullptr, roofline_reading const* counters = nullptr,
+              std::span<time_stretch const> phase = {});
   ~run_reading();
   run_reading(run_reading const&) = delete;
   run_reading& operator=(run_reading const&) = delete;
@@ -55,6 +58,7 @@ class run_reading {
   void go_through_time();
   void take_devices();
   void take_ledgers();
+  std::vector<time_stretch> windows() const;
   void take_what_is_there();
   void take_migrations();
   void take_clock_limits();
@@ -73,6 +77,7 @@ class run_reading {
   std::optional<timeline_pass> pass_;
   std::unique_ptr<roofline_reading> own_counters_;
   roofline_reading const* counters_;
+  std::span<time_stretch const> phase_;
   advice::run_facts facts_;
   std::vector<std::string> remarks_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "whatif/choose_steps.hpp"
 
+#include "analyze/phase.hpp"
 #include "base/readable.hpp"
 #include "host/analysis/selection.hpp"
 #include "host/analysis/timeline/step_ranges.hpp"
@@ -42,10 +43,7 @@ class step_choice {
 
   result<chosen_steps> make() {
     auto found = number_steps(tree_, trace_.text(), question_.step_name);
-    // A program that waits for the GPU after its steps spends little time inside of them.
-    for (auto const* const name : {"step", "iteration", "batch"})
-      if (found.instances.size() < least_steps && question_.step_name.empty())
-        found = number_steps(tree_, trace_.text(), name);
+    if (!question_.phase.empty()) found = steps_within(std::move(found), tree_, question_.phase);
     if (found.empty()) return error{no_steps()};
     made_.name = found.name;
     made_.instances = found.instances;

@@ -13,8 +13,9 @@
 namespace gpuprof::host::command {
 
 struct steps_question {
-  std::string step_name;        // empty: found
-  std::string within;           // RANGE[@DOMAIN][/INDEX]: only steps inside; empty: all
+  std::string step_name;            // empty: found
+  std::string within;               // RANGE[@DOMAIN][/INDEX]: only steps inside; empty: all
+  std::vector<time_stretch> phase;  // only steps inside of one of these; empty: all
   std::uint64_t max_items = 0;  // kernels, copies and fills that are replayed; more are a sample
 };
 

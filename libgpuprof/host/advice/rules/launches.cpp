@@ -18,7 +18,9 @@ constexpr double min_launch_bound = 0.1;  // of the window
 constexpr double late_start = 2;          // times the measured latency
 
 std::string sequence_text(sequence_facts const& sequence) {
-  auto text = in_count(static_cast<double>(sequence.length)) + " launches repeat in one order";
+  auto text = in_count(static_cast<double>(sequence.length)) +
+              (sequence.is_whole_step ? " launches are the same in each step"
+                                      : " launches repeat in one order");
   if (sequence.kernels.empty()) return text;
   text += " (" + sequence.kernels.front();
   if (sequence.kernels.size() > 1) text += ", " + sequence.kernels[1];

@@ -8,6 +8,10 @@ namespace gpuprof::host {
 
 step_ranges number_steps(range_tree const& tree, text_of_name const& text, std::string_view name) {
   auto steps = name.empty() ? find_steps(tree, text) : steps_named(tree, text, name);
+  // A program that waits for the GPU after its steps spends little time inside of them.
+  for (auto const* const usual : {"step", "iteration", "batch"})
+    if (name.empty() && steps.instances.size() < least_steps)
+      steps = steps_named(tree, text, usual);
   step_ranges found{
       .name = std::move(steps.name), .instances = std::move(steps.instances), .step_of_range = {}};
   if (found.instances.empty()) return found;

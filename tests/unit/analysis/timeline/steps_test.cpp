@@ -59,6 +59,15 @@ TEST_CASE("each range knows the step that it lies in") {
   CHECK(number_steps(tree, made.text(), "nothing like it").empty());
 }
 
+TEST_CASE("ranges with a usual name are steps although most of the run lies between them") {
+  made_ranges made;
+  auto const run = made.add("training", 0, 10'000);
+  for (int i = 0; i < 5; ++i) made.add("step", i * 2000, i * 2000 + 50, run);
+  auto const tree = made.tree();
+  CHECK(number_steps(tree, made.text(), "").name == "step");
+  CHECK(number_steps(tree, made.text(), "").instances.size() == 5);
+}
+
 TEST_CASE("a thread is in its innermost range, and without ranges in those of the main thread") {
   made_ranges made;
   auto const outer = made.add("outer", 0, 100);
