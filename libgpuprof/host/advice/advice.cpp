@@ -209,8 +209,10 @@ std::string sensitivity_of(replayable_steps const& steps) {
   for (auto const& kind : kinds) {
     char share[16];
     std::snprintf(share, sizeof share, "%.1f %%", 100 * kind.tenth_ns / found.step_ns);
-    text += text.empty() ? "10 % less time of " + kind.name + " makes a step " + share + " shorter"
-                         : ", of " + kind.name + " " + share;
+    text += text.empty()
+                ? "10 % less time of " + kind.name +
+                      (steps.is_sliced ? " makes the run " : " makes a step ") + share + " shorter"
+                : ", of " + kind.name + " " + share;
   }
   return text + ".";
 }

@@ -224,13 +224,12 @@ void replay_gains(std::vector<finding>& findings, run_facts const& facts,
   std::stable_sort(turns.begin(), turns.end(),
                    [](turn const& a, turn const& b) { return a.alone_ns > b.alone_ns; });
   auto const times =
-      static_cast<double>(steps.all_steps * std::max<std::size_t>(1, facts.devices.size()));
+      steps.all_steps * static_cast<double>(std::max<std::size_t>(1, facts.devices.size()));
   for (auto& [one, repairs, alone_ns] : turns) {
     auto const before_ns = at_best.step_ns();
     auto const high_ns = at_best.take(repairs.at_best);
     auto low_ns = one->is_at_best ? 0 : sure.take(repairs.sure);
-    if (one->beside_ns > 0)
-      low_ns = std::min(low_ns, before_ns - one->beside_ns / static_cast<double>(steps.all_steps));
+    if (one->beside_ns > 0) low_ns = std::min(low_ns, before_ns - one->beside_ns / steps.all_steps);
     auto const greatest = std::max(high_ns, low_ns), least = std::min(high_ns, low_ns);
     auto const sure_ns = sure_of_wait(*one);
     one->gain.high_ns = std::max(0.0, greatest * (1 + error_of_gain) * times);
@@ -238,8 +237,10 @@ void replay_gains(std::vector<finding>& findings, run_facts const& facts,
     if (sure_ns) one->gain.low_ns = std::min(one->gain.low_ns, *sure_ns);
     one->is_replayed = true;
     one->then = at_best.longest_part();
-    one->arithmetic = "a step of " + in_time(before_ns) + " takes " + in_time(before_ns - high_ns) +
-                      " at best (" + in_count(graph.recorded().steps) + " steps replayed, " +
+    one->arithmetic = (steps.is_sliced ? "a stretch of " : "a step of ") + in_time(before_ns) +
+                      " takes " + in_time(before_ns - high_ns) + " at best (" +
+                      in_count(graph.recorded().steps) +
+                      (steps.is_sliced ? " stretches replayed, " : " steps replayed, ") +
                       (alone_ns > high_ns * (1 + error_of_gain)
                            ? "after the findings with more; alone it saves " + in_time(alone_ns)
                            : "without the cost of this profiler") +

@@ -13,7 +13,8 @@ namespace gpuprof::host::advice {
 /// Steps that stand for all steps of a run.
 struct replayable_steps {
   replay::step_graph const* graph = nullptr;
-  std::size_t all_steps = 0;  // of the run
+  double all_steps = 0;    // of the run
+  bool is_sliced = false;  // there are none: stretches of the run, of equal length, stand for them
 };
 
 /// True if the kernels of the finding's repairs occur in the steps.

@@ -24,15 +24,17 @@ bool is_called_step(std::string_view name) {
 }
 
 /// Ranges of one domain whose names differ only in the number at the end.
+constexpr std::string_view compiler_domain = "TSL";
 struct group {
   std::string_view name;
   name_id domain{};
   std::size_t count = 0, outermost = 0;
   std::uint64_t total_ns = 0;
   timestamp_ns first, last;
+  bool is_of_compiler = false;  // XLA's own ranges, which compile programs
 
   bool repeats() const noexcept {
-    return outermost >= least_steps && total_ns > 0 &&
+    return !is_of_compiler && outermost >= least_steps && total_ns > 0 &&
            static_cast<double>(total_ns) >=
                least_covered * static_cast<double>((last - first).value);
   }
@@ -73,7 +75,8 @@ std::uint32_t grouping::group_of(traced_range const& range) {
   auto const [by_name, is_new] = by_name_.try_emplace({name, range.domain});
   if (is_new) {
     by_name->second = static_cast<std::uint32_t>(groups_.size());
-    groups_.push_back({name, range.domain, 0, 0, 0, {}, {}});
+    groups_.push_back(
+        {name, range.domain, 0, 0, 0, {}, {}, text_(range.domain) == compiler_domain});
   }
   return by_id->second = by_name->second;
 }

@@ -279,7 +279,7 @@ std::vector<std::string> finding_text(std::size_t number, advice::joined_finding
   text.line("why", why_of(one));
   text.line("do",
             one.to_do + (one.changes_results ? " Changes results in their last digits." : ""));
-  if (one.then) text.line("then", "a step is mostly " + std::string(replay::name_of(*one.then)));
+  if (one.then) text.line("then", "mostly " + std::string(replay::name_of(*one.then)));
   text.line("next", next_of(one.rule));
   return std::move(text.lines());
 }

@@ -240,7 +240,16 @@ class BadInput(Case):
         self.assertIn("steps replayed", copies["arithmetic"])
         self.assertRegex(found["holds"]["steps"], r"\A10 % less time of copies makes a step [\d.]+ % shorter, of kernels ")
 
-    def test_without_steps_a_remark_says_why_gains_are_not_replayed(self):
+    def test_without_steps_stretches_of_the_run_are_replayed(self):
+        found = self.json_of("--min-gain", "0%", DOCS.parent / "tests" / "data" / "h200" / "mixed_sampled.gpuprof")
+        self.assertRegex(found["holds"]["steps"], r"\A10 % less time of kernels makes the run [\d.]+ % shorter, of CPU work ")
+        self.assertTrue(any(line.startswith("there are no steps: the run from ") for line in found["remarks"]), found["remarks"])
+        replayed = [one for one in found["findings"] + found["below_threshold"] if one["gain_from"] == "replay"]
+        self.assertTrue(replayed)
+        for one in replayed:
+            self.assertLessEqual(one["of_window"]["high"], 1)
+
+    def test_a_step_that_does_not_exist_is_not_replayed(self):
         found = self.json_of("--step", "no such step", "steps.gpuprof")
         self.assertTrue(any(line.startswith("gains are not replayed") for line in found["remarks"]), found["remarks"])
         self.assertEqual({one["gain_from"] for one in found["findings"] + found["below_threshold"]} - {"sums"}, set())

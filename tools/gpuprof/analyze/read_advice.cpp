@@ -128,9 +128,10 @@ constexpr std::uint64_t max_items_of_findings = 60'000;
 
 struct steps_of_run {
   std::unique_ptr<replay::step_graph> graph;
-  std::size_t all = 0;
+  double all = 0;
+  bool is_sliced = false;
 
-  advice::replayable_steps replayable() const noexcept { return {graph.get(), all}; }
+  advice::replayable_steps replayable() const noexcept { return {graph.get(), all, is_sliced}; }
 };
 
 /// Returns nothing, and adds the reason, if the steps cannot be replayed.
@@ -144,14 +145,17 @@ std::optional<steps_of_run> steps_to_replay(trace_contents& trace, advice_inputs
   auto read = read_steps(trace, {.step_name = inputs.step_name,
                                  .within = {},
                                  .phase = {phase.begin(), phase.end()},
+                                 .may_slice = true,
                                  .max_items = max_items_of_findings});
   if (!read) return not_replayed(read.message());
-  auto const all = read->all_steps;
+  auto const is_sliced = read->is_sliced;
+  auto const all = is_sliced ? read->all_slices : static_cast<double>(read->all_steps);
+  if (is_sliced) remarks.push_back(read->remarks.front());
   auto graph = std::make_unique<replay::step_graph>(std::move(read->steps));
   if (auto const wrong = why_not_replayed(*graph, replay::step_ns(replay::step_edit(*graph)));
       !wrong.empty())
     return not_replayed(wrong);
-  return steps_of_run{std::move(graph), all};
+  return steps_of_run{std::move(graph), all, is_sliced};
 }
 
 /// Steps that launch the same work in the same order are a sequence for a graph, too long to be

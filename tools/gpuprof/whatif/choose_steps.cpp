@@ -5,6 +5,7 @@
 #include "base/readable.hpp"
 #include "host/analysis/selection.hpp"
 #include "host/analysis/timeline/step_ranges.hpp"
+#include "whatif/slices.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -22,20 +23,6 @@ double length(timestamp_ns from, timestamp_ns to) noexcept {
   return to > from ? static_cast<double>((to - from).value) : 0;
 }
 
-/// Returns the times in which the profiler held launches or read counters.
-std::vector<time_stretch> disturbed_times(trace_contents& trace) {
-  std::vector<time_stretch> times;
-  trace.file().for_each<hold_record>([&](std::span<hold_record const> rows) {
-    for (auto const& row : rows) times.push_back({row.start, row.start + row.duration});
-  });
-  trace.file().for_each<read_launch_record>([&](std::span<read_launch_record const> rows) {
-    for (auto const& row : rows) times.push_back({row.opened, row.closed});
-  });
-  std::sort(times.begin(), times.end(),
-            [](auto const& a, auto const& b) { return a.begin < b.begin; });
-  return times;
-}
-
 class step_choice {
  public:
   step_choice(trace_contents& trace, steps_question const& question)
@@ -44,6 +31,8 @@ class step_choice {
   result<chosen_steps> make() {
     auto found = number_steps(tree_, trace_.text(), question_.step_name);
     if (!question_.phase.empty()) found = steps_within(std::move(found), tree_, question_.phase);
+    if (found.empty() && question_.may_slice && question_.step_name.empty())
+      return slices_of(trace_, question_);
     if (found.empty()) return error{no_steps()};
     made_.name = found.name;
     made_.instances = found.instances;

@@ -18,6 +18,12 @@ struct chosen_steps {
   thread_index thread{};
   timestamp_ns begin, end;
   std::vector<std::string> remarks;
+  /// Instead of instances: where stretches of equal length begin. `all_slices` of them would cover
+  /// the steady state of the run.
+  std::vector<timestamp_ns> slices;
+  double all_slices = 0;
+
+  std::size_t count() const noexcept { return slices.empty() ? instances.size() : slices.size(); }
 };
 
 result<chosen_steps> choose_steps(trace_contents& trace, steps_question const& question);

@@ -39,15 +39,18 @@ class step_reading {
 
   result<steps_of_capture> read() {
     auto& steps = made_.steps;
-    steps.steps = static_cast<std::uint32_t>(chosen_.instances.size());
+    steps.steps = static_cast<std::uint32_t>(chosen_.count());
     steps.end_ns = since_begin(chosen_.end);
     steps.step_thread = raw(chosen_.thread);
     walk();
     take_ranges();
+    add_slices();
     take_rates();
     if (auto const wrong = why_not(); !wrong.empty()) return error{wrong};
     made_.name = std::move(chosen_.name);
     made_.all_steps = chosen_.all;
+    made_.is_sliced = !chosen_.slices.empty();
+    made_.all_slices = chosen_.all_slices;
     made_.remarks.insert(made_.remarks.begin(), chosen_.remarks.begin(), chosen_.remarks.end());
     return std::move(made_);
   }
@@ -221,6 +224,20 @@ class step_reading {
     }
   }
 
+  /// Marks without a length, because stretches of equal length may cut ranges.
+  void add_slices() {
+    auto& steps = made_.steps;
+    if (chosen_.slices.empty()) return;
+    auto const name = static_cast<std::uint32_t>(steps.range_names.size());
+    steps.range_names.emplace_back("(stretch of the run)");
+    for (auto const begin : chosen_.slices)
+      steps.ranges.push_back({.begin_ns = since_begin(begin),
+                              .end_ns = since_begin(begin),
+                              .thread = raw(chosen_.thread),
+                              .name = name,
+                              .is_step = true});
+  }
+
   void take_rates() {
     auto const median = [](std::vector<double>& rates) {
       if (rates.empty()) return 0.0;
@@ -272,7 +289,9 @@ class step_reading {
       made_.remarks.push_back(counted(missing, "pieces of GPU work") +
                               " are missing in the capture");
     if (items == 0 && without_launch_ == 0)
-      return "no work of a GPU was launched in the steps \"" + chosen_.name + "\"";
+      return chosen_.slices.empty()
+                 ? "no work of a GPU was launched in the steps \"" + chosen_.name + "\""
+                 : "no work of a GPU has a launch in the capture";
     if (share(without_launch_) > max_share_without_launch)
       return counted(without_launch_, "pieces of GPU work") +
              " in the steps have no launch in the capture, so nothing says what they waited for";

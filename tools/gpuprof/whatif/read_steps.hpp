@@ -16,6 +16,7 @@ struct steps_question {
   std::string step_name;            // empty: found
   std::string within;               // RANGE[@DOMAIN][/INDEX]: only steps inside; empty: all
   std::vector<time_stretch> phase;  // only steps inside of one of these; empty: all
+  bool may_slice = false;       // if there are no steps, stretches of equal length stand for them
   std::uint64_t max_items = 0;  // kernels, copies and fills that are replayed; more are a sample
 };
 
@@ -23,6 +24,9 @@ struct steps_of_capture {
   replay::recorded_steps steps;
   std::string name;           // "step"
   std::size_t all_steps = 0;  // of the capture, or within the range that was asked for
+  /// There are no steps: stretches of the run, of equal length, so many in all of its steady state.
+  bool is_sliced = false;
+  double all_slices = 0;
   std::vector<std::string> raw_work_names;  // mangled, by index into work_names
   /// Rates of the pinned copies in the capture, or else its peaks. 0: not known.
   double pinned_to_device_bytes_per_ns = 0, pinned_to_host_bytes_per_ns = 0;

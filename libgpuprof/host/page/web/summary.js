@@ -77,7 +77,7 @@ const summary = (() => {
       byId('holds').textContent = advice.missing;
       return;
     }
-    byId('holds').textContent = advice.holds.sentence + (advice.roof ? ' Its kernels reach ' + share(advice.roof.share) +
+    byId('holds').textContent = advice.holds.sentence + (advice.holds.steps ? ' ' + advice.holds.steps : '') + (advice.roof ? ' Its kernels reach ' + share(advice.roof.share) +
       ' of what this GPU was measured to do.' : '');
     showLedger(advice.ledger);
     showFindings(advice);
