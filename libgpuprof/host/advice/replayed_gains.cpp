@@ -4,7 +4,6 @@
 #include "host/advice/wording.hpp"
 #include "host/analysis/steps.hpp"
 #include "host/replay/replay.hpp"
-#include "model/kernel_name.hpp"
 
 #include <algorithm>
 #include <map>
@@ -53,8 +52,6 @@ class repair_names {
  public:
   explicit repair_names(replay::recorded_steps const& recorded, run_facts const& facts)
       : recorded_(recorded) {
-    for (auto const& name : recorded.work_names)
-      bases_.push_back(kernel_display_name(name, kernel_name_style::base));
     for (auto const& kernel : facts.kernels) total_ns_[kernel.name] += kernel.total_ns;
   }
 
@@ -108,7 +105,9 @@ class repair_names {
     auto const& all = of == subject::call ? recorded_.call_names : recorded_.work_names;
     name_set set(all.size());
     for (std::size_t i = 0; i < all.size(); ++i)
-      set[i] = is_one_of(names, all[i]) || (of == subject::work && is_one_of(names, bases_[i]));
+      set[i] =
+          is_one_of(names, all[i]) || (of == subject::work && i < recorded_.base_names.size() &&
+                                       is_one_of(names, recorded_.base_names[i]));
     return set;
   }
 
@@ -126,7 +125,6 @@ class repair_names {
   }
 
   replay::recorded_steps const& recorded_;
-  std::vector<std::string> bases_;          // of work_names
   std::map<std::string, double> total_ns_;  // of kernels in the run
 };
 

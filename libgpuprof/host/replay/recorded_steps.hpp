@@ -54,7 +54,8 @@ struct recorded_steps {
   std::vector<recorded_call> calls;
   std::vector<recorded_range> ranges;
   std::vector<std::string> work_names, call_names, range_names;
-  std::int64_t end_ns = 0;  // where the last step ends, or the next one begins
+  std::vector<std::string> base_names;  // of work_names, without arguments; empty: not known
+  std::int64_t end_ns = 0;              // where the last step ends, or the next one begins
   std::uint32_t steps = 0;
   std::uint32_t step_thread = 0;  // runs the steps
 };

@@ -28,7 +28,7 @@ void apply(std::span<repair const> repairs, step_edit& to) {
         to.scale(one.names, one.value);
         break;
       case repair_kind::overlap:
-        to.overlap(one.names);
+        to.overlap(one.names, one.value > 0);
         break;
       case repair_kind::drop_calls:
         to.drop_calls(one.names, static_cast<std::int64_t>(std::ceil(one.value)));

@@ -13,7 +13,7 @@ enum class repair_kind : std::uint8_t {
   drop,            // of work
   merge,           // of work
   scale,           // of work, by `value`
-  overlap,         // of work
+  overlap,         // of work; value > 0: it is begun early
   drop_calls,      // of calls; value > 0: each gets shorter by at most `value` ns
   scale_calls,     // of calls, by `value`
   scale_cpu,       // in ranges, by `value`

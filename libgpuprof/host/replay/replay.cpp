@@ -134,7 +134,8 @@ class one_replay {
     auto const is_moved = edit_.streams()[i] != graph_.items()[i].stream;
     auto const before = streams_[edit_.streams()[i]];
     auto const free_ns = before == nothing ? long_ago_ns : made_.items[before].end_ns;
-    auto const waits_for_other = edge.other != nothing && edit_.gone_items()[edge.other] == 0;
+    auto const waits_for_other = edge.other != nothing && edit_.gone_items()[edge.other] == 0 &&
+                                 edit_.waits_for_none()[i] == 0;
     auto& item = made_.items[i];
     auto const latency_ns = waits_for_other || edge.is_queued || edge.other != nothing
                                 ? std::min(edit_.latency_ns()[i], pace.latency_ns)

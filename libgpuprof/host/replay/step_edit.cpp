@@ -47,6 +47,7 @@ step_edit::step_edit(step_graph const& graph, cpu_work_before before)
                            : length);
   }
   gone_.assign(graph.items().size(), 0);
+  waits_for_none_.assign(graph.items().size(), 0);
   pause_ns_.assign(graph.items().size(), pause_of_graph);
   launch_of_.assign(graph.items().size(), nothing);
   for (std::uint32_t q = 0; q < points.size(); ++q)
@@ -341,7 +342,7 @@ void step_edit::pin(double to_device_bytes_per_ns, double to_host_bytes_per_ns) 
   }
 }
 
-void step_edit::overlap(name_set const& works) {
+void step_edit::overlap(name_set const& works, bool is_early) {
   std::unordered_map<std::uint32_t, std::uint32_t> own;  // by the stream that it leaves
   for (std::size_t i = 0; i < streams_.size(); ++i) {
     if (!is_meant(works, static_cast<std::uint32_t>(i))) continue;
@@ -349,6 +350,11 @@ void step_edit::overlap(name_set const& works) {
     if (is_new) ++stream_count_;
     streams_[i] = stream->second;
     latency_ns_[i] = graph_->pace().latency_ns;
+  }
+  if (!is_early) return;
+  for (std::size_t i = 0; i < waits_for_none_.size(); ++i) {
+    auto const other = graph_->edges()[i].other;
+    if (other != nothing && is_meant(works, other)) waits_for_none_[i] = 1;
   }
 }
 

@@ -73,8 +73,9 @@ class step_edit {
   void set_latency(double ns);
   /// Copies from and to pageable memory hold no thread and run at these rates; 0: as they did.
   void pin(double to_device_bytes_per_ns, double to_host_bytes_per_ns);
-  /// Moves work to a stream of its own, beside the rest.
-  void overlap(name_set const& works);
+  /// Moves work to a stream of its own, beside the rest. `is_early`: it is begun so early that work
+  /// of other streams need not wait for it.
+  void overlap(name_set const& works, bool is_early = false);
 
   step_graph const& graph() const noexcept { return *graph_; }
 
@@ -89,6 +90,8 @@ class step_edit {
   /// By item: after the item before it in its stream, or pause_of_graph.
   std::vector<std::int64_t> const& pause_ns() const noexcept { return pause_ns_; }
   static constexpr std::int64_t pause_of_graph = -1;
+  /// By item: it does not wait for the item of another stream.
+  std::vector<std::uint8_t> const& waits_for_none() const noexcept { return waits_for_none_; }
   std::int64_t return_sooner_ns() const noexcept { return return_sooner_ns_; }
   std::vector<std::uint32_t> const& streams() const noexcept { return streams_; }
   std::uint32_t stream_count() const noexcept { return stream_count_; }
@@ -108,7 +111,7 @@ class step_edit {
 
   step_graph const* graph_;
   cpu_work_before before_;
-  std::vector<std::uint8_t> kept_, held_, gone_;
+  std::vector<std::uint8_t> kept_, held_, gone_, waits_for_none_;
   std::vector<std::int64_t> work_ns_, call_ns_, length_ns_, latency_ns_, pause_ns_;
   std::int64_t return_sooner_ns_ = 0;
   std::vector<std::uint32_t> streams_;

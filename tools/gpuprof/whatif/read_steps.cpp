@@ -6,6 +6,7 @@
 #include "host/analysis/timeline/host_calls.hpp"
 #include "host/reading/capture_walk.hpp"
 #include "model/gpu_work.hpp"
+#include "model/kernel_name.hpp"
 #include "whatif/choose_steps.hpp"
 
 #include <algorithm>
@@ -136,6 +137,8 @@ class step_reading {
       made_.raw_work_names.emplace_back(raw(kernel.shape) != 0 && shape_of(kernel.shape) != nullptr
                                             ? trace_.text()(shape_of(kernel.shape)->name)
                                             : std::string_view(labels_.text(label)));
+      made_.steps.base_names.push_back(
+          kernel_display_name(made_.raw_work_names.back(), kernel_name_style::base));
     }
     return known->second;
   }
@@ -144,6 +147,7 @@ class step_reading {
         by_text_.try_emplace(text, static_cast<std::uint32_t>(made_.steps.work_names.size()));
     if (is_new) {
       made_.steps.work_names.push_back(text);
+      made_.steps.base_names.push_back(text);
       made_.raw_work_names.push_back(std::move(text));
     }
     return known->second;

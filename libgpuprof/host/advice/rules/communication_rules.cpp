@@ -74,7 +74,7 @@ void look_at_exposed(run_facts const& facts, std::vector<finding>& found) {
   std::vector<std::string> names;
   for (auto const& of : facts.communication)
     if (of.bytes == 0) names.push_back(of.name);  // kernels, which have a stream of their own
-  one.repairs = {{.kind = replay::repair_kind::overlap, .names = names},
+  one.repairs = {{.kind = replay::repair_kind::overlap, .names = names, .at_best = 1},
                  {.kind = replay::repair_kind::scale, .names = names, .sure = r, .at_best = r}};
   one.is_at_best = true;
   one.because = {{"alone", sum.alone_ns, "ns", "traced"},
