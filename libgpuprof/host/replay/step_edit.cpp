@@ -10,8 +10,6 @@ namespace {
 
 // Half of the time before a launch is the launch itself, which goes with it.
 constexpr double share_before_launch = 0.5, share_before_call = 1;
-// The code between the launches of a graph does not run again, unless it does other work.
-constexpr double share_beside_graph = 0.5;
 constexpr std::int64_t graph_launch_ns = 10'000;  // cuGraphLaunch, H100
 constexpr std::int64_t pinned_launch_ns = 5000;   // of an asynchronous copy
 
@@ -267,9 +265,7 @@ void step_edit::launch_together(std::size_t least, std::size_t most, double node
         if (most > 2) work_ns_[q] = std::min(work_ns_[q], graph_launch_ns);
         continue;
       }
-      join_to_launch_before(q, {.launch_ns = is_call_known ? 0 : graph_->pace().launch_ns,
-                                .share_that_stays = most > 2 ? share_beside_graph : 1,
-                                .node_ns = node_ns});
+      join_to_launch_before(q, is_call_known ? 0 : graph_->pace().launch_ns, node_ns);
       if (is_call_known) call_ns_[made.returns[k]] = 0;
     }
   };
@@ -287,17 +283,15 @@ void step_edit::launch_together(std::size_t least, std::size_t most, double node
   for (auto& row : rows) join(row);
 }
 
-void step_edit::join_to_launch_before(std::size_t point, joined_launches const& how) {
+void step_edit::join_to_launch_before(std::size_t point, std::int64_t launch_ns, double node_ns) {
   auto& work_ns = work_ns_[point];
-  work_ns = before_ == cpu_work_before::goes
-                ? 0
-                : scaled(std::max<std::int64_t>(0, work_ns - how.launch_ns), how.share_that_stays);
+  work_ns = before_ == cpu_work_before::goes ? 0 : std::max<std::int64_t>(0, work_ns - launch_ns);
   for (auto const item : graph_->points()[point].items) {
     latency_ns_[item] = std::min(latency_ns_[item], graph_->pace().latency_ns);
     auto const before = graph_->edges()[item].before;
-    if (how.node_ns > 0 && before != nothing)
+    if (node_ns > 0 && before != nothing)
       pause_ns_[item] =
-          std::max<std::int64_t>(0, static_cast<std::int64_t>(how.node_ns) - length_ns_[before]);
+          std::max<std::int64_t>(0, static_cast<std::int64_t>(node_ns) - length_ns_[before]);
   }
 }
 

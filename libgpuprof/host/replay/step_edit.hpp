@@ -97,15 +97,10 @@ class step_edit {
   std::uint32_t stream_count() const noexcept { return stream_count_; }
 
  private:
-  struct joined_launches {
-    std::int64_t launch_ns = 0;   // the part of the work before a launch that is the launch itself
-    double share_that_stays = 1;  // of the rest, if CPU work stays
-    double node_ns = 0;
-  };
   bool is_in_scope(std::size_t point) const noexcept;
   bool is_meant(name_set const& works, std::uint32_t item) const noexcept;
   void remove_point(std::size_t point, double share_that_stays);
-  void join_to_launch_before(std::size_t point, joined_launches const& how);
+  void join_to_launch_before(std::size_t point, std::int64_t launch_ns, double node_ns);
   /// The index of the next point of the same lane, or the number of points.
   std::size_t next_in_lane(std::size_t point) const noexcept;
 
