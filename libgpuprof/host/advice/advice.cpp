@@ -111,6 +111,23 @@ void sort_by_gain(std::vector<finding>& findings) {
   });
 }
 
+std::string percent(double share) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%.0f %%", 100 * share);
+  return text;
+}
+
+bucket_times ledger_of(run_facts const& facts) {
+  bucket_times sum;
+  for (auto const& device : facts.devices) sum += device.ledger;
+  return sum;
+}
+
+std::string busy_sentence(run_facts const& facts) {
+  auto const times = ledger_of(facts);
+  return "The GPU is busy " + percent(times.busy() / times.total()) + " of the time";
+}
+
 /// Skips a rule if these GPUs can never deliver its data.
 void note_missing(rule const& one, data_set missing, run_facts const& facts, run_advice& given) {
   if (missing.without(facts.impossible).has(missing)) given.missing.push_back({&one, missing});
@@ -124,6 +141,9 @@ run_advice give_advice(run_facts const& whole_run, advice_options const& options
   run_advice given;
   given.holds = bottleneck_of(facts);
   if (steps != nullptr) given.holds.steps = sensitivity_of(*steps);
+  // A busy GPU need not hold the program; what a replay says takes the place of the bucket.
+  if (!given.holds.steps.empty() && !is_idle(given.holds.bucket) && !given.holds.launches_hold)
+    given.holds.sentence = busy_sentence(facts) + ".";
   std::vector<finding> all;
   for (auto const* one : all_rules()) {
     if (!is_asked_for(*one, options)) continue;
@@ -152,24 +172,12 @@ run_advice give_advice(run_facts const& whole_run, advice_options const& options
 
 namespace {
 
-bucket_times ledger_of(run_facts const& facts) {
-  bucket_times sum;
-  for (auto const& device : facts.devices) sum += device.ledger;
-  return sum;
-}
-
 time_bucket greatest_of(bucket_times const& times) {
   auto greatest = time_bucket::compute;
   for (std::size_t i = 0; i < time_bucket_count; ++i)
     if (times[static_cast<time_bucket>(i)] > times[greatest])
       greatest = static_cast<time_bucket>(i);
   return greatest;
-}
-
-std::string percent(double share) {
-  char text[16];
-  std::snprintf(text, sizeof text, "%.0f %%", 100 * share);
-  return text;
 }
 
 }  // namespace
@@ -184,9 +192,8 @@ bottleneck bottleneck_of(run_facts const& facts) {
   }
   found.bucket = greatest_of(times);
   found.share = times[found.bucket] / all;
-  auto const busy = times.busy() / all;
   found.launches_hold = times[time_bucket::launch_bound] > 0.1 * all;
-  found.sentence = "The GPU is busy " + percent(busy) + " of the time";
+  found.sentence = busy_sentence(facts);
   if (is_idle(found.bucket))
     found.sentence += (times.idle() > all / 2 ? "; most of the time it waits (" : "; it waits (") +
                       std::string(name_of(found.bucket)) + ", " + percent(found.share) +

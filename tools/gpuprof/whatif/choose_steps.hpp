@@ -18,8 +18,8 @@ struct chosen_steps {
   thread_index thread{};
   timestamp_ns begin, end;
   std::vector<std::string> remarks;
-  /// Instead of instances: where stretches of equal length begin. `all_slices` of them would cover
-  /// the steady state of the run.
+  /// Instead of instances: where stretches of equal length begin. `all_slices` of them would launch
+  /// as much as the steady state of the run.
   std::vector<timestamp_ns> slices;
   double all_slices = 0;
 

@@ -24,7 +24,8 @@ struct steps_of_capture {
   replay::recorded_steps steps;
   std::string name;           // "step"
   std::size_t all_steps = 0;  // of the capture, or within the range that was asked for
-  /// There are no steps: stretches of the run, of equal length, so many in all of its steady state.
+  /// There are no steps: stretches of the run, of equal length; so many would launch as much as
+  /// all of its steady state.
   bool is_sliced = false;
   double all_slices = 0;
   std::vector<std::string> raw_work_names;  // mangled, by index into work_names

@@ -60,8 +60,7 @@ class slice_choice {
       made.slices.push_back(
           {made.begin.value + static_cast<std::uint64_t>(length) * static_cast<std::uint64_t>(i)});
     made.all = count;
-    made.all_slices = static_cast<double>((steady.back().at - steady.front().at).value) /
-                      static_cast<double>(std::max<std::int64_t>(1, length));
+    made.all_slices = static_cast<double>(count * steady.size()) / static_cast<double>(kept);
     made.thread = busiest_thread(quiet);
     made.remarks.push_back("there are no steps: the run from " + moment(made.begin) + " to " +
                            moment(made.end) +

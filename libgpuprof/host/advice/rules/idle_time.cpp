@@ -54,11 +54,13 @@ void look_at_cause(run_facts const& facts, advice_on_idle const& of, std::vector
     one.bucket = of.cause;
     one.gain = bound.gain(idle.idle_ns, idle.sure_ns, {.host_ns = frees_thread ? idle.idle_ns : 0});
     one.removed_wait_ns = frees_thread ? 0 : one.gain.high_ns;
-    if (frees_thread)  // gaps much shorter than the mean are work of another kind
+    if (frees_thread)  // shorter pauses between launches are launching itself
       one.repairs = {{.kind = replay::repair_kind::scale_long_cpu,
                       .within = range,
                       .sure = share_that_may_stay,
-                      .limit_ns = idle.idle_ns / static_cast<double>(idle.count) / 2}};
+                      .limit_ns = facts.run.launch_distance > 0
+                                      ? facts.run.longest_launching()
+                                      : idle.idle_ns / static_cast<double>(idle.count) / 2}};
     if (of.cause == time_bucket::between_steps)
       one.repairs = {{.kind = replay::repair_kind::scale_between, .sure = share_that_may_stay}};
     one.because = {

@@ -8,12 +8,6 @@
 namespace gpuprof::host {
 namespace {
 
-/// If a thread pauses between two launches for longer than this many usual distances, it does
-/// something other than launching.
-constexpr double usual_distances = 4;
-/// Even Python needs less time between two launches. Used if launches are rare (a graph per step),
-/// because the usual distance says nothing then.
-constexpr double longest_launching_ns = 200'000;
 /// `.item()` is a blocking copy followed by a wait. They count as one wait if the second starts
 /// within this time.
 constexpr double one_wait_ns = 20'000;
@@ -167,9 +161,8 @@ gap_cause cause_of_gap(timestamp_ns begin, timestamp_ns end, gpu_item const& aft
                   std::max(0.0, std::min(sure - own, wait)));
   }
   auto const distance = between(thread.previous_launch, after.launched);
-  if (2 * launches.ns >= held ||
-      (thread.previous_launch.value != 0 && run.launch_distance > 0 &&
-       distance <= std::min(usual_distances * run.launch_distance, longest_launching_ns)))
+  if (2 * launches.ns >= held || (thread.previous_launch.value != 0 && run.launch_distance > 0 &&
+                                  distance <= run.longest_launching()))
     return {.bucket = time_bucket::launch_bound};
   if (thread.is_between_steps) return {.bucket = time_bucket::between_steps};
   return {.bucket = thread.calls_recorded ? time_bucket::cpu_work : time_bucket::host_unknown};

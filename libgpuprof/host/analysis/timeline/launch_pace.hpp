@@ -6,10 +6,13 @@
 #include "host/analysis/timeline/gpu_item.hpp"
 #include "host/analysis/timeline/log_histogram.hpp"
 
+#include <algorithm>
 #include <map>
 #include <unordered_map>
 
 namespace gpuprof::host {
+
+inline constexpr double longest_launching_ns = 200'000;
 
 /// All in nanoseconds. Measured in the run itself, because CPU and GPU clocks differ by some
 /// microseconds, and machines differ much more.
@@ -27,6 +30,13 @@ struct pace {
   /// wait, plus from a launch to its start. 0: not measured.
   double round_trip = 0;
   bool delay_is_measured = false;
+
+  /// If a thread pauses between two launches for longer, it does something other than launching: it
+  /// takes more than four usual distances. Even Python needs less than 200 us, which counts if
+  /// launches are rare (a graph per step), because the usual distance says nothing then.
+  double longest_launching() const noexcept {
+    return std::min(4 * launch_distance, longest_launching_ns);
+  }
 };
 
 class launch_pace {
