@@ -35,6 +35,7 @@ finished_report critical_path_report(trace_contents& trace, stats_inputs const& 
   auto read = read_steps(trace, {.step_name = inputs.step,
                                  .within = filters.nvtx,
                                  .phase = {},
+                                 .launches = nullptr,
                                  .max_items = max_replayed_items});
   if (!read) return no_path(read.message());
   replay::step_graph const graph(std::move(read->steps));

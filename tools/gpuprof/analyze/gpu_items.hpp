@@ -10,6 +10,7 @@
 #include "host/analysis/timeline/work_tables.hpp"
 #include "host/reading/capture_walk.hpp"
 #include "host/reading/trace_contents.hpp"
+#include "whatif/step_collector.hpp"
 
 #include <vector>
 
@@ -47,7 +48,7 @@ class time_walk {
  public:
   time_walk(trace_contents& trace, gpu_items const& items, timeline_pass& pass,
             declared_launches& declared, selection const* wanted, std::vector<time_stretch> windows,
-            bool only_windows, read_progress const& progress)
+            bool only_windows, step_collector* collector, read_progress const& progress)
       : trace_(trace),
         items_(items),
         pass_(pass),
@@ -55,11 +56,13 @@ class time_walk {
         wanted_(wanted),
         windows_(std::move(windows)),
         only_windows_(only_windows),
+        collector_(collector),
         progress_(progress) {
     pass_.begin_window(windows_.front().begin, windows_.front().end);
   }
 
   void operator()(kernel_record const& kernel) {
+    if (collector_ != nullptr) collector_->add(kernel);
     enter(kernel.start);
     auto const item = items_.of(kernel);
     declared_.add(kernel_key(item.device, item.subject), item.range);
@@ -67,16 +70,19 @@ class time_walk {
     advance();
   }
   void operator()(graph_record const& graph) {
+    if (collector_ != nullptr) collector_->add(graph);
     enter(graph.start);
     auto const item = items_.of(graph);
     declared_.add(declared_launches::several, item.range);
     if (is_wanted(graph)) pass_.add_kernel(item);
   }
   void operator()(copy_record const& copy) {
+    if (collector_ != nullptr) collector_->add(copy);
     enter(copy.start);
     if (is_wanted(copy)) pass_.add_transfer(items_.of(copy), key_of(copy), copy.bytes);
   }
   void operator()(memset_record const& fill) {
+    if (collector_ != nullptr) collector_->add(fill);
     enter(fill.start);
     if (is_wanted(fill)) pass_.add_transfer(items_.of(fill), key_of(fill), fill.bytes);
   }
@@ -91,6 +97,7 @@ class time_walk {
     pass_.add_hold(hold.start, hold.start + hold.duration);
   }
   void operator()(api_record const& call) {
+    if (collector_ != nullptr) collector_->add(call);
     auto const& what = meaning_of(call.name);
     advance();
     if (what.kind == call_kind::other) return;
@@ -151,6 +158,7 @@ class time_walk {
   selection const* wanted_;
   std::vector<time_stretch> windows_;
   bool only_windows_ = false;  // work outside of them is left out
+  step_collector* collector_;  // gets all records; may be null
   std::size_t window_ = 0;
   read_progress const& progress_;
   std::vector<meaning> meanings_;  // by name_id

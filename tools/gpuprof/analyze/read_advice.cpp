@@ -135,18 +135,12 @@ struct steps_of_run {
 };
 
 /// Returns nothing, and adds the reason, if the steps cannot be replayed.
-std::optional<steps_of_run> steps_to_replay(trace_contents& trace, advice_inputs const& inputs,
-                                            std::span<time_stretch const> phase,
-                                            std::vector<std::string>& remarks) {
+std::optional<steps_of_run> steps_to_replay(run_reading& run, std::vector<std::string>& remarks) {
   auto const not_replayed = [&](std::string const& why) {
     remarks.push_back("gains are not replayed but estimated from sums of the run: " + why);
     return std::nullopt;
   };
-  auto read = read_steps(trace, {.step_name = inputs.step_name,
-                                 .within = {},
-                                 .phase = {phase.begin(), phase.end()},
-                                 .may_slice = true,
-                                 .max_items = max_items_of_findings});
+  auto read = run.collected_steps();
   if (!read) return not_replayed(read.message());
   auto const is_sliced = read->is_sliced;
   auto const all = is_sliced ? read->all_slices : static_cast<double>(read->all_steps);
@@ -201,6 +195,13 @@ read_capture read_one(std::string const& path, std::string const& rank,
   run_reading run(trace, wanted.is_everything() ? nullptr : &wanted, inputs.step_name,
                   inputs.timeline, inputs.known != nullptr ? &inputs.known->counters : nullptr,
                   phase);
+  auto const has_all_work = wanted.is_everything() || !phase.empty();
+  if (has_all_work)
+    run.collect_steps({.step_name = inputs.step_name,
+                       .within = {},
+                       .phase = phase,
+                       .launches = nullptr,
+                       .max_items = max_items_of_findings});
   run.read();
   auto const& facts = run.facts();
   made.overview = trace.overview();
@@ -208,11 +209,10 @@ read_capture read_one(std::string const& path, std::string const& rank,
     made.failure = {nothing_to_analyze(path, inputs.filters), false};
     return made;
   }
-  auto const has_all_work = wanted.is_everything() || !phase.empty();
   auto const rules = has_all_work ? inputs.rules : without_idle_time(inputs.rules);
   made.remarks = run.remarks();
-  auto const replayed = has_all_work ? steps_to_replay(trace, inputs, phase, made.remarks)
-                                     : std::optional<steps_of_run>();
+  auto const replayed =
+      has_all_work ? steps_to_replay(run, made.remarks) : std::optional<steps_of_run>();
   if (replayed) {
     auto const steps = replayed->replayable();
     auto with_steps = facts;

@@ -36,6 +36,8 @@ std::map<range_id, double> declared_flops(capture::reader& file) {
   return flops;
 }
 
+constexpr std::uint64_t max_sampled_launches = 100'000;
+
 /// Visitor for for_each_in_time().
 struct pace_walk {
   gpu_items const& items;
@@ -43,10 +45,13 @@ struct pace_walk {
   launch_pace measured{};
   timestamp_ns tenth_launched{};
   std::uint64_t kernels = 0;
+  sampled_launches launches{};
 
   void operator()(kernel_record const& kernel) {
     auto const item = items.of(kernel);
     measured.add(item);
+    if (kernels % launches.every == 0 && kernel.launched.value != 0)
+      launches.launches.push_back({kernel.launched, kernel.thread});
     if (++kernels == all_kernels / 10) tenth_launched = item.launched;
   }
   template <class Transfer>
@@ -81,6 +86,7 @@ void run_reading::read() {
   if (!phase_.empty()) steps_ = steps_within(std::move(steps_), trace_.ranges(), phase_);
   if (heard_ != nullptr) heard_->ahead(steps(periods_ahead(trace_, steps_)));
   measure_pace();
+  choose_steps_to_collect();
   go_through_time();
   take_ledgers();
   facts_.kernels = read_kernels(trace_, *pass_, *counters_, *declared_);
@@ -107,6 +113,7 @@ void run_reading::measure_pace() {
   auto& file = trace_.file();
   gpu_items const items(trace_);
   pace_walk walk{items, file.row_count<kernel_record>()};
+  walk.launches.every = 1 + walk.all_kernels / max_sampled_launches;
   for_each_in_time<copy_record, memset_record, kernel_record>(
       file, walk,
       capture::only(&copy_record::start, &copy_record::duration, &copy_record::launched,
@@ -126,10 +133,26 @@ void run_reading::measure_pace() {
   pace_.round_trip = peak_ns("synchronize");
   facts_.run = pace_;
   if (phase_.empty()) tenth_launched_ = walk.tenth_launched;
+  launches_ = std::move(walk.launches);
   // If a launch takes twice the measured time or more, not all of the excess is due to the
   // profiler: the program itself is slow.
   if (auto const alone = peak_ns("launch_throughput"); alone > 0 && pace_.quick_launch > 0)
     facts_.own_ns_a_launch = std::clamp(pace_.quick_launch - alone, 0.0, alone);
+}
+
+void run_reading::choose_steps_to_collect() {
+  if (!question_) return;
+  question_->launches = &launches_;
+  auto chosen = choose_steps(trace_, *question_);
+  if (!chosen)
+    why_no_steps_ = chosen.message();
+  else
+    collector_ = std::make_unique<step_collector>(trace_, *std::move(chosen));
+}
+
+result<steps_of_capture> run_reading::collected_steps() {
+  if (collector_ == nullptr) return error{why_no_steps_};
+  return collector_->finish();
 }
 
 /// Returns the windows of the capture, as far as they lie in the phase.
@@ -175,7 +198,7 @@ void run_reading::go_through_time() {
                                     file.row_count<kernel_record>() + file.row_count<api_record>());
   gpu_items const items(trace_);
   time_walk walk(trace_, items, *pass_, *declared_, phase_.empty() ? wanted_ : nullptr,
-                 std::move(windows), !phase_.empty(), progress);
+                 std::move(windows), !phase_.empty(), collector_.get(), progress);
   for_each_in_time<read_launch_record, hold_record, unified_memory_record, api_record, copy_record,
                    memset_record, graph_record, kernel_record>(
       file, walk, capture::column_set<read_launch_record>{}, capture::column_set<hold_record>{},

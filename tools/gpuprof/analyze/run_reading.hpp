@@ -8,6 +8,7 @@
 #include "host/analysis/timeline/timeline_pass.hpp"
 #include "host/reading/roofline_reading.hpp"
 #include "host/reading/trace_contents.hpp"
+#include "whatif/step_collector.hpp"
 
 #include <functional>
 #include <optional>
@@ -45,7 +46,11 @@ class run_reading {
   run_reading(run_reading const&) = delete;
   run_reading& operator=(run_reading const&) = delete;
 
+  /// Call before read() to collect what a replay goes through.
+  void collect_steps(steps_question question) { question_ = std::move(question); }
   void read();
+  /// After read(): what was asked for with collect_steps(), or why there is none. Call once.
+  result<steps_of_capture> collected_steps();
 
   advice::run_facts const& facts() const noexcept { return facts_; }
   time_ledger const& ledger() const noexcept { return pass_->ledger(); }
@@ -57,6 +62,7 @@ class run_reading {
   void measure_pace();
   void go_through_time();
   void take_devices();
+  void choose_steps_to_collect();
   void take_ledgers();
   std::vector<time_stretch> windows() const;
   void take_what_is_there();
@@ -78,6 +84,10 @@ class run_reading {
   std::unique_ptr<roofline_reading> own_counters_;
   roofline_reading const* counters_;
   std::span<time_stretch const> phase_;
+  std::optional<steps_question> question_;
+  sampled_launches launches_;
+  std::unique_ptr<step_collector> collector_;
+  std::string why_no_steps_;
   advice::run_facts facts_;
   std::vector<std::string> remarks_;
 };

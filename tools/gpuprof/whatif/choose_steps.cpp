@@ -31,7 +31,7 @@ class step_choice {
   result<chosen_steps> make() {
     auto found = number_steps(tree_, trace_.text(), question_.step_name);
     if (!question_.phase.empty()) found = steps_within(std::move(found), tree_, question_.phase);
-    if (found.empty() && question_.may_slice && question_.step_name.empty())
+    if (found.empty() && question_.launches != nullptr && question_.step_name.empty())
       return slices_of(trace_, question_);
     if (found.empty()) return error{no_steps()};
     made_.name = found.name;

@@ -12,11 +12,23 @@
 
 namespace gpuprof::host::command {
 
+/// Launches of a run, every `every`-th kernel.
+struct sampled_launches {
+  struct launch {
+    timestamp_ns at;
+    thread_index thread{};
+  };
+  std::vector<launch> launches;
+  std::uint64_t every = 1;
+};
+
 struct steps_question {
   std::string step_name;            // empty: found
   std::string within;               // RANGE[@DOMAIN][/INDEX]: only steps inside; empty: all
   std::vector<time_stretch> phase;  // only steps inside of one of these; empty: all
-  bool may_slice = false;       // if there are no steps, stretches of equal length stand for them
+  /// If there are no steps, stretches of equal length stand for them, found by these launches.
+  /// Null: there is no answer without steps.
+  sampled_launches const* launches = nullptr;
   std::uint64_t max_items = 0;  // kernels, copies and fills that are replayed; more are a sample
 };
 

@@ -9,37 +9,18 @@
 namespace gpuprof::host::command {
 namespace {
 
-constexpr std::uint64_t max_samples = 100'000;  // launches that are looked at
 constexpr std::size_t min_samples = 30, min_slices = 3, max_slices = 40, items_of_slice = 100;
-
-struct sampled_launch {
-  timestamp_ns at;
-  thread_index thread{};
-};
-
-/// Every so many kernels, in order of their launch.
-std::vector<sampled_launch> sample_launches(trace_contents& trace, std::uint64_t every) {
-  std::vector<sampled_launch> launches;
-  std::uint64_t row = 0;
-  trace.file().for_each<kernel_record>(
-      [&](std::span<kernel_record const> kernels) {
-        for (auto const& kernel : kernels)
-          if (row++ % every == 0 && kernel.launched.value != 0)
-            launches.push_back({kernel.launched, kernel.thread});
-      },
-      capture::only(&kernel_record::launched, &kernel_record::thread));
-  std::sort(launches.begin(), launches.end(),
-            [](auto const& a, auto const& b) { return a.at < b.at; });
-  return launches;
-}
 
 class slice_choice {
  public:
   slice_choice(trace_contents& trace, steps_question const& question)
       : trace_(trace),
         question_(question),
-        every_(1 + trace.file().row_count<kernel_record>() / max_samples),
-        launches_(sample_launches(trace, every_)) {}
+        every_(question.launches->every),
+        launches_(question.launches->launches) {
+    std::sort(launches_.begin(), launches_.end(),
+              [](auto const& a, auto const& b) { return a.at < b.at; });
+  }
 
   result<chosen_steps> make() {
     auto const steady = launches_in(longest(steady_times()));
@@ -69,7 +50,7 @@ class slice_choice {
   }
 
  private:
-  using launches = std::span<sampled_launch const>;
+  using launches = std::span<sampled_launches::launch const>;
 
   std::string moment(timestamp_ns at) const {
     return readable_time(static_cast<double>((at - trace_.origin()).value));
@@ -132,7 +113,7 @@ class slice_choice {
   trace_contents& trace_;
   steps_question const& question_;
   std::uint64_t every_ = 1;
-  std::vector<sampled_launch> launches_;
+  std::vector<sampled_launches::launch> launches_;
   time_stretch steady_{};
 };
 
