@@ -272,6 +272,7 @@ class Groups(Counters):
                 found[-1][1][int(words["pass"])].append(words["name"])
         return found
 
+    @processes.timing  # what a pass reads depends on the launches that came until it began
     def test_groups_that_sampling_cannot_count_are_read_first_and_tensor_operations_last(self):
         self.read(REPLAY_NO_CODE="1")
         first, second, third = self.cycles()[:3]
