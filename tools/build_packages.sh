@@ -38,7 +38,7 @@ install_packages "${build_packages[@]}" lintian
 find_cuda
 stage "Fetching the stub libraries of glibc 2.28" "$root/tools/fetch_glibc_stubs.sh" 2.28 || fail "see above"
 stage "Configuring (packages)" configure_preset release -B build/packages -DGPUPROF_GLIBC=2.28 -DCMAKE_INSTALL_LIBDIR=lib \
-  -DGPUPROF_BUILD_TESTS=OFF -DGPUPROF_BUILD_EXAMPLES=OFF -DGPUPROF_BUILD_GPU_CHECK=OFF || fail "see above"
+  -DGPUPROF_BUILD_TESTS=OFF -DGPUPROF_BUILD_EXAMPLES=OFF -DGPUPROF_BUILD_GPU_CHECK=OFF -DGPUPROF_PYARROW=none || fail "see above"
 stage "Building the packages" make_packages || fail "the packages were not made"
 stage "Checking with lintian" check_with_lintian || fail "lintian finds errors in the package"
 stage "Checking what they hold" check_contents || fail "a package does not hold what it should"
