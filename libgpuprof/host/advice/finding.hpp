@@ -74,8 +74,8 @@ struct finding {
   /// takes no less than its share of it.
   double beside_ns = 0;
   bool is_replayed = false;  // `gain` comes from a replay
-  std::optional<replay::path_part>
-      then;  // what takes most of a step after this fix and those above
+  /// What takes most of a step after this fix and those that save more.
+  std::optional<replay::path_part> then;
   kernel_claim claim = kernel_claim::none;
   std::optional<std::size_t> kernel_line;  // index into run_facts::kernels
   /// Findings of one rule and one family have the same fix and are merged, even for different

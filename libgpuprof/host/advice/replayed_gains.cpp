@@ -15,13 +15,11 @@ namespace gpuprof::host::advice {
 namespace {
 
 using replay::cpu_work_before;
+using replay::error_of_gain;
 using replay::name_set;
 using replay::repair;
 using replay::repair_kind;
 using replay::step_edit;
-
-// As in replay::foretell(): repairs of planted faults were foretold to this.
-constexpr double error_of_gain = 0.05;
 
 /// The repairs of one finding, in terms of the graph.
 struct found_repairs {

@@ -8,8 +8,6 @@
 namespace gpuprof::host::replay {
 namespace {
 
-// Repairs of 24 planted faults were foretold to this, where CPU work was not in doubt.
-constexpr double error_of_gain = 0.05;
 constexpr std::size_t least_in_graph = 5;  // launches
 
 }  // namespace

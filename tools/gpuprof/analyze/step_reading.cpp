@@ -94,7 +94,7 @@ double median_of(std::vector<double> values) {
   return *middle;
 }
 
-std::vector<double> periods_ahead(trace_contents& trace, step_ranges const& steps) {
+std::vector<time_stretch> disturbed_times(trace_contents& trace) {
   std::vector<time_stretch> taken;
   trace.file().for_each<hold_record>([&](std::span<hold_record const> rows) {
     for (auto const& row : rows) taken.push_back({row.start, row.start + row.duration});
@@ -104,10 +104,14 @@ std::vector<double> periods_ahead(trace_contents& trace, step_ranges const& step
   });
   std::sort(taken.begin(), taken.end(),
             [](auto const& one, auto const& other) { return one.begin < other.begin; });
+  return taken;
+}
+
+std::vector<double> periods_ahead(trace_contents& trace, step_ranges const& steps) {
   auto const& tree = trace.ranges();
   auto periods = periods_of(tree, steps);
   timestamp_ns until{};
-  for (auto const& [begin, end] : taken) {
+  for (auto const& [begin, end] : disturbed_times(trace)) {
     subtract(periods, tree, steps, std::max(begin, until), end);
     until = std::max(until, end);
   }

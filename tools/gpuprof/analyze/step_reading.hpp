@@ -13,6 +13,9 @@ namespace gpuprof::host::command {
 /// Returns the upper median; 0 if there are no values.
 double median_of(std::vector<double> values);
 
+/// Returns the times in which the profiler held launches or read counters, earliest begin first.
+std::vector<time_stretch> disturbed_times(trace_contents& trace);
+
 /// Returns the time from each step to the next one of its thread in ns, without the times in which
 /// the profiler held or read launches. `step_facts::period_ns` excludes exactly the time in which
 /// GPUs were idle because of it.

@@ -2,6 +2,7 @@
 #include "whatif/choose_steps.hpp"
 
 #include "analyze/phase.hpp"
+#include "analyze/step_reading.hpp"
 #include "base/readable.hpp"
 #include "host/analysis/selection.hpp"
 #include "host/analysis/timeline/step_ranges.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "whatif/slices.hpp"
 
+#include "analyze/step_reading.hpp"
 #include "base/readable.hpp"
 
 #include <algorithm>
@@ -118,19 +119,6 @@ class slice_choice {
 };
 
 }  // namespace
-
-std::vector<time_stretch> disturbed_times(trace_contents& trace) {
-  std::vector<time_stretch> times;
-  trace.file().for_each<hold_record>([&](std::span<hold_record const> rows) {
-    for (auto const& row : rows) times.push_back({row.start, row.start + row.duration});
-  });
-  trace.file().for_each<read_launch_record>([&](std::span<read_launch_record const> rows) {
-    for (auto const& row : rows) times.push_back({row.opened, row.closed});
-  });
-  std::sort(times.begin(), times.end(),
-            [](auto const& a, auto const& b) { return a.begin < b.begin; });
-  return times;
-}
 
 result<chosen_steps> slices_of(trace_contents& trace, steps_question const& question) {
   return slice_choice(trace, question).make();

@@ -9,9 +9,6 @@
 
 namespace gpuprof::host::command {
 
-/// Returns the times in which the profiler held launches or read counters, earliest begin first.
-std::vector<time_stretch> disturbed_times(trace_contents& trace);
-
 /// Cuts a part of the run into stretches of equal length: after the first tenth of the launches,
 /// inside of one window of the capture and of the phase that was asked for, where the profiler held
 /// nothing up, and with as many items as the question allows.
