@@ -80,7 +80,10 @@ void share_buckets(std::vector<finding>& findings, run_facts const& facts) {
     return !one.yields_to.empty() && has_finding_of(findings, one.yields_to) ? 1 : 0;
   };
   for (auto const& one : findings)
-    if (one.is_replayed) taken_for(one, one.gain.high_ns, left);
+    if (one.is_replayed) {
+      taken_for(one, one.gain.high_ns, left);
+      excess = std::max(0.0, excess - std::min(one.removed_wait_ns, one.gain.high_ns));
+    }
   for (auto const turn : {0, 1, 2})
     for (auto& one : findings)
       if (turn_of(one) == turn) share(one);

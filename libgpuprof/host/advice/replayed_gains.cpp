@@ -56,7 +56,7 @@ class repair_names {
   /// Nothing: one of the names does not occur.
   std::optional<found_repairs> find(std::span<stated_repair const> stated) const {
     found_repairs found;
-    for (auto const& one : stated) {
+    for (auto const& one : joined(stated)) {
       repair made{.kind = one.kind, .limit_ns = one.limit_ns};
       auto const of = subject_of(one.kind);
       if (of != subject::nothing) {
@@ -74,6 +74,25 @@ class repair_names {
   }
 
  private:
+  /// What several shapes of a kernel save is saved of the time of the kernel: one repair for all.
+  static std::vector<stated_repair> joined(std::span<stated_repair const> stated) {
+    std::vector<stated_repair> made;
+    for (auto const& one : stated) {
+      auto const same = std::find_if(made.begin(), made.end(), [&](auto const& known) {
+        return known.saved_high_ns > 0 && one.saved_high_ns > 0 && known.kind == one.kind &&
+               known.names == one.names && known.within == one.within &&
+               known.max_bytes == one.max_bytes;
+      });
+      if (same == made.end()) {
+        made.push_back(one);
+      } else {
+        same->saved_low_ns += one.saved_low_ns;
+        same->saved_high_ns += one.saved_high_ns;
+      }
+    }
+    return made;
+  }
+
   static bool has_any(name_set const& set) {
     return std::find(set.begin(), set.end(), true) != set.end();
   }

@@ -224,6 +224,11 @@ class BadInput(Case):
         copying = [sum(line["ns"] for line in self.json_of("--filter-nvtx", name, faults)["ledger"] if line["bucket"] == "transfer") for name in ("FAULT", "FIXED")]
         self.assertGreater(copying[0], 5 * copying[1])
 
+    def test_time_between_the_stretches_of_a_phase_belongs_to_no_step(self):
+        found = self.json_of("--filter-nvtx", "step", DOCS.parent / "tests" / "data" / "repaired" / "pageable.gpuprof")
+        self.assertEqual(len(found["steps"]), 50)
+        self.assertAlmostEqual(sum(step["period_ns"] for step in found["steps"]), found["window_ns"], delta=50)
+
     def test_filters_by_work_ask_rules_on_kernels_alone(self):
         self.assertIn("only rules on kernels", " ".join(self.json_of("--device", "0", "steps.gpuprof")["remarks"]))
 

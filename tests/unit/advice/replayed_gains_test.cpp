@@ -122,6 +122,18 @@ TEST_CASE("a kernel saves the share of its time that its finding claims") {
   CHECK_FALSE(found[0].is_hidden_by_launches);
 }
 
+TEST_CASE("what two shapes of a kernel save is added up, not multiplied") {
+  replayed_run run(times(40, {work(2000), kernel("k", 30'000)}));
+  auto const all_of_it = steps * 40 * 30'000.0;
+  run.facts.kernels.push_back(kernel_of(all_of_it));
+  auto one = with({.kind = repair_kind::scale, .names = {"k"}});
+  one.repairs[0].saved_low_ns = one.repairs[0].saved_high_ns = 0.4 * all_of_it;
+  one.repairs.push_back(one.repairs[0]);
+  std::vector<finding> found{one};
+  run.replay(found);
+  check_holds(found[0], run.won_by(times(40, {work(2000), kernel("k", 6000)})));
+}
+
 TEST_CASE("a finding whose names do not occur in the steps keeps its gain") {
   replayed_run const run(kernels);
   auto other = with({.kind = repair_kind::drop_calls, .names = {"cudaFree"}});

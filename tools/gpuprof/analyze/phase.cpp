@@ -69,6 +69,8 @@ step_ranges steps_within(step_ranges steps, range_tree const& tree,
   for (auto& step : steps.step_of_range)
     if (step != no_step) step = number[step];
   if (steps.instances.empty()) return {};
+  steps.stretch_ends.clear();
+  for (auto const& one : phase) steps.stretch_ends.push_back(one.end);
   return steps;
 }
 

@@ -16,7 +16,7 @@ namespace gpuprof::host::command {
 /// ranges of several threads, beside which other work runs.
 std::vector<time_stretch> phase_of(filter_options const& filters, trace_contents& trace);
 
-/// Keeps the steps that lie whole inside of one stretch.
+/// Keeps the steps that lie whole inside of one of the stretches, which are in order.
 step_ranges steps_within(step_ranges steps, range_tree const& tree,
                          std::span<time_stretch const> phase);
 

@@ -11,7 +11,15 @@
 namespace gpuprof::host::command {
 namespace {
 
-/// A step lasts until the next step of the same thread begins; each thread is counted separately.
+/// Returns true if both begin in the same stretch of the run, with nothing left out between them.
+bool are_in_one_stretch(step_ranges const& steps, timestamp_ns first, timestamp_ns second) {
+  auto const& ends = steps.stretch_ends;
+  auto const end = std::upper_bound(ends.begin(), ends.end(), first);
+  return end == ends.end() || second < *end;
+}
+
+/// A step lasts until the next step of the same thread and stretch begins; each thread is counted
+/// separately.
 std::vector<double> periods_of(range_tree const& tree, step_ranges const& steps) {
   auto const& all = steps.instances;
   std::vector<double> periods(all.size());
@@ -19,7 +27,8 @@ std::vector<double> periods_of(range_tree const& tree, step_ranges const& steps)
   for (auto i = all.size(); i-- > 0;) {
     auto const& step = tree[all[i]];
     auto const [next, is_last] = next_begin.try_emplace(step.thread);
-    auto const end = is_last ? step.end : next->second;
+    auto const end =
+        is_last || !are_in_one_stretch(steps, step.begin, next->second) ? step.end : next->second;
     periods[i] = end > step.begin ? static_cast<double>((end - step.begin).value) : 0;
     next->second = step.begin;
   }

@@ -40,6 +40,7 @@ class step_choice {
     if (auto const kept = keep_within(); !kept) return error{kept.message()};
     keep_one_thread();
     keep_one_window();
+    keep_one_stretch();
     if (!trace_.file().is_complete()) leave_out_cut_off();
     made_.all = made_.instances.size();
     if (made_.instances.empty())
@@ -107,6 +108,21 @@ class step_choice {
       if (inside.size() > best.size()) best = std::move(inside);
     }
     if (!trace_.windows().empty()) made_.instances = std::move(best);
+  }
+
+  /// Keeps the steps of the stretch of the phase that has the most, if they are enough.
+  void keep_one_stretch() {
+    std::vector<std::uint32_t> best;
+    for (auto const& stretch : question_.phase) {
+      std::vector<std::uint32_t> inside;
+      for (auto const step : made_.instances)
+        if (tree_[step].begin >= stretch.begin && tree_[step].end <= stretch.end)
+          inside.push_back(step);
+      if (inside.size() > best.size()) best = std::move(inside);
+    }
+    if (best.size() < min_sample || best.size() == made_.instances.size()) return;
+    made_.remarks.emplace_back("only the longest stretch of the phase is replayed");
+    made_.instances = std::move(best);
   }
 
   /// The last kernels of a file without an end are missing.

@@ -19,6 +19,9 @@ struct step_ranges {
   std::string name;                          // "step"; empty: no steps
   std::vector<std::uint32_t> instances;      // indices into the tree, in order of start
   std::vector<std::uint32_t> step_of_range;  // by index into the tree: step number, or no_step
+  /// Ends of the stretches that the steps were taken from, in order. Time behind them belongs to no
+  /// step. Empty: the steps are those of the whole run.
+  std::vector<timestamp_ns> stretch_ends = {};
   bool empty() const noexcept { return instances.empty(); }
 };
 
