@@ -9,6 +9,7 @@
 #include "subcommands.hpp"
 #include "terminal.hpp"
 #include "text/overview.hpp"
+#include "whatif/read_ranks.hpp"
 #include "whatif/read_steps.hpp"
 #include "whatif/repair_options.hpp"
 #include "whatif/replay_check.hpp"
@@ -30,7 +31,8 @@ constexpr std::size_t default_limit = 20;
 constexpr double min_share_checked = 0.5;  // minimum share of points for a meaningful check
 
 struct whatif_options {
-  std::string file;
+  std::vector<std::string> files;
+  std::string rank;
   steps_question steps;
   repair_options repairs;
   output_options output;
@@ -64,8 +66,8 @@ void write_text(output_file const& out, report::whatif_report const& of, bool wi
 }
 
 int write(whatif_options const& options, report_format format, report::whatif_report const& of) {
-  auto const out = output_file::open(options.output.output, options.output.force_overwrite,
-                                     std::span(&options.file, 1));
+  auto const out =
+      output_file::open(options.output.output, options.output.force_overwrite, options.files);
   if (!out) return fail(1, out.message());
   auto const sink = [&](std::string_view text) { out->put(text); };
   switch (format) {
@@ -86,31 +88,74 @@ int write(whatif_options const& options, report_format format, report::whatif_re
   return written ? 0 : fail(1, written.message());
 }
 
-int answer(whatif_options const& options, report_format format) {
-  auto opened = capture::reader::open(options.file);
-  if (!opened) return fail(1, opened.message());
-  trace_contents trace(*std::move(opened));
+struct read_outcome {
+  std::optional<steps_of_ranks> made;
+  std::unique_ptr<trace_contents> trace;  // of the first capture
+  std::string failure;
+};
+
+read_outcome read(whatif_options const& options) {
+  read_outcome outcome;
   auto question = options.steps;
   question.max_items =
       repair_texts(options.repairs).empty() ? max_items_of_table : max_replayed_items;
-  auto read = read_steps(trace, question);
-  if (!read) return fail(1, options.file + ": " + read.message());
+  auto opened = capture::reader::open(options.files.front());
+  if (!opened) {
+    outcome.failure = opened.message();
+    return outcome;
+  }
+  outcome.trace = std::make_unique<trace_contents>(*std::move(opened));
+  if (options.files.size() > 1) {
+    auto several = read_ranks(options.files, question);
+    if (several)
+      outcome.made = *std::move(several);
+    else
+      outcome.failure = several.message();
+    return outcome;
+  }
+  auto one = read_steps(*outcome.trace, question);
+  if (one)
+    outcome.made = {*std::move(one), text::overview_lines(outcome.trace->overview())};
+  else
+    outcome.failure = options.files.front() + ": " + one.message();
+  return outcome;
+}
+
+/// Nothing: there is no such rank.
+std::optional<std::uint32_t> rank_asked(whatif_options const& options,
+                                        replay::recorded_steps const& steps) {
+  if (options.rank.empty()) return replay::nothing;
+  auto const& names = steps.rank_names;
+  auto const known = std::find(names.begin(), names.end(), options.rank);
+  if (known == names.end()) return std::nullopt;
+  return static_cast<std::uint32_t>(known - names.begin());
+}
+
+int answer(whatif_options const& options, report_format format) {
+  auto outcome = read(options);
+  if (!outcome.made) return fail(1, outcome.failure);
+  auto& [steps, heading] = *outcome.made;
+  auto const rank = rank_asked(options, steps.steps);
+  if (!rank)
+    return fail(2, steps.steps.rank_names.empty() ? "--rank needs the captures of several ranks"
+                                                  : "no capture is of rank " + options.rank);
   report::whatif_report report;
-  report.heading = text::overview_lines(trace.overview());
-  report.step = read->name;
-  report.steps = read->steps.steps;
-  report.all_steps = read->all_steps;
-  report.remarks = read->remarks;
+  report.heading = std::move(heading);
+  report.step = steps.name;
+  report.steps = steps.steps.steps;
+  report.all_steps = steps.all_steps;
+  report.remarks = steps.remarks;
   if (options.repairs.without_profiler)
     report.remarks.emplace_back(
         "0.52 us a launch is what tracing adds on a quiet H100; where machines are shared it can "
-        "be "
-        "several times that: compare with a run without the profiler");
-  replay::step_graph const graph(std::move(read->steps));
-  auto const stated =
-      repairs_of(options.repairs, *read, graph, [&] { return reached_roofs_of(trace); });
+        "be several times that: compare with a run without the profiler");
+  replay::step_graph const graph(std::move(steps.steps));
+  auto stated =
+      repairs_of(options.repairs, steps, graph, [&] { return reached_roofs_of(*outcome.trace); });
   if (stated.failure) return fail(stated.failure->wrong_options ? 2 : 1, stated.failure->message);
+  for (auto& repair : stated.repairs) repair.scope.rank = *rank;
   report.repairs = repair_texts(options.repairs);
+  if (!options.rank.empty()) report.repairs.push_back("--rank " + options.rank);
   auto const forecast = replay::foretell(graph, stated.repairs);
   report.recorded_ns = recorded_step_ns(graph);
   report.replayed_ns = forecast.now_ns;
@@ -119,8 +164,8 @@ int answer(whatif_options const& options, report_format format) {
   if (checked.repeat_cpu_of_steps() >= min_share_checked)
     report.checked_ns = replay::step_ns(checked);
   if (auto const wrong = why_not_replayed(graph, report.replayed_ns); !wrong.empty())
-    return fail(1, options.file + ": " + wrong);
-  if (report.repairs.empty())
+    return fail(1, options.files.front() + ": " + wrong);
+  if (stated.repairs.empty())
     report.sensitivities = replay::sensitivities_of(graph, options.limit);
   else
     report.forecast = forecast;
@@ -133,12 +178,14 @@ int run(whatif_options& options) {
   if (auto const free = output_file::check(options.output.output, options.output.force_overwrite);
       !free)
     return fail(1, free.message());
-  auto const files = named_captures(std::span(&options.file, 1));
+  auto files = named_captures(options.files);
   if (!files) return fail(1, files.message());
-  if (files->size() != 1) return fail(2, "takes a single capture");
-  options.file = files->front();
+  options.files = *std::move(files);
+  if (!options.rank.empty() && repair_texts(options.repairs).empty())
+    return fail(2, "--rank needs a repair, which then counts for this rank only");
   return within_memory(
-      options.memory_gib, options.file, [&] { return answer(options, *format); },
+      options.memory_gib, options.files.size() == 1 ? options.files.front() : "these captures",
+      [&] { return answer(options, *format); },
       [](std::string const& line) { return fail(1, line); });
 }
 
@@ -153,9 +200,12 @@ void add_whatif(CLI::App& app, int& exit_code) {
       "the table shows how much shorter a step gets if a kernel, call or range takes 10 % less "
       "time, or none.\nExit status: 0 done, 1 it could not be replayed, 2 the command line is "
       "wrong.");
-  command->add_option("CAPTURE", options->file, "A capture with steps, made by gpuprof profile")
-      ->required();
+  command->add_option("CAPTURE", options->files, capture_names_help)->required();
   add_repair_options(*command, options->repairs);
+  command
+      ->add_option("--rank", options->rank,
+                   "RANK: with captures of several ranks, what is stated counts for this one only")
+      ->check(not_empty);
   command
       ->add_option("--step", options->steps.step_name,
                    "NAME: the NVTX range that is a step. Default: one that repeats")

@@ -157,6 +157,7 @@ void find_ranges(recorded_steps const& steps, std::map<std::uint32_t, std::uint3
   }
 }
 
+/// Before its first point, a thread that runs steps worked from the begin on.
 void find_work(cpu_lanes& of) {
   std::vector<cpu_point*> before(of.lanes, nullptr);
   for (auto& point : of.points) {
@@ -165,6 +166,8 @@ void find_work(cpu_lanes& of) {
       // Another thread of the lane went on while this one was inside of a call.
       if (last->end_ns > point.begin_ns) last->end_ns = std::max(last->begin_ns, point.begin_ns);
       point.work_ns = point.begin_ns - last->end_ns;
+    } else if (of.is_of_steps(point.lane)) {
+      point.work_ns = point.begin_ns;
     }
     last = &point;
   }
@@ -174,18 +177,28 @@ void find_work(cpu_lanes& of) {
 
 cpu_lanes lanes_of(recorded_steps const& steps) {
   points_of_thread threads;
-  threads[steps.step_thread];
+  for (auto const thread : steps.step_threads) threads[thread];
   add_launches(steps, threads);
   add_calls(steps, threads);
   for (auto& [_, points] : threads) std::stable_sort(points.begin(), points.end(), comes_before);
   cpu_lanes made;
-  std::map<std::uint32_t, std::uint32_t> lane_of{{steps.step_thread, 0}};
-  auto const& first = threads[steps.step_thread];
+  made.lanes = 0;
+  made.rank_of_lane.clear();
+  std::map<std::uint32_t, std::uint32_t> lane_of;
+  for (auto const thread : steps.step_threads) {
+    made.rank_of_lane.push_back(made.lanes);
+    lane_of[thread] = made.lanes++;
+  }
   for (auto const& [thread, points] : threads) {
-    if (thread == steps.step_thread || points.empty()) continue;
-    auto const is_beside = works_beside(first, points);
-    lane_of[thread] = is_beside ? made.lanes++ : 0;
-    if (!is_beside) ++made.shared;
+    if (points.empty() || lane_of.count(thread) != 0) continue;
+    auto const rank = thread < steps.rank_of_thread.size() ? steps.rank_of_thread[thread] : 0;
+    if (works_beside(threads[steps.step_threads[rank]], points)) {
+      made.rank_of_lane.push_back(rank);
+      lane_of[thread] = made.lanes++;
+    } else {
+      lane_of[thread] = rank;
+      ++made.shared;
+    }
   }
   for (auto& [thread, points] : threads)
     for (auto& point : points) {

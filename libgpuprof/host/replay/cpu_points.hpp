@@ -32,8 +32,11 @@ struct cpu_point {
 /// called `backward` waits. A thread that works beside them has a lane of its own.
 struct cpu_lanes {
   std::vector<cpu_point> points;  // of all lanes, in order of time
-  std::uint32_t lanes = 1;        // the first is that of the steps
-  std::uint32_t shared = 0;       // threads that share the first lane, beyond the first
+  std::uint32_t lanes = 1;        // the first are those of the steps, one of each rank
+  std::uint32_t shared = 0;       // threads that share the lane of their steps with its thread
+  std::vector<std::uint32_t> rank_of_lane = {0};
+
+  bool is_of_steps(std::uint32_t lane) const noexcept { return rank_of_lane[lane] == lane; }
 };
 
 /// Items launched before the first step have no point.

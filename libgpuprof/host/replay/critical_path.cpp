@@ -35,6 +35,11 @@ class walk_back {
   void leave_item() {
     auto const& item = graph_.items()[index_];
     auto const& moment = replayed_.items[index_];
+    if (moment.waited_for != nothing && replayed_.items[moment.waited_for].begin_ns < at_ns_) {
+      spend(path_part::kernels, replayed_.items[moment.waited_for].begin_ns, item.name);
+      index_ = moment.waited_for;
+      return;
+    }
     spend(item.kind == work_kind::copy ? path_part::copies : path_part::kernels, moment.begin_ns,
           item.name);
     if (moment.by == constraint::other) note_inferred(moment);

@@ -18,18 +18,21 @@ std::int64_t end_of(recorded_steps const& steps, cpu_point const& launch) {
 
 }  // namespace
 
-full_queue full_queue_of(recorded_steps const& steps, std::vector<cpu_point> const& points) {
+full_queue full_queue_of(recorded_steps const& steps, cpu_lanes const& lanes) {
+  auto const& points = lanes.points;
   struct of_device {
     std::vector<std::int64_t> ends;
-    std::uint32_t launched = 0, depth = 0;
+    std::uint32_t launched = 0, depth = 0, rank = 0;
     std::size_t ended = 0;
   };
   std::map<std::uint32_t, of_device> devices;
-  for (auto const& item : steps.items)
+  for (auto const& item : steps.items) {
+    devices[item.device].rank = steps.rank_of(item);
     if (item.launched_ns < 0) {
       devices[item.device].ends.push_back(item.end_ns);
       ++devices[item.device].launched;
     }
+  }
   for (auto const& point : points)
     if (!point.items.empty())
       devices[steps.items[point.items.front()].device].ends.push_back(end_of(steps, point));
@@ -39,6 +42,7 @@ full_queue full_queue_of(recorded_steps const& steps, std::vector<cpu_point> con
   for (auto const& point : points) {
     std::uint32_t depth = 0, last = 0;
     for (auto& [_, device] : devices) {
+      if (device.rank != lanes.rank_of_lane[point.lane]) continue;
       while (device.ended < device.ends.size() && device.ends[device.ended] <= point.begin_ns)
         ++device.ended;
       auto const ended = static_cast<std::uint32_t>(device.ended);

@@ -15,6 +15,6 @@ struct full_queue {
   std::vector<bool> is_full;  // by point
 };
 
-full_queue full_queue_of(recorded_steps const& steps, std::vector<cpu_point> const& points);
+full_queue full_queue_of(recorded_steps const& steps, cpu_lanes const& lanes);
 
 }  // namespace gpuprof::host::replay

@@ -28,6 +28,9 @@ struct recorded_item {
   bool is_pageable = false;  // copies: one side is pageable memory
   bool to_host = false;      // copies: from a GPU to the host
   float room = 0;            // share of the GPU that its blocks fill, up to 1; 0: not known
+  /// The run of a collective that this kernel is a part of: the same number on each rank, counted
+  /// from 0. It ends only after all parts have begun.
+  std::uint32_t meeting = nothing;
 
   std::int64_t length_ns() const noexcept { return end_ns > start_ns ? end_ns - start_ns : 0; }
 };
@@ -48,7 +51,7 @@ struct recorded_range {
 };
 
 /// In any order, but ranges: those begin one after the other, and a parent stands before its
-/// children.
+/// children. Ranks have one clock here, and threads, streams and GPUs of their own.
 struct recorded_steps {
   std::vector<recorded_item> items;
   std::vector<recorded_call> calls;
@@ -56,8 +59,17 @@ struct recorded_steps {
   std::vector<std::string> work_names, call_names, range_names;
   std::vector<std::string> base_names;  // of work_names, without arguments; empty: not known
   std::int64_t end_ns = 0;              // where the last step ends, or the next one begins
-  std::uint32_t steps = 0;
-  std::uint32_t step_thread = 0;  // runs the steps
+  std::uint32_t steps = 0;              // of the first rank
+  /// The threads that run the steps, by rank; one without ranks.
+  std::vector<std::uint32_t> step_threads = {0};
+  std::vector<std::uint32_t> rank_of_thread, rank_of_device;  // empty: all are of rank 0
+  std::vector<std::string> rank_names;                        // empty: one capture
+  std::uint32_t meetings = 0;
+
+  std::uint32_t ranks() const noexcept { return static_cast<std::uint32_t>(step_threads.size()); }
+  std::uint32_t rank_of(recorded_item const& item) const noexcept {
+    return item.device < rank_of_device.size() ? rank_of_device[item.device] : 0;
+  }
 };
 
 }  // namespace gpuprof::host::replay

@@ -26,6 +26,8 @@ struct replayed_moment {
   constraint by{};
   std::uint32_t from = nothing;  // the point or item that it names
   std::int64_t begin_ns = 0, end_ns = 0;
+  /// Parts of a collective: the part of another rank that began last.
+  std::uint32_t waited_for = nothing;
 };
 
 struct replayed_steps {

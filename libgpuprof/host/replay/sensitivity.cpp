@@ -99,6 +99,32 @@ void add_subjects(sensitivities& to, measuring const& measuring, subject_kind ki
   }
 }
 
+/// A rank with less to do takes less of everything, but not of its waits for other ranks.
+void add_ranks(sensitivities& to, measuring const& measuring, step_graph const& graph) {
+  auto const& recorded = graph.recorded();
+  if (recorded.ranks() == 1) return;
+  auto const steps = std::max<double>(1, recorded.steps);
+  for (std::uint32_t rank = 0; rank < recorded.ranks(); ++rank) {
+    sensitivity one{subject_kind::rank, recorded.rank_names[rank], 0, 0, 0, 0};
+    for (std::uint32_t i = 0; i < recorded.items.size(); ++i) {
+      auto const& item = recorded.items[i];
+      if (item.launched_ns < 0 || recorded.rank_of(item) != rank) continue;
+      one.count += 1 / steps;
+      one.time_ns += static_cast<double>(graph.lasting_ns(i)) / steps;
+    }
+    for (auto const& point : graph.points())
+      if (graph.lanes().rank_of_lane[point.lane] == rank)
+        one.time_ns += static_cast<double>(point.work_ns) / steps;
+    measuring.measure(one, [&](step_edit& edit, double factor) {
+      edit.limit_to({.rank = rank});
+      edit.scale(name_set(recorded.work_names.size(), true), factor);
+      edit.scale_cpu(factor);
+      edit.scale_calls(factor);
+    });
+    to.ranks.push_back(std::move(one));
+  }
+}
+
 }  // namespace
 
 std::string_view name_of(subject_kind kind) noexcept {
@@ -111,6 +137,8 @@ std::string_view name_of(subject_kind kind) noexcept {
       return "call";
     case subject_kind::range:
       return "CPU work in range";
+    case subject_kind::rank:
+      return "rank";
   }
   return {};
 }
@@ -150,6 +178,7 @@ sensitivities sensitivities_of(step_graph const& graph, std::size_t count) {
   add_kind("CPU work", cpu, [](step_edit& edit, double factor) { edit.scale_cpu(factor); });
   add_kind("calls", sum_over(all.calls, [](auto) { return true; }),
            [](step_edit& edit, double factor) { edit.scale_calls(factor); });
+  add_ranks(made, measuring, graph);
   add_subjects(made, measuring, subject_kind::work, recorded.work_names, all.works, count, steps,
                [](auto& edit, auto const& names, auto by) { edit.scale(names, by); });
   add_subjects(made, measuring, subject_kind::call, recorded.call_names, all.calls, count, steps,

@@ -12,12 +12,12 @@
 
 namespace gpuprof::host::replay {
 
-enum class subject_kind : std::uint8_t { kind_of_work, work, call, range };
+enum class subject_kind : std::uint8_t { kind_of_work, work, call, range, rank };
 std::string_view name_of(subject_kind kind) noexcept;
 
 struct sensitivity {
   subject_kind kind{};
-  std::string name;     // "CPU work", or that of a kernel, a call, a range
+  std::string name;     // "CPU work", or that of a kernel, a call, a range, a rank
   double count = 0;     // of a step
   double time_ns = 0;   // of a step, all together
   double tenth_ns = 0;  // how much shorter a step gets if it takes 10 % less
@@ -27,6 +27,7 @@ struct sensitivity {
 struct sensitivities {
   double step_ns = 0;                 // replayed without an edit
   std::vector<sensitivity> kinds;     // kernels, copies, CPU work, calls
+  std::vector<sensitivity> ranks;     // all of the above of one rank; empty: there is only one
   std::vector<sensitivity> subjects;  // the greatest first
   /// The shares of 10 % that the kinds win, together: 1 if the replay knows what holds the step.
   double sum_of_kinds() const noexcept;

@@ -52,7 +52,7 @@ step_edit::step_edit(step_graph const& graph, cpu_work_before before)
     for (auto const item : points[q].items) launch_of_[item] = q;
   for (std::size_t i = 0; i < graph.items().size(); ++i) {
     auto const& item = graph.items()[i];
-    length_ns_.push_back(item.length_ns());
+    length_ns_.push_back(graph.lasting_ns(static_cast<std::uint32_t>(i)));
     latency_ns_.push_back(graph.edges()[i].latency_ns);
     streams_.push_back(item.stream);
     stream_count_ = std::max(stream_count_, item.stream + 1);
@@ -64,7 +64,13 @@ void step_edit::limit_to(edit_scope const& scope) {
   scope_of_range_ = instances_of(graph_->recorded(), scope.ranges);
 }
 
+bool step_edit::is_of_rank(std::size_t point) const noexcept {
+  return scope_.rank == nothing ||
+         graph_->lanes().rank_of_lane[graph_->points()[point].lane] == scope_.rank;
+}
+
 bool step_edit::is_in_scope(std::size_t point) const noexcept {
+  if (!is_of_rank(point)) return false;
   if (scope_.ranges.empty()) return true;
   auto const range = graph_->points()[point].range;
   return range != nothing && scope_of_range_[range] != nothing;
@@ -74,6 +80,7 @@ bool step_edit::is_in_scope(std::size_t point) const noexcept {
 bool step_edit::is_meant(name_set const& works, std::uint32_t item) const noexcept {
   auto const& of = graph_->items()[item];
   if (!has(works, of.name) || (scope_.max_bytes > 0 && of.bytes > scope_.max_bytes)) return false;
+  if (scope_.rank != nothing && graph_->recorded().rank_of(of) != scope_.rank) return false;
   auto const launch = launch_of_[item];
   return launch != nothing ? is_in_scope(launch) : scope_.ranges.empty();
 }
@@ -96,8 +103,9 @@ void step_edit::remove_point(std::size_t point, double share_that_stays) {
 
 void step_edit::drop(name_set const& works, std::size_t kept) {
   auto const& points = graph_->points();
-  std::size_t kept_in_step = 0;
+  std::vector<std::size_t> kept_of_rank(graph_->recorded().ranks());
   for (std::size_t q = 0; q < points.size(); ++q) {
+    auto& kept_in_step = kept_of_rank[graph_->lanes().rank_of_lane[points[q].lane]];
     if (points[q].kind == point_kind::step_begin) kept_in_step = 0;
     std::size_t hits = 0;
     for (auto const item : points[q].items) hits += is_meant(works, item);
@@ -118,28 +126,30 @@ void step_edit::drop(name_set const& works, std::size_t kept) {
 }
 
 void step_edit::merge(name_set const& works, double bytes_per_ns) {
-  auto first = nothing;
-  std::int64_t sum_ns = 0;
-  std::uint64_t bytes = 0;
-  auto const finish = [&] {
+  struct merged {
+    std::uint32_t first = nothing;
+    std::int64_t sum_ns = 0;
+    std::uint64_t bytes = 0;
+  };
+  std::vector<merged> of_rank(graph_->recorded().ranks());
+  auto const finish = [&](merged& of) {
+    auto const [first, sum_ns, bytes] = std::exchange(of, {});
     auto const at_rate_ns =
         bytes_per_ns > 0 ? static_cast<std::int64_t>(static_cast<double>(bytes) / bytes_per_ns)
                          : sum_ns;
     if (first != nothing) length_ns_[first] = std::max(length_ns_[first], at_rate_ns);
-    first = nothing;
-    sum_ns = 0;
-    bytes = 0;
   };
   for (auto const& point : graph_->points()) {
-    if (point.kind == point_kind::step_begin) finish();
+    auto& here = of_rank[graph_->lanes().rank_of_lane[point.lane]];
+    if (point.kind == point_kind::step_begin) finish(here);
     for (auto const item : point.items) {
       if (gone_[item] != 0 || !is_meant(works, item)) continue;
-      if (first == nothing) first = item;
-      sum_ns += length_ns_[item];
-      bytes += graph_->items()[item].bytes;
+      if (here.first == nothing) here.first = item;
+      here.sum_ns += length_ns_[item];
+      here.bytes += graph_->items()[item].bytes;
     }
   }
-  finish();
+  for (auto& one : of_rank) finish(one);
   drop(works, 1);
 }
 
@@ -168,19 +178,21 @@ void step_edit::scale_calls(name_set const& calls, double factor) {
 
 void step_edit::scale_calls(double factor) {
   for (std::size_t q = 0; q < call_ns_.size(); ++q)
-    if (graph_->holds()[q].waits_for == nothing) call_ns_[q] = scaled(call_ns_[q], factor);
+    if (graph_->holds()[q].waits_for == nothing && is_of_rank(q))
+      call_ns_[q] = scaled(call_ns_[q], factor);
 }
 
 void step_edit::scale_cpu(name_set const& ranges, double factor) {
   auto const inside = instances_of(graph_->recorded(), ranges);
   auto const& points = graph_->points();
   for (std::size_t q = 0; q < points.size(); ++q)
-    if (points[q].range != nothing && inside[points[q].range] != nothing)
+    if (points[q].range != nothing && inside[points[q].range] != nothing && is_of_rank(q))
       work_ns_[q] = scaled(work_ns_[q], factor);
 }
 
 void step_edit::scale_cpu(double factor) {
-  for (auto& work : work_ns_) work = scaled(work, factor);
+  for (std::size_t q = 0; q < work_ns_.size(); ++q)
+    if (is_of_rank(q)) work_ns_[q] = scaled(work_ns_[q], factor);
 }
 
 void step_edit::scale_cpu_longer_than(std::int64_t limit_ns, double factor) {
@@ -196,7 +208,8 @@ void step_edit::scale_cpu_between_steps(double factor) {
   };
   for (std::size_t q = 0; q < work_ns_.size(); ++q) {
     auto const& point = graph_->points()[q];
-    if (point.lane == 0 && !is_in_step(point.range)) work_ns_[q] = scaled(work_ns_[q], factor);
+    if (graph_->lanes().is_of_steps(point.lane) && is_of_rank(q) && !is_in_step(point.range))
+      work_ns_[q] = scaled(work_ns_[q], factor);
   }
 }
 
@@ -209,7 +222,7 @@ void step_edit::set_launch_cost(double ns) {
     auto& rest = left[point.lane];
     if (point.is_of_launch()) call_ns_[q] = std::max<std::int64_t>(0, call_ns_[q] + rest);
     rest = 0;
-    if (point.kind != point_kind::launch) continue;
+    if (point.kind != point_kind::launch || !is_of_rank(q)) continue;
     rest = std::min<std::int64_t>(0, work_ns_[q] + change);
     work_ns_[q] = std::max<std::int64_t>(0, work_ns_[q] + change);
   }
@@ -241,7 +254,8 @@ void step_edit::as_graph(name_set const& ranges) {
   std::unordered_map<std::uint32_t, bool> is_launched;
   for (std::size_t q = 0; q < points.size(); ++q) {
     auto const range = points[q].range == nothing ? nothing : inside[points[q].range];
-    if (range == nothing || points[q].kind != point_kind::launch || kept_[q] == 0) continue;
+    if (range == nothing || points[q].kind != point_kind::launch || kept_[q] == 0 || !is_of_rank(q))
+      continue;
     auto const [_, is_first] = is_launched.try_emplace(range, true);
     work_ns_[q] = is_first ? graph_launch_ns : 0;
     for (auto const item : points[q].items) latency_ns_[item] = graph_->pace().latency_ns;

@@ -23,8 +23,9 @@ enum class cpu_work_before { goes, stays };
 
 /// The part of the steps that edits change.
 struct edit_scope {
-  name_set ranges;              // only what was launched or called inside; empty: everything
-  std::uint64_t max_bytes = 0;  // only copies and fills of at most this size; 0: of any size
+  name_set ranges = {};          // only what was launched or called inside; empty: everything
+  std::uint64_t max_bytes = 0;   // only copies and fills of at most this size; 0: of any size
+  std::uint32_t rank = nothing;  // only of this rank; `nothing`: of all
 };
 
 /// Begins without a change. Edits are applied one after another; each sees the result of the
@@ -85,6 +86,7 @@ class step_edit {
   std::vector<std::int64_t> const& work_ns() const noexcept { return work_ns_; }
   std::vector<std::int64_t> const& call_ns() const noexcept { return call_ns_; }
   std::vector<std::uint8_t> const& gone_items() const noexcept { return gone_; }
+  /// Of a part of a collective: from the moment at which all parts have begun.
   std::vector<std::int64_t> const& length_ns() const noexcept { return length_ns_; }
   std::vector<std::int64_t> const& latency_ns() const noexcept { return latency_ns_; }
   /// By item: after the item before it in its stream, or pause_of_graph.
@@ -97,6 +99,7 @@ class step_edit {
   std::uint32_t stream_count() const noexcept { return stream_count_; }
 
  private:
+  bool is_of_rank(std::size_t point) const noexcept;
   bool is_in_scope(std::size_t point) const noexcept;
   bool is_meant(name_set const& works, std::uint32_t item) const noexcept;
   void remove_point(std::size_t point, double share_that_stays);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <unordered_map>
 #include <utility>
 
@@ -42,6 +43,7 @@ step_graph::step_graph(recorded_steps recorded) : recorded_(std::move(recorded))
   lanes_ = lanes_of(recorded_);
   edges_.resize(recorded_.items.size());
   holds_.resize(lanes_.points.size());
+  find_meetings();
   find_stream_order();
   measure_pace();
   find_other_streams();
@@ -50,6 +52,26 @@ step_graph::step_graph(recorded_steps recorded) : recorded_(std::move(recorded))
   find_waits();
   measure_launches();
   measure_length();
+  find_order();
+}
+
+void step_graph::find_meetings() {
+  meetings_.resize(recorded_.meetings);
+  last_begin_.resize(recorded_.meetings);
+  for (std::uint32_t i = 0; i < recorded_.items.size(); ++i) {
+    auto const& item = recorded_.items[i];
+    if (item.meeting == nothing) continue;
+    meetings_[item.meeting].push_back(i);
+    last_begin_[item.meeting] = item.start_ns;  // items are in order of their starts
+  }
+}
+
+std::int64_t step_graph::lasting_ns(std::uint32_t i) const noexcept {
+  auto const& item = recorded_.items[i];
+  auto const ns = item.length_ns();
+  return item.meeting == nothing
+             ? ns
+             : std::clamp<std::int64_t>(item.end_ns - last_begin_[item.meeting], 0, ns);
 }
 
 void step_graph::find_stream_order() {
@@ -113,7 +135,9 @@ void step_graph::find_other_streams() {
       --next;
       if (next->first <= item.start_ns - event_within_ns || next->first < free_ns) break;
       auto const& by = items[next->second];
-      if (by.stream == item.stream || by.launched_ns >= item.launched_ns) continue;
+      if (by.stream == item.stream || by.launched_ns >= item.launched_ns ||
+          recorded_.rank_of(by) != recorded_.rank_of(item))
+        continue;
       edge.other = next->second;
       edge.reason = start_reason::event;
       break;
@@ -144,7 +168,7 @@ void step_graph::find_other_streams() {
 /// Launches that waited for a full queue look like CPU work. Their work is taken from launches of
 /// the same kernel while the queue was not full.
 void step_graph::find_full_queue() {
-  auto const full = full_queue_of(recorded_, lanes_.points);
+  auto const full = full_queue_of(recorded_, lanes_);
   pace_.queue = full.length;
   if (full.length == 0) return;
   auto const name_of = [&](cpu_point const& point) {
@@ -194,8 +218,9 @@ void step_graph::find_waits() {
         pending.push_back(launched[next++]);
       std::erase_if(pending, [&](auto item) { return items[item].end_ns <= point.begin_ns; });
       auto last = nothing;
+      auto const rank = lanes_.rank_of_lane[point.lane];
       for (auto const item : pending)
-        if (items[item].end_ns <= point.end_ns &&
+        if (items[item].end_ns <= point.end_ns && recorded_.rank_of(items[item]) == rank &&
             (last == nothing || items[item].end_ns > items[last].end_ns))
           last = item;
       if (last != nothing) {
@@ -276,6 +301,26 @@ void step_graph::measure_length() {
     else
       end_ns = std::max(end_ns, item.end_ns);
   recorded_ns_ = end_ns - begin_ns;
+}
+
+/// A thread that waits for other ranks goes on after they launched what it waits for, so a point
+/// takes its place when it was over.
+void step_graph::find_order() {
+  order_.resize(lanes_.points.size());
+  std::iota(order_.begin(), order_.end(), 0u);
+  if (recorded_.ranks() == 1) return;
+  std::vector<std::int64_t> over_ns(order_.size());
+  std::vector<std::uint32_t> before(lanes_.lanes, nothing);
+  for (std::uint32_t q = 0; q < order_.size(); ++q) {
+    auto const& point = lanes_.points[q];
+    over_ns[q] = point.end_ns;
+    auto const last = std::exchange(before[point.lane], q);
+    if (last == nothing) continue;
+    over_ns[last] = std::max(over_ns[last], point.begin_ns - point.work_ns);
+    over_ns[q] = std::max(over_ns[q], over_ns[last]);
+  }
+  std::stable_sort(order_.begin(), order_.end(),
+                   [&](auto a, auto b) { return over_ns[a] < over_ns[b]; });
 }
 
 std::int64_t step_graph::bare_call_ns(std::uint32_t call_name) const noexcept {

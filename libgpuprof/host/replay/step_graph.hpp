@@ -55,13 +55,20 @@ class step_graph {
   std::vector<graph_item> const& edges() const noexcept { return edges_; }
   std::vector<graph_point> const& holds() const noexcept { return holds_; }
   cpu_lanes const& lanes() const noexcept { return lanes_; }
+  /// The points in the order in which a replay goes through them.
+  std::vector<std::uint32_t> const& order() const noexcept { return order_; }
   pace_of_steps const& pace() const noexcept { return pace_; }
+  /// The parts of each run of a collective, by number. Empty: there is one rank.
+  std::vector<std::vector<std::uint32_t>> const& meetings() const noexcept { return meetings_; }
+  /// The time of an item without its wait for other ranks.
+  std::int64_t lasting_ns(std::uint32_t item) const noexcept;
   /// The time that a call takes if nothing makes it wait.
   std::int64_t bare_call_ns(std::uint32_t call_name) const noexcept;
   /// From the end of what was launched before the first step, to the end of all.
   std::int64_t recorded_ns() const noexcept { return recorded_ns_; }
 
  private:
+  void find_meetings();
   void find_stream_order();
   void measure_pace();
   void find_other_streams();
@@ -70,11 +77,15 @@ class step_graph {
   void find_holding_copies();
   void measure_launches();
   void measure_length();
+  void find_order();
 
   recorded_steps recorded_;
   cpu_lanes lanes_;
   std::vector<graph_item> edges_;
   std::vector<graph_point> holds_;
+  std::vector<std::uint32_t> order_;
+  std::vector<std::vector<std::uint32_t>> meetings_;
+  std::vector<std::int64_t> last_begin_;  // of the parts of each meeting
   std::vector<std::optional<std::int64_t>> bare_calls_;
   pace_of_steps pace_;
   std::int64_t recorded_ns_ = 0;

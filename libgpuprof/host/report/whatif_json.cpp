@@ -21,7 +21,7 @@ void append_path(std::string& out, replay::critical_path const& path) {
 }
 
 void append_sensitivity(std::string& out, replay::sensitivity const& of) {
-  constexpr std::string_view kinds[] = {"kind", "gpu_work", "call", "range"};
+  constexpr std::string_view kinds[] = {"kind", "gpu_work", "call", "range", "rank"};
   json_object o(out);
   o.text("name", of.name);
   o.text("kind", kinds[static_cast<std::size_t>(of.kind)]);
@@ -62,6 +62,10 @@ void write_whatif_json(whatif_report const& of, text::text_sink const& out) {
     o.member("kinds", [&](std::string& to) {
       append_json_array(to, of.sensitivities->kinds, append_sensitivity);
     });
+    if (!of.sensitivities->ranks.empty())
+      o.member("ranks", [&](std::string& to) {
+        append_json_array(to, of.sensitivities->ranks, append_sensitivity);
+      });
     o.member("sensitivities", [&](std::string& to) {
       append_json_array(to, of.sensitivities->subjects, append_sensitivity);
     });

@@ -78,6 +78,7 @@ text::table sensitivity_table(whatif_report const& of) {
            one.count, replay::name_of(one.kind), std::string_view(one.name)});
     };
     for (auto const& kind : found.kinds) put_one(kind);
+    for (auto const& rank : found.ranks) put_one(rank);
     for (auto const& subject : found.subjects) put_one(subject);
   };
   return table;

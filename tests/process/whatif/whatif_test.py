@@ -11,6 +11,7 @@ import tempfile
 import unittest
 
 GPUPROF, CAPTURES = sys.argv[1], pathlib.Path(sys.argv[2])
+RANKS = [CAPTURES.parent / "h100" / f"ddp.rank{rank}.gpuprof" for rank in (0, 1)]
 PAGEABLE, CACHE = CAPTURES / "pageable.gpuprof", CAPTURES / "growing_cache.gpuprof"
 
 
@@ -154,6 +155,29 @@ class WhatIf(unittest.TestCase):
             else:
                 self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
         self.assertGreater(answers, 0)
+
+    def test_ranks_are_replayed_together(self):
+        alone, found = self.ask(RANKS[0]), self.ask(*RANKS)
+        self.assertEqual([one["name"] for one in found["ranks"]], ["0", "1"])
+        self.assertAlmostEqual(found["replayed_step_ns"] / alone["replayed_step_ns"], 1, delta=0.01)
+        # Alone, rank 0 seems to be held by the collectives in which it waits for rank 1.
+        waiting = {one["name"].partition("(")[0]: one["shorter_with_tenth_less_ns"] for one in alone["sensitivities"]}
+        together = {one["name"].partition("(")[0]: one["shorter_with_tenth_less_ns"] for one in found["sensitivities"]}
+        reduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
+        self.assertGreater(waiting[reduce], 10 * together[reduce])
+        self.assertGreater(found["ranks"][1]["shorter_with_tenth_less_ns"], 10 * found["ranks"][0]["shorter_with_tenth_less_ns"])
+
+    def test_a_repair_of_one_rank(self):
+        gains = [self.ask(*RANKS, "--rank", rank, "--cpu", "forward=0.5")["forecast"]["greatest_gain_ns"] for rank in ("0", "1")]
+        both = self.ask(*RANKS, "--cpu", "forward=0.5")["forecast"]["greatest_gain_ns"]
+        self.assertGreater(gains[1], gains[0])
+        self.assertGreaterEqual(both * 1.001, max(gains))
+        self.assert_fails(2, "no capture is of rank 7", *RANKS, "--rank", "7", "--cpu", "forward=0.5")
+        self.assert_fails(2, "--rank needs the captures of several ranks", RANKS[0], "--rank", "0", "--cpu", "forward=0.5")
+        self.assert_fails(2, "--rank needs a repair", *RANKS, "--rank", "0")
+
+    def test_captures_that_are_no_ranks_of_one_job(self):
+        self.assert_fails(1, "no rank ran a collective", PAGEABLE, CACHE)
 
     def test_two_threads_that_launch_in_turn(self):
         found = self.ask(self.imported(5, 5, 5, 5, threads=2))

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 namespace gpuprof::host::replay {
 namespace {
@@ -18,11 +19,31 @@ class one_run {
   explicit one_run(made_machine const& machine) : machine_(machine) {}
 
   void do_step(std::vector<act> const& acts) {
-    auto const begin = now_;
+    begin_step();
     for (auto const& one : acts) perform(one);
-    made.ranges.push_back({begin, now_, 0, 0, nothing, true});
+    end_step();
+  }
+
+  void begin_step() { began_ = now_; }
+  void end_step() {
+    made.ranges.push_back({began_, now_, 0, 0, nothing, true});
     made.end_ns = now_;
     ++made.steps;
+  }
+
+  /// Performs acts from `next` on. Returns when the part of a collective begins; nothing: the step
+  /// is over.
+  std::optional<std::int64_t> go_on(std::vector<act> const& acts, std::size_t& next) {
+    while (next < acts.size()) {
+      auto const& one = acts[next++];
+      perform(one);
+      if (one.is == act::what::meet) return made.items.back().start_ns;
+    }
+    return std::nullopt;
+  }
+  void end_meeting(std::int64_t end_ns) {
+    auto& item = made.items.back();
+    item.end_ns = ends_.back() = end_of_[item.stream] = end_ns;
   }
 
   recorded_steps made;
@@ -35,6 +56,7 @@ class one_run {
         return;
       case act::what::kernel:
       case act::what::copy:
+      case act::what::meet:
         return launch(one);
       case act::what::wait:
         return wait_for_all(one.name);
@@ -84,7 +106,7 @@ class one_run {
   }
 
   made_machine const& machine_;
-  std::int64_t now_ = 0, event_ns_ = 0;
+  std::int64_t now_ = 0, event_ns_ = 0, began_ = 0;
   std::map<std::uint32_t, std::int64_t> end_of_, waits_until_;  // by stream
   std::vector<std::int64_t> ends_;
 };
@@ -102,6 +124,40 @@ recorded_steps record_in_turn(std::vector<std::vector<act>> const& kinds, std::u
   run.made.range_names = {"step"};
   for (std::uint32_t i = 0; i < steps; ++i) run.do_step(kinds[i % kinds.size()]);
   return std::move(run.made);
+}
+
+std::vector<recorded_steps> record_ranks(std::vector<std::vector<act>> const& ranks,
+                                         std::uint32_t steps, made_machine const& machine) {
+  std::vector<one_run> runs(ranks.size(), one_run(machine));
+  for (auto& run : runs) run.made.range_names = {"step"};
+  for (std::uint32_t i = 0; i < steps; ++i) {
+    std::vector<std::size_t> next(ranks.size());
+    for (auto& run : runs) run.begin_step();
+    for (bool all_met = true; all_met;) {
+      std::int64_t last = 0;
+      for (std::size_t rank = 0; rank < runs.size(); ++rank) {
+        auto const begins = runs[rank].go_on(ranks[rank], next[rank]);
+        all_met = begins.has_value();
+        if (begins) last = std::max(last, *begins);
+      }
+      if (!all_met) break;
+      for (std::size_t rank = 0; rank < runs.size(); ++rank)
+        runs[rank].end_meeting(last + ranks[rank][next[rank] - 1].ns);
+    }
+    for (auto& run : runs) run.end_step();
+  }
+  std::vector<recorded_steps> made;
+  for (auto& run : runs) made.push_back(std::move(run.made));
+  return made;
+}
+
+double true_step_ns(std::vector<std::vector<act>> const& ranks, std::uint32_t steps,
+                    made_machine const& machine) {
+  auto const made = record_ranks(ranks, steps, machine);
+  auto end = made.front().end_ns;
+  for (auto const& rank : made)
+    for (auto const& item : rank.items) end = std::max(end, item.end_ns);
+  return static_cast<double>(end) / steps;
 }
 
 double true_step_ns(std::vector<act> const& step, std::uint32_t steps,

@@ -12,7 +12,7 @@ namespace gpuprof::host::replay {
 
 /// What a thread does, one after the other.
 struct act {
-  enum class what { work, kernel, copy, wait, event, wait_for_event } is{};
+  enum class what { work, kernel, copy, wait, event, wait_for_event, meet } is{};
   std::int64_t ns = 0;       // CPU work; length of a kernel or copy
   std::uint32_t stream = 0;  // kernels, copies, events; a wait is for all streams
   std::string name;
@@ -42,6 +42,11 @@ inline act wait_for_event(std::uint32_t stream) {
   return {act::what::wait_for_event, 0, stream, {}, false};
 }
 
+/// A collective: it ends so long after the last rank has begun it.
+inline act meet(std::int64_t ns, std::uint32_t stream = 0) {
+  return {act::what::meet, ns, stream, "ncclDevKernel_AllReduce", false};
+}
+
 struct made_machine {
   std::int64_t latency_ns = 4000, pause_ns = 1000, launch_ns = 2000, return_ns = 3000;
   std::size_t queue = 1022;
@@ -53,6 +58,12 @@ recorded_steps record(std::vector<act> const& step, std::uint32_t steps,
 /// Steps of these kinds in turn, so many together.
 recorded_steps record_in_turn(std::vector<std::vector<act>> const& kinds, std::uint32_t steps,
                               made_machine const& machine = {});
+/// Steps of several ranks, each with its own acts; all have equally many collectives in a step.
+std::vector<recorded_steps> record_ranks(std::vector<std::vector<act>> const& ranks,
+                                         std::uint32_t steps, made_machine const& machine = {});
+/// What a step of these ranks takes.
+double true_step_ns(std::vector<std::vector<act>> const& ranks, std::uint32_t steps,
+                    made_machine const& machine = {});
 /// What such a step takes.
 double true_step_ns(std::vector<act> const& step, std::uint32_t steps,
                     made_machine const& machine = {});

@@ -39,6 +39,7 @@ class step_choice {
     made_.instances = found.instances;
     if (auto const kept = keep_within(); !kept) return error{kept.message()};
     keep_one_thread();
+    if (question_.exactly) return keep_exactly(*question_.exactly);
     keep_one_window();
     keep_one_stretch();
     if (!trace_.file().is_complete()) leave_out_cut_off();
@@ -56,6 +57,19 @@ class step_choice {
   }
 
  private:
+  result<chosen_steps> keep_exactly(time_stretch const& when) {
+    std::erase_if(made_.instances, [&](auto step) {
+      return tree_[step].begin < when.begin || tree_[step].begin >= when.end;
+    });
+    if (made_.instances.empty())
+      return error{"no step \"" + made_.name +
+                   "\" begins while the steps of the first rank are replayed"};
+    made_.all = made_.instances.size();
+    made_.begin = when.begin;
+    made_.end = when.end;
+    return std::move(made_);
+  }
+
   std::string no_steps() const {
     if (!question_.step_name.empty())
       return "there is no range \"" + question_.step_name + "\" that could be a step";

@@ -7,6 +7,7 @@
 #include "host/replay/recorded_steps.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ struct steps_question {
   std::string step_name;            // empty: found
   std::string within;               // RANGE[@DOMAIN][/INDEX]: only steps inside; empty: all
   std::vector<time_stretch> phase;  // only steps inside of one of these; empty: all
+  /// All work of this time is replayed, and the steps that begin in it. Nothing: steps are chosen.
+  std::optional<time_stretch> exactly = {};
   /// If there are no steps, stretches of equal length stand for them, found by these launches.
   /// Null: there is no answer without steps.
   sampled_launches const* launches = nullptr;
@@ -36,6 +39,7 @@ struct steps_of_capture {
   replay::recorded_steps steps;
   std::string name;           // "step"
   std::size_t all_steps = 0;  // of the capture, or within the range that was asked for
+  timestamp_ns begin, end;    // of the replayed time
   /// There are no steps: stretches of the run, of equal length; so many would launch as much as
   /// all of its steady state.
   bool is_sliced = false;

@@ -42,12 +42,14 @@ class step_collector::collecting {
     auto& steps = made_.steps;
     steps.steps = static_cast<std::uint32_t>(chosen_.count());
     steps.end_ns = since_begin(chosen_.end);
-    steps.step_thread = raw(chosen_.thread);
+    steps.step_threads = {raw(chosen_.thread)};
     take_ranges();
     add_slices();
     take_rates();
     if (auto const wrong = why_not(); !wrong.empty()) return error{wrong};
     made_.name = std::move(chosen_.name);
+    made_.begin = chosen_.begin;
+    made_.end = chosen_.end;
     made_.all_steps = chosen_.all;
     made_.is_sliced = !chosen_.slices.empty();
     made_.all_slices = chosen_.all_slices;
