@@ -126,6 +126,20 @@ class Captures(package.Case):
         self.assertEqual(found, ["5 counted_copy 1500 1500", "compute ['compute', 'transfer'] gpu_idle", "True False True",
                                  "counted_copy 1500 False", "True True True", "None step True"])
 
+    def test_what_if_equals_the_command(self):
+        found = self.lines("""
+            import glob
+            alone = gp.open(sys.argv[1] + "/ddp.rank0.gpuprof").whatif(scale={"regex:nccl": 0.5}, cpu={"forward": 0, "backward": 0.5})
+            print(alone.forecast.least_step_ns < alone.replayed_step_ns, *alone.forecast["with"])
+            print("-> " in repr(alone), alone.held_by.kernels_ns > 0)
+            ranks = gp.open(sorted(glob.glob(sys.argv[1] + "/ddp.rank*.gpuprof")))
+            print([row.name for row in ranks.whatif().ranks], "<table>" in ranks.whatif(limit=3)._repr_html_())
+            try: ranks.whatif(rank=5, drop="copies")
+            except gp.Error as why: print(why)
+            """, RANKS)
+        self.assertEqual(found, ["True --scale regex:nccl=0.5 --cpu forward=0 --cpu backward=0.5", "True True", "['0', '1'] True",
+                                 "gpuprof whatif: no capture is of rank 5"])
+
     def test_an_error_of_the_command_is_raised_with_its_own_text(self):
         found = self.lines("""
             run = gp.open(sys.argv[1])

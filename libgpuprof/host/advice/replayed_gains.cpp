@@ -208,7 +208,8 @@ std::optional<double> sure_of_wait(finding const& one) noexcept {
 struct turn {
   finding* of;
   found_repairs repairs;
-  double alone_ns = 0;  // saved of a step
+  double alone_ns = 0;    // saved of a step
+  bool is_later = false;  // another finding explains the same better
 };
 
 }  // namespace
@@ -234,13 +235,18 @@ void replay_gains(std::vector<finding>& findings, run_facts const& facts,
     auto found = names.find(one.repairs);
     if (!found) continue;
     auto const alone_ns = at_best.saved_by(found->at_best);
-    turns.push_back({&one, std::move(*found), alone_ns});
+    auto const is_later = !one.yields_to.empty() &&
+                          std::any_of(findings.begin(), findings.end(), [&](auto const& other) {
+                            return other.rule == one.yields_to && !other.repairs.empty();
+                          });
+    turns.push_back({&one, std::move(*found), alone_ns, is_later});
   }
-  std::stable_sort(turns.begin(), turns.end(),
-                   [](turn const& a, turn const& b) { return a.alone_ns > b.alone_ns; });
+  std::stable_sort(turns.begin(), turns.end(), [](turn const& a, turn const& b) {
+    return a.is_later != b.is_later ? b.is_later : a.alone_ns > b.alone_ns;
+  });
   auto const times =
       steps.all_steps * static_cast<double>(std::max<std::size_t>(1, facts.devices.size()));
-  for (auto& [one, repairs, alone_ns] : turns) {
+  for (auto& [one, repairs, alone_ns, is_later] : turns) {
     auto const before_ns = at_best.step_ns();
     auto const high_ns = at_best.take(repairs.at_best);
     auto low_ns = one->is_at_best ? 0 : sure.take(repairs.sure);

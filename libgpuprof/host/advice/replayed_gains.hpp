@@ -22,11 +22,11 @@ bool can_replay(finding const& one, replayable_steps const& steps);
 
 /// Sets the gain of each finding that states its repair in terms of these steps.
 ///
-/// The findings are replayed one after the other, those that save most first, each on what the
-/// earlier ones leave. So gains are never counted twice, and their sum is the gain of all. The cost
-/// of this profiler in launches is removed before the first. The low gain assumes that CPU work
-/// before launches and calls that go stays, and the least values of repairs; the high gain the
-/// opposite.
+/// The findings are replayed one after the other, those that save most first and those that yield
+/// to another one last, each on what the earlier ones leave. So gains are never counted twice, and
+/// their sum is the gain of all. The cost of this profiler in launches is removed before the first.
+/// The low gain assumes that CPU work before launches and calls that go stays, and the least values
+/// of repairs; the high gain the opposite.
 ///
 /// Findings whose names do not occur in the steps keep their gain.
 void replay_gains(std::vector<finding>& findings, run_facts const& facts,

@@ -21,7 +21,7 @@ void add_launches(recorded_steps const& steps, points_of_thread& to) {
   };
   std::vector<launch> launches;
   for (std::uint32_t i = 0; i < steps.items.size(); ++i)
-    if (steps.items[i].launched_ns >= 0)
+    if (!steps.items[i].is_from_before)
       launches.push_back({steps.items[i].launched_ns, steps.items[i].thread, i});
   std::sort(launches.begin(), launches.end(), [&](launch const& a, launch const& b) {
     if (a.at_ns != b.at_ns) return a.at_ns < b.at_ns;
@@ -157,8 +157,8 @@ void find_ranges(recorded_steps const& steps, std::map<std::uint32_t, std::uint3
   }
 }
 
-/// Before its first point, a thread that runs steps worked from the begin on.
 void find_work(cpu_lanes& of) {
+  of.begin_ns.assign(of.lanes, 0);
   std::vector<cpu_point*> before(of.lanes, nullptr);
   for (auto& point : of.points) {
     auto*& last = before[point.lane];
@@ -167,7 +167,7 @@ void find_work(cpu_lanes& of) {
       if (last->end_ns > point.begin_ns) last->end_ns = std::max(last->begin_ns, point.begin_ns);
       point.work_ns = point.begin_ns - last->end_ns;
     } else if (of.is_of_steps(point.lane)) {
-      point.work_ns = point.begin_ns;
+      of.begin_ns[point.lane] = point.begin_ns;
     }
     last = &point;
   }

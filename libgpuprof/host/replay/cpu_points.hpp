@@ -35,6 +35,7 @@ struct cpu_lanes {
   std::uint32_t lanes = 1;        // the first are those of the steps, one of each rank
   std::uint32_t shared = 0;       // threads that share the lane of their steps with its thread
   std::vector<std::uint32_t> rank_of_lane = {0};
+  std::vector<std::int64_t> begin_ns = {0};  // by lane: those of steps begin with their first point
 
   bool is_of_steps(std::uint32_t lane) const noexcept { return rank_of_lane[lane] == lane; }
 };

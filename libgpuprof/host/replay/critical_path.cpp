@@ -2,6 +2,7 @@
 #include "host/replay/critical_path.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -68,8 +69,10 @@ class walk_back {
         q == nothing ? replayed_.begin_ns : replayed_.points[q].begin_ns + graph_.pace().latency_ns;
     if (auto const before = graph_.edges()[index_].before; before != nothing)
       known_ns = std::max(known_ns, replayed_.items[before].end_ns + graph_.pace().pause_ns);
-    if (moment.begin_ns > known_ns)
-      made_.inferred.push_back({known_ns, moment.begin_ns, {}, nothing, true, index_});
+    auto const until_ns = std::min(moment.begin_ns, inferred_from_ns_);
+    if (until_ns <= known_ns) return;
+    made_.inferred.push_back({known_ns, until_ns, {}, nothing, true, index_});
+    inferred_from_ns_ = known_ns;
   }
 
   void leave_point() {
@@ -121,6 +124,7 @@ class walk_back {
   replayed_steps const& replayed_;
   stretches_of_path made_;
   std::int64_t at_ns_;
+  std::int64_t inferred_from_ns_ = std::numeric_limits<std::int64_t>::max();
   std::uint32_t index_ = nothing;
   bool is_item_ = false;
   bool is_launch_ = false;  // the point is reached from what it launched

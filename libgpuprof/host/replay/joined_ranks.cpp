@@ -35,14 +35,17 @@ class shared_names {
 
 class joining {
  public:
+  explicit joining(std::int64_t begin_ns) : begin_ns_(begin_ns) {}
+
   void add(steps_of_rank of) {
     auto& to = made_.steps;
     auto& from = of.steps;
     rank_ = static_cast<std::uint32_t>(to.rank_names.size());
     to.rank_names.push_back(std::move(of.name));
+    auto const later_ns = of.begin_ns - begin_ns_;
     if (rank_ == 0) {
       to.step_threads.clear();
-      to.end_ns = from.end_ns;
+      to.end_ns = from.end_ns + later_ns;
       to.steps = from.steps;
     }
     threads_.clear();
@@ -55,18 +58,25 @@ class joining {
     for (auto item : from.items) {
       streams_ = std::max(streams_, first_stream + item.stream + 1);
       item.stream += first_stream;
+      item.start_ns += later_ns;
+      item.end_ns += later_ns;
+      item.launched_ns += later_ns;
       item.thread = thread_of(item.thread);
       item.device = device_of(item.device);
       item.name = works[item.name];
       to.items.push_back(item);
     }
     for (auto call : from.calls) {
+      call.begin_ns += later_ns;
+      call.end_ns += later_ns;
       call.thread = thread_of(call.thread);
       call.name = calls[call.name];
       to.calls.push_back(call);
     }
     auto const first_range = static_cast<std::uint32_t>(to.ranges.size());
     for (auto range : from.ranges) {
+      range.begin_ns += later_ns;
+      range.end_ns += later_ns;
       range.thread = thread_of(range.thread);
       range.name = ranges[range.name];
       if (range.parent != nothing) range.parent += first_range;
@@ -160,6 +170,7 @@ class joining {
     return *collectives_[name];
   }
 
+  std::int64_t begin_ns_;  // of the earliest rank
   joined_ranks made_;
   std::uint32_t rank_ = 0, streams_ = 0;
   std::map<std::uint32_t, std::uint32_t> threads_, devices_;  // of the rank that is added
@@ -172,7 +183,10 @@ class joining {
 }  // namespace
 
 joined_ranks join_ranks(std::vector<steps_of_rank> ranks, std::uint64_t tolerance_ns) {
-  joining all;
+  auto const earliest =
+      std::min_element(ranks.begin(), ranks.end(),
+                       [](auto const& a, auto const& b) { return a.begin_ns < b.begin_ns; });
+  joining all(earliest->begin_ns);
   for (auto& one : ranks) all.add(std::move(one));
   return all.finish(tolerance_ns);
 }

@@ -11,9 +11,9 @@
 
 namespace gpuprof::host::replay {
 
-/// Steps of one rank. All ranks count from the same moment, on one clock.
 struct steps_of_rank {
-  std::string name;  // "1"
+  std::string name;           // "1"
+  std::int64_t begin_ns = 0;  // of its first step, from which it counts, by one clock for all ranks
   recorded_steps steps;
 };
 
@@ -24,8 +24,9 @@ struct joined_ranks {
   std::uint64_t unmatched = 0;
 };
 
-/// The first rank gives the steps and their end. Kernels of one collective belong together if they
-/// ran at the same time, with `tolerance_ns` as the error of the clocks. There must be a rank.
+/// Ranks have the same steps; the first one says how long they are. Kernels of one collective
+/// belong together if they ran at the same time, with `tolerance_ns` as the error of the clocks.
+/// There must be a rank.
 joined_ranks join_ranks(std::vector<steps_of_rank> ranks, std::uint64_t tolerance_ns);
 
 }  // namespace gpuprof::host::replay

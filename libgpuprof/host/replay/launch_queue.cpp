@@ -28,7 +28,7 @@ full_queue full_queue_of(recorded_steps const& steps, cpu_lanes const& lanes) {
   std::map<std::uint32_t, of_device> devices;
   for (auto const& item : steps.items) {
     devices[item.device].rank = steps.rank_of(item);
-    if (item.launched_ns < 0) {
+    if (item.is_from_before) {
       devices[item.device].ends.push_back(item.end_ns);
       ++devices[item.device].launched;
     }

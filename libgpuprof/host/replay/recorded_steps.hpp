@@ -15,7 +15,7 @@ inline constexpr std::uint32_t nothing = 0xffff'ffff;  // an index that stands f
 enum class work_kind : std::uint8_t { kernel, copy, fill };
 
 /// A kernel, a graph that was traced as a whole, a copy or a fill. All times count from the begin
-/// of the first step; those before it are negative.
+/// of the first step, of whichever rank; those before it are negative.
 struct recorded_item {
   std::int64_t start_ns = 0, end_ns = 0;
   std::int64_t launched_ns = 0;  // its launching call was entered
@@ -25,9 +25,10 @@ struct recorded_item {
   std::uint32_t device = 0;
   std::uint32_t name = 0;  // index into recorded_steps::work_names
   work_kind kind{};
-  bool is_pageable = false;  // copies: one side is pageable memory
-  bool to_host = false;      // copies: from a GPU to the host
-  float room = 0;            // share of the GPU that its blocks fill, up to 1; 0: not known
+  bool is_pageable = false;     // copies: one side is pageable memory
+  bool to_host = false;         // copies: from a GPU to the host
+  bool is_from_before = false;  // launched before the first step of its rank
+  float room = 0;               // share of the GPU that its blocks fill, up to 1; 0: not known
   /// The run of a collective that this kernel is a part of: the same number on each rank, counted
   /// from 0. It ends only after all parts have begun.
   std::uint32_t meeting = nothing;

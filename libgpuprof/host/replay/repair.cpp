@@ -28,6 +28,9 @@ void apply(std::span<repair const> repairs, step_edit& to) {
       case repair_kind::overlap:
         to.overlap(one.names, one.value > 0);
         break;
+      case repair_kind::free_streams:
+        to.free_streams();
+        break;
       case repair_kind::drop_calls:
         to.drop_calls(one.names, static_cast<std::int64_t>(std::ceil(one.value)));
         break;
@@ -65,6 +68,21 @@ void apply(std::span<repair const> repairs, step_edit& to) {
   }
 }
 
+namespace {
+
+/// Kernels beside kernels share the GPU, so that each may take longer, up to as long as one after
+/// the other.
+bool puts_kernels_beside_others(step_graph const& graph, std::span<repair const> repairs) {
+  return std::any_of(repairs.begin(), repairs.end(), [&](repair const& one) {
+    if (one.kind != repair_kind::overlap) return false;
+    return std::any_of(graph.items().begin(), graph.items().end(), [&](auto const& item) {
+      return item.kind == work_kind::kernel && has(one.names, item.name);
+    });
+  });
+}
+
+}  // namespace
+
 forecast foretell(step_graph const& graph, std::span<repair const> repairs) {
   forecast made;
   auto const steps = std::max<double>(1, graph.recorded().steps);
@@ -86,6 +104,7 @@ forecast foretell(step_graph const& graph, std::span<repair const> repairs) {
       greatest = std::max(greatest, gain);
     }
   }
+  if (puts_kernels_beside_others(graph, repairs)) least = std::min(least, 0.0);
   auto const widened = [](double gain, double sign) {
     return gain + sign * error_of_gain * std::abs(gain);
   };

@@ -14,6 +14,7 @@ enum class repair_kind : std::uint8_t {
   merge,           // of work
   scale,           // of work, by `value`
   overlap,         // of work; value > 0: it is begun early
+  free_streams,    // work waits for no other stream
   drop_calls,      // of calls; value > 0: each gets shorter by at most `value` ns
   scale_calls,     // of calls, by `value`
   scale_cpu,       // in ranges, by `value`
@@ -52,6 +53,7 @@ struct forecast {
 };
 
 /// The interval spans both assumptions about the CPU work before what goes, and 5 % of the gain.
+/// Where kernels are put beside others, it begins at no gain.
 forecast foretell(step_graph const& graph, std::span<repair const> repairs);
 
 }  // namespace gpuprof::host::replay

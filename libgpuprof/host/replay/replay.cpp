@@ -20,6 +20,7 @@ class one_replay {
         states_(graph_.items().size()) {
     made_.items.resize(graph_.items().size());
     made_.points.resize(graph_.points().size());
+    for (std::size_t i = 0; i < lanes_.size(); ++i) lanes_[i].now_ns = graph_.lanes().begin_ns[i];
     for (auto const& item : graph_.items())
       if (item.device >= queues_.size()) queues_.resize(std::size_t{item.device} + 1);
   }
@@ -55,7 +56,7 @@ class one_replay {
     std::vector<std::uint32_t> carried;
     for (std::uint32_t i = 0; i < made_.items.size(); ++i) {
       auto const& item = graph_.items()[i];
-      if (item.launched_ns >= 0 || edit_.gone_items()[i] != 0) continue;
+      if (!item.is_from_before || edit_.gone_items()[i] != 0) continue;
       if (item.start_ns < 0) {
         made_.items[i] = {constraint::begin, nothing, item.start_ns, item.end_ns, nothing};
         auto& state = states_[i];
@@ -67,6 +68,7 @@ class one_replay {
       carried.push_back(i);
       queues_[item.device].push_back(i);
     }
+    made_.begin_ns = lanes_.front().now_ns;
     for (auto const i : carried) made_.begin_ns = std::max(made_.begin_ns, end_of(i));
   }
 

@@ -58,7 +58,7 @@ sums sums_of(step_graph const& graph) {
            std::vector<sum>(recorded.call_names.size()),
            std::vector<sum>(recorded.range_names.size())};
   for (auto const& item : recorded.items) {
-    if (item.launched_ns < 0) continue;
+    if (item.is_from_before) continue;
     ++all.works[item.name].count;
     all.works[item.name].ns += static_cast<double>(item.length_ns());
   }
@@ -108,7 +108,7 @@ void add_ranks(sensitivities& to, measuring const& measuring, step_graph const& 
     sensitivity one{subject_kind::rank, recorded.rank_names[rank], 0, 0, 0, 0};
     for (std::uint32_t i = 0; i < recorded.items.size(); ++i) {
       auto const& item = recorded.items[i];
-      if (item.launched_ns < 0 || recorded.rank_of(item) != rank) continue;
+      if (item.is_from_before || recorded.rank_of(item) != rank) continue;
       one.count += 1 / steps;
       one.time_ns += static_cast<double>(graph.lasting_ns(i)) / steps;
     }

@@ -351,18 +351,32 @@ void step_edit::pin(double to_device_bytes_per_ns, double to_host_bytes_per_ns) 
 }
 
 void step_edit::overlap(name_set const& works, bool is_early) {
+  constexpr std::uint8_t has_meant = 1, has_other = 2;
+  std::vector<std::uint8_t> holds(stream_count_);
+  for (std::uint32_t i = 0; i < streams_.size(); ++i)
+    holds[streams_[i]] |= is_meant(works, i) ? has_meant : has_other;
+  auto const is_alone = [&](std::uint32_t item) {
+    return holds[graph_->items()[item].stream] == has_meant;
+  };
   std::unordered_map<std::uint32_t, std::uint32_t> own;  // by the stream that it leaves
-  for (std::size_t i = 0; i < streams_.size(); ++i) {
-    if (!is_meant(works, static_cast<std::uint32_t>(i))) continue;
+  for (std::uint32_t i = 0; i < streams_.size(); ++i) {
+    if (!is_meant(works, i) || is_alone(i)) continue;
     auto const [stream, is_new] = own.try_emplace(streams_[i], stream_count_);
     if (is_new) ++stream_count_;
     streams_[i] = stream->second;
     latency_ns_[i] = graph_->pace().latency_ns;
   }
-  if (!is_early) return;
   for (std::size_t i = 0; i < waits_for_none_.size(); ++i) {
     auto const other = graph_->edges()[i].other;
-    if (other != nothing && is_meant(works, other)) waits_for_none_[i] = 1;
+    if (other != nothing && is_meant(works, other) && (is_early || is_alone(other)))
+      waits_for_none_[i] = 1;
+  }
+}
+
+void step_edit::free_streams() {
+  for (std::size_t i = 0; i < waits_for_none_.size(); ++i) {
+    auto const launch = launch_of_[i];
+    if (launch != nothing && is_in_scope(launch)) waits_for_none_[i] = 1;
   }
 }
 

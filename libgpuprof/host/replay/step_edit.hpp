@@ -75,8 +75,11 @@ class step_edit {
   /// Copies from and to pageable memory hold no thread and run at these rates; 0: as they did.
   void pin(double to_device_bytes_per_ns, double to_host_bytes_per_ns);
   /// Moves work to a stream of its own, beside the rest. `is_early`: it is begun so early that work
-  /// of other streams need not wait for it.
+  /// of other streams need not wait for it. Work that has a stream of its own already can only be
+  /// beside the rest if nothing waits for it.
   void overlap(name_set const& works, bool is_early = false);
+  /// Work waits for no other stream.
+  void free_streams();
 
   step_graph const& graph() const noexcept { return *graph_; }
 

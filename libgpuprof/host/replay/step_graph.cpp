@@ -87,10 +87,34 @@ void step_graph::find_stream_order() {
   }
 }
 
+step_graph::item_ends step_graph::ends_in_order() const {
+  item_ends ends;
+  for (std::uint32_t i = 0; i < recorded_.items.size(); ++i)
+    ends.emplace_back(recorded_.items[i].end_ns, i);
+  std::sort(ends.begin(), ends.end());
+  return ends;
+}
+
+std::uint32_t step_graph::ended_just_before(std::uint32_t i, std::int64_t free_ns,
+                                            item_ends const& ends) const {
+  auto const& item = recorded_.items[i];
+  auto next = std::upper_bound(ends.begin(), ends.end(), std::pair{item.start_ns, nothing});
+  while (next != ends.begin()) {
+    --next;
+    if (next->first <= item.start_ns - event_within_ns || next->first < free_ns) break;
+    auto const& by = recorded_.items[next->second];
+    if (by.stream != item.stream && by.launched_ns < item.launched_ns &&
+        recorded_.rank_of(by) == recorded_.rank_of(item))
+      return next->second;
+  }
+  return nothing;
+}
+
 /// Latency is that of items that found an idle stream, the pause that of items that were launched
-/// before the one before them had ended. Taken from all items, both are wrong by ten times in
-/// programs that are bound by launching.
+/// before the one before them had ended, and that waited for no other stream. Taken from all items,
+/// both are wrong by ten times in programs that are bound by launching.
 void step_graph::measure_pace() {
+  auto const ends = ends_in_order();
   std::vector<std::int64_t> latencies, pauses;
   for (std::uint32_t i = 0; i < edges_.size(); ++i) {
     auto const& edge = edges_[i];
@@ -103,7 +127,9 @@ void step_graph::measure_pace() {
     auto& edge = edges_[i];
     edge.is_queued = edge.before != nothing && recorded_.items[i].launched_ns + pace_.latency_ns <
                                                    recorded_.items[edge.before].end_ns;
-    if (edge.is_queued && edge.gap_ns >= 0) pauses.push_back(edge.gap_ns);
+    if (edge.is_queued && edge.gap_ns >= 0 &&
+        ended_just_before(i, recorded_.items[edge.before].end_ns, ends) == nothing)
+      pauses.push_back(edge.gap_ns);
   }
   pace_.pause_ns = quantile(pauses, 0.5, usual_pause_ns);
 }
@@ -112,9 +138,7 @@ void step_graph::measure_pace() {
 /// just before it, or for room that another stream's kernel gave when it came to its end.
 void step_graph::find_other_streams() {
   auto const& items = recorded_.items;
-  std::vector<std::pair<std::int64_t, std::uint32_t>> ends;
-  for (std::uint32_t i = 0; i < items.size(); ++i) ends.emplace_back(items[i].end_ns, i);
-  std::sort(ends.begin(), ends.end());
+  auto const ends = ends_in_order();
   auto const short_gap_ns = std::max<std::int64_t>(3 * pace_.pause_ns, 4000);
   auto const late_ns = pace_.latency_ns + std::max<std::int64_t>(3000, pace_.latency_ns / 2);
   std::vector<std::uint32_t> running;
@@ -125,23 +149,13 @@ void step_graph::find_other_streams() {
     auto const beside = running;
     running.push_back(i);
     auto const has_gap = edge.before != nothing;
-    if (item.launched_ns < 0 || edge.latency_ns <= late_ns ||
+    if (item.is_from_before || edge.latency_ns <= late_ns ||
         (has_gap && edge.gap_ns <= short_gap_ns))
       continue;
     auto const free_ns = std::max(item.launched_ns + pace_.latency_ns,
                                   has_gap ? items[edge.before].end_ns + pace_.pause_ns : 0);
-    auto next = std::upper_bound(ends.begin(), ends.end(), std::pair{item.start_ns, nothing});
-    while (next != ends.begin()) {
-      --next;
-      if (next->first <= item.start_ns - event_within_ns || next->first < free_ns) break;
-      auto const& by = items[next->second];
-      if (by.stream == item.stream || by.launched_ns >= item.launched_ns ||
-          recorded_.rank_of(by) != recorded_.rank_of(item))
-        continue;
-      edge.other = next->second;
-      edge.reason = start_reason::event;
-      break;
-    }
+    edge.other = ended_just_before(i, free_ns, ends);
+    if (edge.other != nothing) edge.reason = start_reason::event;
     if (edge.other == nothing) {
       for (auto const other : beside) {
         auto const& by = items[other];
@@ -294,9 +308,9 @@ void step_graph::measure_launches() {
 }
 
 void step_graph::measure_length() {
-  std::int64_t begin_ns = 0, end_ns = recorded_.end_ns;
+  auto begin_ns = lanes_.begin_ns.front(), end_ns = recorded_.end_ns;
   for (auto const& item : recorded_.items)
-    if (item.launched_ns < 0)
+    if (item.is_from_before)
       begin_ns = std::max(begin_ns, item.end_ns);
     else
       end_ns = std::max(end_ns, item.end_ns);

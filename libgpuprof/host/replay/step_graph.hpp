@@ -5,6 +5,7 @@
 #include "host/replay/cpu_points.hpp"
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace gpuprof::host::replay {
@@ -68,6 +69,13 @@ class step_graph {
   std::int64_t recorded_ns() const noexcept { return recorded_ns_; }
 
  private:
+  using item_ends = std::vector<std::pair<std::int64_t, std::uint32_t>>;  // time, item
+
+  item_ends ends_in_order() const;
+  /// The last item of another stream of its rank that ended shortly before it began, but not before
+  /// `free_ns`; `nothing`: there is none.
+  std::uint32_t ended_just_before(std::uint32_t item, std::int64_t free_ns,
+                                  item_ends const& ends) const;
   void find_meetings();
   void find_stream_order();
   void measure_pace();

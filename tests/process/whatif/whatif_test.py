@@ -167,6 +167,22 @@ class WhatIf(unittest.TestCase):
         self.assertGreater(waiting[reduce], 10 * together[reduce])
         self.assertGreater(found["ranks"][1]["shorter_with_tenth_less_ns"], 10 * found["ranks"][0]["shorter_with_tenth_less_ns"])
 
+    def test_repairs_of_ranks_are_foretold(self):
+        job = [CAPTURES.parent / "ranks" / f"job.rank{rank}.gpuprof" for rank in (0, 1)]
+        for case, repair in {
+            "late_cpu": ["--rank", "1", "--cpu", "input=0"],
+            "late_gpu": ["--rank", "1", "--drop", "regex:spin_kernel"],
+            "spin_half": ["--scale", "regex:spin_kernel=0.5"],
+            "spin_half_of_one": ["--rank", "0", "--scale", "regex:spin_kernel=0.5"],
+            "half_bytes": ["--scale", "regex:nccl=0.5"],
+            "late_in_turn": ["--cpu", "host0=0", "--cpu", "host1=0"],
+        }.items():
+            with self.subTest(case):
+                told, repaired = self.ask(*job, "--filter-nvtx", case + "_FAULT", *repair), self.ask(*job, "--filter-nvtx", case + "_FIXED")
+                won = told["recorded_step_ns"] - repaired["recorded_step_ns"]
+                middle = (told["forecast"]["least_gain_ns"] + told["forecast"]["greatest_gain_ns"]) / 2
+                self.assertAlmostEqual(middle, won, delta=max(0.13 * abs(won), 0.01 * told["recorded_step_ns"]))
+
     def test_a_repair_of_one_rank(self):
         gains = [self.ask(*RANKS, "--rank", rank, "--cpu", "forward=0.5")["forecast"]["greatest_gain_ns"] for rank in ("0", "1")]
         both = self.ask(*RANKS, "--cpu", "forward=0.5")["forecast"]["greatest_gain_ns"]

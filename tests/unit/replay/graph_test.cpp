@@ -126,6 +126,7 @@ TEST_CASE("work that was launched before the first step belongs to none") {
   auto const second = recorded.ranges[1].begin_ns;
   for (auto& item : recorded.items) {
     item.launched_ns -= second;
+    item.is_from_before = item.launched_ns < 0;
     item.start_ns -= second;
     item.end_ns -= second;
   }

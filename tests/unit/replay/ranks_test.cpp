@@ -32,7 +32,7 @@ program training(std::int64_t work_ns, std::int64_t kernel_ns, std::int64_t meet
 joined_ranks joined(std::vector<program> const& programs) {
   std::vector<steps_of_rank> ranks;
   for (auto& one : record_ranks(programs, steps_of_run))
-    ranks.push_back({std::to_string(ranks.size()), std::move(one)});
+    ranks.push_back({std::to_string(ranks.size()), 0, std::move(one)});
   return join_ranks(std::move(ranks), 0);
 }
 
@@ -95,6 +95,50 @@ TEST_CASE("a faster collective takes less than its kernels, which also wait") {
         Approx(true_step_ns(faster, steps_of_run)).epsilon(0.01));
 }
 
+TEST_CASE("a rank that began earlier waits for the others as recorded") {
+  std::vector<program> const programs{training(10'000, 100'000), training(10'000, 300'000)};
+  auto recorded = record_ranks(programs, steps_of_run);
+  constexpr std::int64_t earlier = 40'000;
+  std::vector<steps_of_rank> ranks{{"0", 0, recorded[0]}, {"1", -earlier, recorded[1]}};
+  for (auto& item : ranks[1].steps.items) {
+    item.start_ns += earlier;
+    item.end_ns += earlier;
+    item.launched_ns += earlier;
+  }
+  for (auto& call : ranks[1].steps.calls) {
+    call.begin_ns += earlier;
+    call.end_ns += earlier;
+  }
+  step_graph const graph(join_ranks(std::move(ranks), 0).steps);
+  CHECK(step_ns(step_edit(graph)) == Approx(true_step_ns(programs, steps_of_run)).epsilon(1e-3));
+  CHECK(with_factor(graph, "k", 0.5, 0) ==
+        Approx(true_step_ns(programs, steps_of_run)).epsilon(1e-3));
+}
+
+TEST_CASE("collectives that nothing waits for run beside the rest") {
+  program serial, beside;
+  for (int i = 0; i < 4; ++i) {
+    for (auto* const to : {&serial, &beside}) {
+      to->push_back(kernel("k", 100'000));
+      to->push_back(event(0));
+      to->push_back(wait_for_event(1));
+      to->push_back(meet(80'000, 1));
+    }
+    serial.push_back(event(1));
+    serial.push_back(wait_for_event(0));
+  }
+  step_graph const graph(joined({serial, serial}).steps);
+  step_edit edit(graph);
+  name_set only(graph.recorded().work_names.size());
+  only[name_of_work(graph, "ncclDevKernel_AllReduce")] = true;
+  edit.overlap(only);
+  CHECK(step_ns(edit) == Approx(true_step_ns({beside, beside}, steps_of_run)).epsilon(0.02));
+  std::vector<repair> const repairs{{.kind = repair_kind::overlap, .names = only}};
+  auto const told = foretell(graph, repairs);
+  CHECK(told.least_gain_ns() == Approx(0).margin(1));
+  CHECK(told.greatest_gain_ns() > 0.9 * (told.now_ns - step_ns(edit)));
+}
+
 TEST_CASE("sensitivities say which rank holds the step") {
   step_graph const graph(joined({training(10'000, 100'000), training(10'000, 400'000)}).steps);
   auto const found = sensitivities_of(graph, 5);
@@ -120,7 +164,7 @@ TEST_CASE("collectives without a counterpart are counted, and wait as long as th
     return recorded[1].work_names[item.name] == "ncclDevKernel_AllReduce";
   });
   items.erase(std::next(last).base());
-  std::vector<steps_of_rank> ranks{{"0", recorded[0]}, {"1", recorded[1]}};
+  std::vector<steps_of_rank> ranks{{"0", 0, recorded[0]}, {"1", 0, recorded[1]}};
   auto const made = join_ranks(std::move(ranks), 0);
   CHECK(made.unmatched == 1);
   step_graph const graph(made.steps);

@@ -114,6 +114,7 @@ TEST_CASE("a step that earlier GPU work hides a part of is left out") {
   before.start_ns = -1000;
   before.end_ns = 20'000;
   before.launched_ns = -6000;
+  before.is_from_before = true;
   before.stream = 9;
   recorded.items.push_back(before);
   CHECK(paths_of(recorded).steps == 9);

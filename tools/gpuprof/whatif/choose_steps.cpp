@@ -39,7 +39,8 @@ class step_choice {
     made_.instances = found.instances;
     if (auto const kept = keep_within(); !kept) return error{kept.message()};
     keep_one_thread();
-    if (question_.exactly) return keep_exactly(*question_.exactly);
+    if (question_.like) return keep_like(*question_.like);
+    auto const could_be_chosen = made_.instances;
     keep_one_window();
     keep_one_stretch();
     if (!trace_.file().is_complete()) leave_out_cut_off();
@@ -52,21 +53,33 @@ class step_choice {
       return error{"counters were read in each step \"" + made_.name +
                    "\", which changes what it takes; record a run without --metrics"};
     take_sample();
+    made_.could_be_chosen = could_be_chosen.size();
+    made_.first = static_cast<std::size_t>(
+        std::find(could_be_chosen.begin(), could_be_chosen.end(), made_.instances.front()) -
+        could_be_chosen.begin());
     find_end();
     return std::move(made_);
   }
 
  private:
-  result<chosen_steps> keep_exactly(time_stretch const& when) {
-    std::erase_if(made_.instances, [&](auto step) {
-      return tree_[step].begin < when.begin || tree_[step].begin >= when.end;
-    });
-    if (made_.instances.empty())
+  /// Ranks that run ahead of their GPUs do so by different times, so steps belong together by their
+  /// number; by time if the ranks have not equally many.
+  result<chosen_steps> keep_like(steps_of_other_rank const& other) {
+    auto& all = made_.instances;
+    made_.all = all.size();
+    if (all.size() == other.all) {
+      auto const first = all.begin() + static_cast<std::ptrdiff_t>(other.first);
+      all = std::vector<std::uint32_t>(first, first + static_cast<std::ptrdiff_t>(other.count));
+    } else {
+      std::erase_if(all, [&](auto step) {
+        return tree_[step].begin < other.time.begin || tree_[step].begin >= other.time.end;
+      });
+    }
+    if (all.empty())
       return error{"no step \"" + made_.name +
                    "\" begins while the steps of the first rank are replayed"};
-    made_.all = made_.instances.size();
-    made_.begin = when.begin;
-    made_.end = when.end;
+    made_.begin = tree_[all.front()].begin;
+    made_.end = tree_[all.back()].end;
     return std::move(made_);
   }
 

@@ -15,6 +15,7 @@ struct chosen_steps {
   std::string name;
   std::vector<std::uint32_t> instances;  // indices into the range tree, one after the other
   std::size_t all = 0;
+  std::size_t first = 0, could_be_chosen = 0;  // as steps_of_other_rank counts them
   thread_index thread{};
   timestamp_ns begin, end;
   std::vector<std::string> remarks;

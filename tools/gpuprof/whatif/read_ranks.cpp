@@ -55,15 +55,23 @@ class ranks_reader {
     trace_contents trace(*std::move(opened));
     auto question = question_;
     duration_ns const ahead{job.clocks.of_rank[rank]};
-    if (rank > 0) question.exactly = time_stretch{common_.begin + ahead, common_.end + ahead};
+    if (rank > 0) {
+      question.like = chosen_;
+      question.like->time = {chosen_.time.begin + ahead, chosen_.time.end + ahead};
+    }
     auto read = read_steps(trace, question);
     if (!read) return error{read.message()};
     for (auto const& remark : read->remarks) remarks_.add(remark, set_.captures[rank].label);
     for (std::size_t i = 0; i < read->raw_work_names.size(); ++i)
       raw_names_.try_emplace(read->steps.work_names[i], read->raw_work_names[i]);
-    ranks_.push_back({set_.captures[rank].label, std::move(read->steps)});
+    auto const begin_ns = static_cast<std::int64_t>(read->begin.value) - ahead.value;
+    ranks_.push_back({set_.captures[rank].label, begin_ns, std::move(read->steps)});
     if (rank > 0) return {};
-    common_ = {read->begin, read->end};  // the first host's clock is the reference
+    // The clock of the first host is the reference.
+    chosen_ = {read->could_be_chosen,
+               read->first_step,
+               ranks_.front().steps.steps,
+               {read->begin, read->end}};
     auto remarks = std::move(made_.read.remarks);
     made_.read = *std::move(read);
     made_.read.remarks = std::move(remarks);
@@ -90,7 +98,7 @@ class ranks_reader {
   std::vector<rank_digest> digests_;
   joined_heading heading_;
   rank_remarks remarks_;
-  time_stretch common_;  // of the replayed steps, by the clock of the first host
+  steps_of_other_rank chosen_;  // of the first rank
   std::vector<replay::steps_of_rank> ranks_;
   std::map<std::string, std::string> raw_names_;  // of work, by its name
   steps_of_ranks made_;

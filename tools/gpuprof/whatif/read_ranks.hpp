@@ -16,8 +16,9 @@ struct steps_of_ranks {
   std::vector<std::string> heading;
 };
 
-/// The first rank gives the steps; the others are replayed in the same time, by the clocks of their
-/// hosts. Returns an error that says which rank cannot be replayed, and why.
+/// The steps of the first rank are chosen as for one capture; those of the others have the same
+/// numbers, or are of the same time if there are not equally many. Returns an error that says which
+/// rank cannot be replayed, and why.
 result<steps_of_ranks> read_ranks(std::vector<std::string> const& paths,
                                   steps_question const& question);
 

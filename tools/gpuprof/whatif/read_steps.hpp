@@ -23,12 +23,17 @@ struct sampled_launches {
   std::uint64_t every = 1;
 };
 
+/// The steps that were chosen of another rank.
+struct steps_of_other_rank {
+  std::size_t all = 0, first = 0, count = 0;  // of all that could be chosen
+  time_stretch time;                          // by the clock of the rank that is asked
+};
+
 struct steps_question {
   std::string step_name;            // empty: found
   std::string within;               // RANGE[@DOMAIN][/INDEX]: only steps inside; empty: all
   std::vector<time_stretch> phase;  // only steps inside of one of these; empty: all
-  /// All work of this time is replayed, and the steps that begin in it. Nothing: steps are chosen.
-  std::optional<time_stretch> exactly = {};
+  std::optional<steps_of_other_rank> like = {};
   /// If there are no steps, stretches of equal length stand for them, found by these launches.
   /// Null: there is no answer without steps.
   sampled_launches const* launches = nullptr;
@@ -40,6 +45,7 @@ struct steps_of_capture {
   std::string name;           // "step"
   std::size_t all_steps = 0;  // of the capture, or within the range that was asked for
   timestamp_ns begin, end;    // of the replayed time
+  std::size_t first_step = 0, could_be_chosen = 0;
   /// There are no steps: stretches of the run, of equal length; so many would launch as much as
   /// all of its steady state.
   bool is_sliced = false;

@@ -50,6 +50,8 @@ class step_collector::collecting {
     made_.name = std::move(chosen_.name);
     made_.begin = chosen_.begin;
     made_.end = chosen_.end;
+    made_.first_step = chosen_.first;
+    made_.could_be_chosen = chosen_.could_be_chosen;
     made_.all_steps = chosen_.all;
     made_.is_sliced = !chosen_.slices.empty();
     made_.all_slices = chosen_.all_slices;
@@ -124,7 +126,8 @@ class step_collector::collecting {
                                  .launched_ns = since_begin(record.launched),
                                  .thread = raw(record.thread),
                                  .stream = stream,
-                                 .device = raw(record.device)});
+                                 .device = raw(record.device),
+                                 .is_from_before = record.launched < chosen_.begin});
     return &made_.steps.items.back();
   }
 

@@ -171,6 +171,19 @@ class Run:
         """
         return reports.Analysis(reports.ask("analyze", self.paths, options))
 
+    def whatif(self, **options: Any) -> "reports.WhatIf":
+        """Tells what a step would take with a repair, or without one what it is sensitive to: `gpuprof whatif`.
+
+        Args:
+            **options: those of the command, with underscores; what takes NAME=FACTOR is a dict:
+                ``scale={"regex:gemm": 0.5}, cpu={"input": 0}, drop=["copies"], graph="step", pinned=True, rank=1``.
+
+        Raises:
+            Error: the steps cannot be replayed, or an option is wrong; the text is what the command said.
+        """
+        named = {name: [f"{key}={factor}" for key, factor in value.items()] if isinstance(value, dict) else value for name, value in options.items()}
+        return reports.WhatIf(reports.ask("whatif", self.paths, named))
+
     def roofline(self, **options: Any) -> "reports.Roofline":
         """Tells what kernels and ranges achieved against what the GPU can do: `gpuprof roofline`. Rates are FLOP/s and bytes/s.
 

@@ -188,6 +188,25 @@ class Analysis(_Report):
         return {"where the time goes": ledger, "findings": findings}
 
 
+class WhatIf(_Report):
+    """`gpuprof whatif`: ``replayed_step_ns``, ``held_by`` and, with a repair, ``forecast`` (least_step_ns, greatest_step_ns, ...);
+    without one ``kinds``, ``sensitivities`` and, of several captures, ``ranks``."""
+
+    def _heading(self) -> List[str]:
+        step = f"a step \"{self.json['step']}\": {self.json['replayed_step_ns'] / 1e3:,.1f} us"
+        forecast = self.json.get("forecast")
+        if forecast:
+            step += f" -> {forecast['least_step_ns'] / 1e3:,.1f} to {forecast['greatest_step_ns'] / 1e3:,.1f} us with {' '.join(forecast['with'])}"
+        return [step, *self.json["remarks"]]
+
+    def _tables(self) -> Dict[str, Rows]:
+        step = self.json["replayed_step_ns"]
+        rows = [one for name in ("kinds", "ranks", "sensitivities") for one in self.json.get(name, [])]
+        return {"how much shorter a step gets": Rows(
+            ({"% with 10 % less": 100 * one["shorter_with_tenth_less_ns"] / step, "% without": 100 * one["shorter_without_ns"] / step,
+              "us": one["time_ns"] / 1e3, "count": one["count"], "kind": one["kind"].replace("_", " "), "what": one["name"]} for one in rows))}
+
+
 class Roofline(_Report):
     """`gpuprof roofline`: ``kernels`` and ``ranges`` with what each achieved: flops (FLOP/s), dram_bytes_per_second, of_roof (0 to 1) ..."""
 

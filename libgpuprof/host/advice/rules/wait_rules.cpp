@@ -113,6 +113,8 @@ void look_at_serialized(run_facts const& facts, std::vector<finding>& found) {
     // The GPU pauses before and after the work of the default stream.
     auto const pauses = 2 * facts.run.back_to_back * static_cast<double>(line.count);
     one.gain.high_ns += pauses;
+    one.repairs = {{.kind = replay::repair_kind::free_streams, .within = line.range}};
+    one.is_at_best = true;  // side by side, kernels share what the GPU has
     one.further_buckets = {time_bucket::back_to_back, time_bucket::dependency};
     one.because = {{"could run side by side", line.overlap_ns, "ns", "traced"},
                    {"waited, though launched", line.waited_ns, "ns", "traced"}};
