@@ -32,10 +32,15 @@ struct steps_question {
   std::uint64_t max_items = 0;  // kernels, copies and fills that are replayed; more are a sample
 };
 
+/// Set in the number of a thread without an index, which is its number of the system.
+inline constexpr std::uint32_t not_known_thread = 0x8000'0000;
+
 struct steps_of_capture {
   replay::recorded_steps steps;
-  std::string name;           // "step"
-  std::size_t all_steps = 0;  // of the capture, or within the range that was asked for
+  timestamp_ns begin;              // from which the times of `steps` count
+  std::vector<stream_id> streams;  // by recorded_item::stream
+  std::string name;                // "step"
+  std::size_t all_steps = 0;       // of the capture, or within the range that was asked for
   /// There are no steps: stretches of the run, of equal length; so many would launch as much as
   /// all of its steady state.
   bool is_sliced = false;
