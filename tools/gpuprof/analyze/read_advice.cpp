@@ -18,6 +18,7 @@
 #include "text/overview.hpp"
 #include "whatif/read_steps.hpp"
 #include "whatif/replay_check.hpp"
+#include "whatif/traced_paths.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -141,8 +142,10 @@ struct steps_of_run {
   advice::replayable_steps replayable() const noexcept { return {graph.get(), all, is_sliced}; }
 };
 
-/// Returns nothing, and adds the reason, if the steps cannot be replayed.
-std::optional<steps_of_run> steps_to_replay(run_reading& run, std::vector<std::string>& remarks) {
+/// Returns nothing, and adds the reason, if the steps cannot be replayed. `heard` may be null.
+std::optional<steps_of_run> steps_to_replay(run_reading& run, trace_contents const& trace,
+                                            timeline_listener const* heard,
+                                            std::vector<std::string>& remarks) {
   auto const not_replayed = [&](std::string const& why) {
     remarks.push_back("gains are not replayed but estimated from sums of the run: " + why);
     return std::nullopt;
@@ -160,6 +163,7 @@ std::optional<steps_of_run> steps_to_replay(run_reading& run, std::vector<std::s
     return not_replayed(wrong);
   auto paths =
       is_sliced ? replay::step_paths() : replay::step_paths_of(unchanged, replayed, no_subjects);
+  if (heard != nullptr) heard->paths(traced_paths_of(paths, *graph, *read, trace));
   return steps_of_run{std::move(graph), all, is_sliced, std::move(read->name), std::move(paths)};
 }
 
@@ -222,7 +226,8 @@ read_capture read_one(std::string const& path, std::string const& rank,
   }
   auto const rules = has_all_work ? inputs.rules : without_idle_time(inputs.rules);
   made.remarks = run.remarks();
-  auto replayed = has_all_work ? steps_to_replay(run, made.remarks) : std::optional<steps_of_run>();
+  auto replayed = has_all_work ? steps_to_replay(run, trace, inputs.timeline, made.remarks)
+                               : std::optional<steps_of_run>();
   if (replayed) {
     auto const steps = replayed->replayable();
     made.step = std::move(replayed->name);
