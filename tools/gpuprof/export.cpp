@@ -10,6 +10,7 @@
 #include "ranks/capture_set.hpp"
 #include "roofline_of_capture.hpp"
 #include "subcommands.hpp"
+#include "whatif/traced_paths.hpp"
 #include "word_option.hpp"
 
 #include <CLI/CLI.hpp>
@@ -103,6 +104,7 @@ result<bool> export_one(export_command const& command, export_type const& type,
                    progress.advance(rows);
                  }};
   job.roofline = [&] { return roofline_of(trace); };
+  job.critical_path = [&] { return read_traced_paths(trace); };
   auto const written = type.write(job, to.path, command.force_overwrite);
   if (!written) return error{with_shown(written.message(), to)};
   for (auto const& note : *written) std::fprintf(stderr, "gpuprof export: %s\n", note.c_str());

@@ -165,6 +165,10 @@ int answer(whatif_options const& options, report_format format) {
     report.checked_ns = replay::step_ns(checked);
   if (auto const wrong = why_not_replayed(graph, report.replayed_ns); !wrong.empty())
     return fail(1, options.files.front() + ": " + wrong);
+  if (format == report_format::json) {
+    replay::step_edit const unchanged(graph);
+    report.paths = replay::step_paths_of(unchanged, replay::replay(unchanged), 0);
+  }
   if (stated.repairs.empty())
     report.sensitivities = replay::sensitivities_of(graph, options.limit);
   else

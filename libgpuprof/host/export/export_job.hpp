@@ -5,6 +5,7 @@
 
 #include "base/result.hpp"
 #include "host/analysis/roofline_row.hpp"
+#include "host/export/traced_path.hpp"
 #include "host/reading/exported_names.hpp"
 #include "host/reading/trace_contents.hpp"
 
@@ -38,6 +39,9 @@ struct export_job {
   std::function<void(std::uint64_t rows)> advance;
   /// Returns what workloads achieved. Computed when called; may be empty.
   std::function<std::vector<exported_line>()> roofline = {};
+  /// Returns the paths of the median step and of the slowest one. Computed when called; may be
+  /// empty.
+  std::function<std::vector<traced_path>()> critical_path = {};
   /// Lists what the capture lacks. Filled by types that do not read it through `trace`.
   std::vector<std::string> missing = {};
 };

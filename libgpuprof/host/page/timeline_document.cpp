@@ -3,6 +3,7 @@
 
 #include "base/utf8.hpp"
 #include "host/page/packed_columns.hpp"
+#include "host/page/timeline_path.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +14,7 @@ namespace {
 
 using numbers = std::vector<std::uint64_t>;
 constexpr double greatest_level = 65'534;
+constexpr std::size_t max_links = 2000;  // of a path
 
 std::string json_text(std::string_view text) {
   std::string out;
@@ -28,8 +30,9 @@ std::string json_number(double value) {
 
 class document_writer {
  public:
-  document_writer(timeline const& made, idle_times const& idle, timeline_steps const& steps)
-      : made_(made), idle_(idle), steps_(steps) {
+  document_writer(timeline const& made, idle_times const& idle, timeline_steps const& steps,
+                  std::vector<traced_path> const& paths)
+      : made_(made), idle_(idle), steps_(steps), paths_(paths) {
     take_in(made.counters.devices());
     take_in(made.chip_states.devices());
     begin_ = std::min({begin_, made.begin_ns, idle.begin_ns()});
@@ -50,6 +53,7 @@ class document_writer {
     idle();
     counters();
     steps();
+    paths();
     head() += '}';
     return std::move(document_);
   }
@@ -230,9 +234,46 @@ class document_writer {
     column("step-period", periods);
   }
 
+  void paths() {
+    std::vector<link_row> rows;
+    numbers starts, lengths, row_numbers;
+    auto const since_begin = [&](timestamp_ns at) { return std::max(at.value, begin_) - begin_; };
+    head() += ",\"paths\":[";
+    for (auto const& path : paths_) {
+      auto const links = joined_links(path.links, max_links);
+      next();
+      head() += std::string("{\"slowest\":") + (path.is_slowest ? "true" : "false") +
+                ",\"steps\":" + std::to_string(path.steps);
+      add("begin_ns", since_begin(path.begin));
+      add("end_ns", since_begin(path.end));
+      add("links", links.size());
+      head() += '}';
+      std::uint64_t before = 0;
+      for (auto const& link : links) {
+        auto const begin = std::max(since_begin(link.begin), before);
+        starts.push_back(begin - before);
+        before = begin;
+        lengths.push_back(std::max(since_begin(link.end), begin) - begin);
+        auto row = std::find(rows.begin(), rows.end(), row_of(link));
+        if (row == rows.end()) row = rows.insert(rows.end(), row_of(link));
+        row_numbers.push_back(static_cast<std::uint64_t>(row - rows.begin()));
+      }
+    }
+    head() += "],\"path_rows\":[";
+    for (auto const& row : rows) {
+      next();
+      head() += "{\"group\":" + json_text(row.group) + ",\"name\":" + json_text(row.name) + "}";
+    }
+    head() += ']';
+    column("path-start", starts);
+    column("path-length", lengths);
+    column("path-row", row_numbers);
+  }
+
   timeline const& made_;
   idle_times const& idle_;
   timeline_steps const& steps_;
+  std::vector<traced_path> const& paths_;
   std::uint64_t begin_ = ~std::uint64_t{0}, end_ = 0;
   timeline_document document_;
   numbers counter_start_, counter_length_, mean_, below_, above_;
@@ -241,8 +282,8 @@ class document_writer {
 }  // namespace
 
 timeline_document document_of(timeline const& made, idle_times const& idle,
-                              timeline_steps const& steps) {
-  return document_writer(made, idle, steps).write();
+                              timeline_steps const& steps, std::vector<traced_path> const& paths) {
+  return document_writer(made, idle, steps, paths).write();
 }
 
 }  // namespace gpuprof::host::page

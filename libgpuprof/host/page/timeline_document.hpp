@@ -2,6 +2,7 @@
 // A timeline in the form used in a page: a JSON object that describes it, and columns of numbers.
 #pragma once
 
+#include "host/export/traced_path.hpp"
 #include "host/page/timeline_bars.hpp"
 #include "host/page/timeline_reading.hpp"
 
@@ -27,7 +28,9 @@ struct timeline_steps {
 ///  "idle_finer_joined_below_ns", "idle": [{"device", "cause", "bars"}],
 ///  "counters": [{"device", "from": "samples" or "nvml", "points", "joined_below_ns", "left_out",
 ///                "tracks": [{"name", "unit", "source", "main", "least", "greatest"}]}],
-///  "steps": {"name", "count", "left_out"}}
+///  "steps": {"name", "count", "left_out"},
+///  "paths": [{"slowest", "steps", "begin_ns", "end_ns", "links"}],
+///  "path_rows": [{"group", "name"}]}
 /// Finer: windows, from "begin_ns" on, in which nothing is joined, or only what is shorter; idle
 /// time has windows of its own.
 /// Columns, each as page::packed(page::planes_of(...)), in the order of the lists above:
@@ -38,12 +41,15 @@ struct timeline_steps {
 ///  counter-mean, counter-below, counter-above: track by track, in 65,534ths of the way from the
 ///    track's least to its greatest value, and one more; 0: none. Below and above: how far the
 ///    least and the greatest of joined intervals are from their mean;
-///  step-begin (after the one before), step-length, step-period.
+///  step-begin (after the one before), step-length, step-period;
+///  path-start (after the one before, of the first of a path after begin_ns), path-length,
+///  path-row.
 struct timeline_document {
   std::string head;
   std::vector<std::pair<std::string, std::string>> columns;  // name and packed planes
 };
 timeline_document document_of(timeline const& made, idle_times const& idle,
-                              timeline_steps const& steps);
+                              timeline_steps const& steps,
+                              std::vector<traced_path> const& paths = {});
 
 }  // namespace gpuprof::host::page

@@ -105,16 +105,19 @@ std::optional<timeline_piece> timeline_pieces::piece_of(captured_call const& cal
       {2, 0, call.os_thread}, call.start_ns, call.duration_ns, call.name, max_depth};
 }
 
-std::string timeline_pieces::group_of(row_key const& row) const {
+std::string timeline_pieces::group_of(row_key const& row) {
   if (row.group == 0) return "GPU " + std::to_string(row.of);
   return row.group == 1 ? "NVTX" : "CUDA calls";
 }
 
-std::string timeline_pieces::name_of(row_key const& row) const {
+std::string timeline_pieces::name_in_group(row_key const& row) {
   if (row.group == 0) return "stream " + std::to_string(row.number);
-  if (row.group == 2) return "thread " + std::to_string(row.number);
-  auto const& domain = domain_names_[row.number];
-  return "thread " + std::to_string(row.of) + (domain.empty() ? "" : ", " + shortened_name(domain));
+  return "thread " + std::to_string(row.group == 1 ? row.of : row.number);
+}
+
+std::string timeline_pieces::name_of(row_key const& row) const {
+  auto const domain = row.group == 1 ? domain_names_[row.number] : std::string_view();
+  return name_in_group(row) + (domain.empty() ? "" : ", " + shortened_name(domain));
 }
 
 }  // namespace gpuprof::host::page

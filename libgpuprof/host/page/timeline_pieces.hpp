@@ -72,8 +72,9 @@ class timeline_pieces {
   void read(std::function<void(timeline_piece const&)> const& add, record_listener* also = nullptr,
             std::vector<captured_stretch> const& within = {});
 
-  std::string group_of(row_key const& row) const;  // "GPU 0"
-  std::string name_of(row_key const& row) const;   // "stream 7"
+  std::string name_of(row_key const& row) const;         // "stream 7", "thread 5, domain"
+  static std::string group_of(row_key const& row);       // "GPU 0"
+  static std::string name_in_group(row_key const& row);  // as name_of(), without the domain
 
  private:
   std::optional<timeline_piece> piece_of(captured_kernel const& kernel);

@@ -34,6 +34,7 @@ void add_launches(recorded_steps const& steps, points_of_thread& to) {
       cpu_point made;
       made.begin_ns = made.end_ns = one.at_ns;
       made.kind = point_kind::launch;
+      made.thread = one.thread;
       points.push_back(std::move(made));
     }
     points.back().items.push_back(one.item);
@@ -64,6 +65,7 @@ void add_calls(recorded_steps const& steps, points_of_thread& to) {
         ++next;
       }
       made.kind = point_kind::call;
+      made.thread = thread;
       made.call = call->kind;
       made.name = call->name;
       points.push_back(std::move(made));
@@ -116,6 +118,7 @@ void add_ranges(recorded_steps const& steps, std::map<std::uint32_t, std::uint32
       made.begin_ns = made.end_ns = at_ns;
       made.kind = kind;
       made.lane = lane->second;
+      made.thread = range.thread;
       points.push_back(std::move(made));
     };
     add(range.begin_ns, range.is_step ? point_kind::step_begin : point_kind::range_mark);

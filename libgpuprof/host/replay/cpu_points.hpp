@@ -18,6 +18,7 @@ struct cpu_point {
   point_kind kind{};
   call_kind call{};
   std::uint32_t lane = 0;
+  std::uint32_t thread = 0;          // as in recorded_steps; several may share a lane
   std::uint32_t name = nothing;      // calls: index into call_names
   std::uint32_t range = nothing;     // innermost range during the work before it: index into ranges
   std::vector<std::uint32_t> items;  // launches: what was launched, in order of its start

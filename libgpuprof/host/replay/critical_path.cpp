@@ -2,6 +2,7 @@
 #include "host/replay/critical_path.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -148,6 +149,13 @@ std::string_view name_of(path_part part) noexcept {
       return "unexplained delays";
   }
   return {};
+}
+
+std::string_view key_of(path_part part) noexcept {
+  constexpr std::string_view keys[] = {"kernels", "copies", "cpu_work",
+                                       "calls",   "start",  "unexplained"};
+  static_assert(std::size(keys) == path_part_count);
+  return keys[static_cast<std::size_t>(part)];
 }
 
 double critical_path::total_ns() const noexcept {

@@ -21,7 +21,8 @@ enum class path_part : std::uint8_t {
   unexplained  // delays that nothing recorded explains
 };
 inline constexpr std::size_t path_part_count = 6;
-std::string_view name_of(path_part part) noexcept;
+std::string_view name_of(path_part part) noexcept;  // "CPU work"
+std::string_view key_of(path_part part) noexcept;   // "cpu_work", for programs
 
 /// All in nanoseconds of a step.
 struct critical_path {

@@ -99,10 +99,30 @@ class division_by_step {
     return one.part == path_part::cpu_work ? step_of_work(one.element) : of_point_[one.element];
   }
 
+  /// A replay may shift elements by some nanoseconds.
+  std::int64_t shift_ns(path_stretch const& one) const noexcept {
+    return one.is_item
+               ? graph_.items()[one.element].start_ns - replayed_.items[one.element].begin_ns
+               : graph_.points()[one.element].begin_ns - replayed_.points[one.element].begin_ns;
+  }
+
+  std::vector<path_stretch> path_of(std::uint32_t step) const {
+    std::vector<path_stretch> made;
+    for (auto at = path_.path.rbegin(); at != path_.path.rend(); ++at) {
+      if (step_of(*at) != step) continue;
+      auto const shift = shift_ns(*at);
+      made.push_back(*at);
+      made.back().begin_ns += shift;
+      made.back().end_ns += shift;
+    }
+    return made;
+  }
+
   /// Sums over so many steps, from this place in the order of their lengths.
   group_of_steps sum_up(std::size_t from, std::size_t count) const {
     group_of_steps made{{}, sums_by_name(graph_.recorded())};
     made.sums.steps = count;
+    made.sums.longest = path_of(by_length_[from + count - 1]);
     auto const share = 1 / static_cast<double>(count);
     std::vector<bool> chosen(length_ns_.size());
     for (auto i = from; i < from + count; ++i) {

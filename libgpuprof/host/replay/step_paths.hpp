@@ -31,6 +31,9 @@ struct path_of_group {
   double length_ns = 0;
   std::array<path_sum, path_part_count> parts;  // their times on the path add up to the length
   double inferred_ns = 0;                       // as critical_path has it
+  /// The path of the longest of these steps, from its begin to its end, at the times at which its
+  /// elements were recorded. It has gaps if it goes through other steps in between.
+  std::vector<path_stretch> longest;
 };
 
 struct step_paths {

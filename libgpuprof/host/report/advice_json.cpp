@@ -3,6 +3,7 @@
 #include "host/advice/rule.hpp"
 #include "host/report/advice_fields.hpp"
 #include "host/report/advice_words.hpp"
+#include "host/report/critical_path_table.hpp"
 #include "host/report/json_object.hpp"
 
 namespace gpuprof::host::report {
@@ -131,6 +132,8 @@ void write_advice_json(advice_report const& report, text::text_sink const& out) 
   o.whole("more_ranges", time.more_ranges);
   o.member("steps", [&](std::string& to) { append_json_array(to, time.steps, append_step); });
   o.whole("more_steps", time.more_steps);
+  o.member("critical_path",
+           [&](std::string& to) { append_paths_json(to, report.step, report.paths); });
   o.number("min_gain", report.min_gain);
   o.member("findings", findings(report.advice.findings));
   o.member("below_threshold", findings(report.advice.too_small));

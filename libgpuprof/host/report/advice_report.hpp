@@ -3,6 +3,7 @@
 #pragma once
 
 #include "host/advice/joined_advice.hpp"
+#include "host/replay/step_paths.hpp"
 #include "host/report/ledger_table.hpp"
 #include "text/table.hpp"
 
@@ -29,6 +30,8 @@ struct advice_report {
   double min_gain = 0.01;       // share of the window: smaller findings are not shown
   ledger time;
   advice::joined_advice advice;
+  std::string step;                  // name of the steps that were replayed
+  replay::step_paths paths;          // what holds these steps, by kind of work; JSON has them
   std::vector<captured_rank> ranks;  // empty: one capture
   std::vector<std::string> remarks;  // what limits the answer
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/report/critical_path_table.hpp"
 
+#include "host/report/json_object.hpp"
 #include "host/report/owned_rows.hpp"
 
 #include <utility>
@@ -52,6 +53,23 @@ owned_rows rows_of(replay::step_paths const& of) {
   return made;
 }
 
+void add_parts(json_object& to, replay::critical_path const& path) {
+  for (std::size_t i = 0; i < replay::path_part_count; ++i)
+    to.number(std::string(key_of(static_cast<replay::path_part>(i))) + "_ns", path.ns[i]);
+  to.number("inferred_ns", path.inferred_ns);
+}
+
+void append_group_json(std::string& out, replay::path_of_group const& group) {
+  replay::critical_path path;
+  for (std::size_t i = 0; i < replay::path_part_count; ++i) path.ns[i] = group.parts[i].path_ns;
+  path.inferred_ns = group.inferred_ns;
+  json_object o(out);
+  o.whole("steps", group.steps);
+  o.number("length_ns", group.length_ns);
+  add_parts(o, path);
+  o.end();
+}
+
 }  // namespace
 
 text::table critical_path_table(replay::step_paths const& of) {
@@ -68,6 +86,25 @@ text::table critical_path_table(replay::step_paths const& of) {
                    {"Kind", column_kind::text, 7},
                    {"Name", column_kind::text}},
                   of.steps == 0 ? owned_rows{} : rows_of(of));
+}
+
+void append_path_json(std::string& out, replay::critical_path const& path) {
+  json_object o(out);
+  add_parts(o, path);
+  o.end();
+}
+
+void append_paths_json(std::string& out, std::string_view step, replay::step_paths const& of) {
+  if (of.steps == 0) {
+    out += "null";
+    return;
+  }
+  json_object o(out);
+  o.text("step", step);
+  o.whole("steps", of.steps);
+  o.member("median", [&](std::string& to) { append_group_json(to, of.median); });
+  o.member("slowest", [&](std::string& to) { append_group_json(to, of.slowest); });
+  o.end();
 }
 
 }  // namespace gpuprof::host::report

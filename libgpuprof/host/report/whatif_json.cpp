@@ -1,24 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answer of a replay as one JSON object. All times are nanoseconds of a step.
+#include "host/report/critical_path_table.hpp"
 #include "host/report/json_object.hpp"
 #include "host/report/whatif_report.hpp"
 
 namespace gpuprof::host::report {
 namespace {
-
-using replay::path_part;
-
-void append_path(std::string& out, replay::critical_path const& path) {
-  json_object o(out);
-  o.number("kernels_ns", path[path_part::kernels]);
-  o.number("copies_ns", path[path_part::copies]);
-  o.number("cpu_work_ns", path[path_part::cpu_work]);
-  o.number("calls_ns", path[path_part::calls]);
-  o.number("start_ns", path[path_part::start]);
-  o.number("unexplained_ns", path[path_part::unexplained]);
-  o.number("inferred_ns", path.inferred_ns);
-  o.end();
-}
 
 void append_sensitivity(std::string& out, replay::sensitivity const& of) {
   constexpr std::string_view kinds[] = {"kind", "gpu_work", "call", "range", "rank"};
@@ -39,7 +26,7 @@ void append_forecast(std::string& out, whatif_report const& of) {
   o.number("greatest_step_ns", of.forecast->high_ns);
   o.number("least_gain_ns", of.forecast->least_gain_ns());
   o.number("greatest_gain_ns", of.forecast->greatest_gain_ns());
-  o.member("then_held_by", [&](std::string& to) { append_path(to, of.forecast->then); });
+  o.member("then_held_by", [&](std::string& to) { append_path_json(to, of.forecast->then); });
   o.end();
 }
 
@@ -54,7 +41,8 @@ void write_whatif_json(whatif_report const& of, text::text_sink const& out) {
   o.number("recorded_step_ns", of.recorded_ns);
   o.number("replayed_step_ns", of.replayed_ns);
   o.number("checked_step_ns", of.checked_ns);
-  o.member("held_by", [&](std::string& to) { append_path(to, of.path); });
+  o.member("held_by", [&](std::string& to) { append_path_json(to, of.path); });
+  o.member("critical_path", [&](std::string& to) { append_paths_json(to, of.step, of.paths); });
   o.member("remarks", [&](std::string& to) { append_json_texts(to, of.remarks); });
   if (of.forecast) o.member("forecast", [&](std::string& to) { append_forecast(to, of); });
   if (of.sensitivities) {

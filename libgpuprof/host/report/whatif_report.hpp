@@ -5,6 +5,7 @@
 
 #include "host/replay/repair.hpp"
 #include "host/replay/sensitivity.hpp"
+#include "host/replay/step_paths.hpp"
 #include "text/table.hpp"
 
 #include <optional>
@@ -23,6 +24,7 @@ struct whatif_report {
   /// If every other step has the CPU work of the one before; nothing: they differ too much.
   std::optional<double> checked_ns;
   replay::critical_path path;
+  replay::step_paths paths;  // by kind of work only; JSON has them
   // Exactly one of `forecast` and `sensitivities` is set.
   std::vector<std::string> repairs;  // as the user gave them
   std::optional<replay::forecast> forecast;

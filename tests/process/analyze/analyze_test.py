@@ -19,6 +19,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "export"))
 import clients  # noqa: E402
 
 GPUPROF, MADE, DOCS, MADE_JOBS = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3]), sys.argv[4]
+DATA = DOCS.parent / "tests/data"
 
 
 class Case(unittest.TestCase):
@@ -145,6 +146,21 @@ class ForPrograms(Case):
         report = self.json_of("steps.gpuprof")
         self.assertAlmostEqual(sum(line["share"] for line in report["ledger"]), 1, places=9)
         self.assertAlmostEqual(sum(line["ns"] for line in report["ledger"]) / report["window_ns"], 1, places=6)
+
+    def test_the_parts_of_the_critical_path_add_up_to_the_step(self):
+        path = self.json_of(DATA / "repaired/growing_cache.gpuprof", "--filter-nvtx", "FAULT")["critical_path"]
+        self.assertEqual(path["step"], "step")
+        for which in ("median", "slowest"):
+            parts = sum(value for key, value in path[which].items() if key.endswith("_ns") and key not in ("length_ns", "inferred_ns"))
+            self.assertAlmostEqual(parts, path[which]["length_ns"], delta=1)
+        stats = self.run_gpuprof("stats", "-r", "critical_path", "-f", "json", DATA / "repaired/growing_cache.gpuprof", "--filter-nvtx", "FAULT")
+        found = {row["Name"]: row for row in json.loads(stats.stdout)}
+        self.assertEqual(path["median"]["kernels_ns"], found["kernels"]["On Path (ns)"])
+        self.assertEqual(path["slowest"]["length_ns"], found["the whole step"]["Slow On Path (ns)"])
+
+    def test_without_steps_there_is_no_critical_path(self):
+        self.assertIsNone(self.json_of("job.rank*.gpuprof")["critical_path"])
+        self.assertIsNone(self.json_of(DATA / "h200/counted_auto.gpuprof")["critical_path"])
 
     def test_every_bucket_is_explained(self):
         page = (DOCS / "analyze.md").read_text()

@@ -73,6 +73,10 @@ class Case(Gpuprof):
         sessions = [self.of_session(pathlib.Path(s).stem) for s in processes.all_recorded()]
         return sessions + sorted(pathlib.Path(processes.path("H200_CAPTURES")).glob("*.gpuprof")) + [self.made(n) for n in MADE]
 
+    def repaired(self, name):
+        """The capture of a fault and its repair, with steps."""
+        return pathlib.Path(processes.path("H200_CAPTURES")).parent / "repaired" / f"{name}.gpuprof"
+
     def run_export(self, capture, kind, *options):
         return self.run_program(processes.path("BUILT_GPUPROF"), "export", capture, "--type", kind, *options, timeout=300)
 

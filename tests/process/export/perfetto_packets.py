@@ -9,7 +9,7 @@ MAX_BUNDLE = 512 * 1024
 GPU_CORRELATION, COMPUTE_KERNELS, COMPUTE_ARG_NAMES = 3000, 1000, 1001  # extensions that the descriptors do not know
 NEEDS_INTERNED, INTERNED_ANEW = 2, 1
 
-Slice = collections.namedtuple("Slice", "track name category begin end notes launches")
+Slice = collections.namedtuple("Slice", "track name category begin end notes launches arrows_from arrows_to")
 Work = collections.namedtuple("Work", "event queue name category begin duration gpu kernel launch extra")
 
 
@@ -140,7 +140,8 @@ class Trace:
         category = sequence.names["event_categories"][event.category_iids[0]].name
         instant = kind == event.TYPE_INSTANT
         # Until its end comes, a slice has its place in the list there.
-        self.slices.append(Slice(event.track_uuid, name, category, sequence.clock, sequence.clock if instant else None, notes, launches))
+        self.slices.append(Slice(event.track_uuid, name, category, sequence.clock, sequence.clock if instant else None, notes, launches,
+                                 list(event.terminating_flow_ids), list(event.flow_ids)))
         if not instant:
             assert not stack or stack[-1].begin <= sequence.clock
             stack.append(self.slices[-1]._replace(end=len(self.slices) - 1))

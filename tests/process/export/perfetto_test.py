@@ -174,6 +174,32 @@ class Decoded(Perfetto):
         launched = [r for r in rows.work() if (r["correlation"] in calls if calls else r["launched"] and r["thread"])]
         self.assertEqual(len(arrows), len(launched))
 
+    def test_the_critical_path_is_a_chain_of_slices_with_arrows(self):
+        trace = self.exported(self.repaired("growing_cache")).trace
+        slices = [s for s in trace.slices if s.category == "critical_path"]
+        steps = [s for s in slices if trace.tracks[s.track].name == "Critical path"]
+        self.assertEqual(sorted(s.name for s in steps), ['median of 23 steps "step"', 'slowest of 23 steps "step"'])
+        work = {(w.begin, w.duration) for w in trace.work}
+        for step in steps:
+            links = [s for s in slices if s.notes and step.begin <= s.begin < step.end]
+            self.assertGreater(len(links), 100)
+            self.assertLessEqual(max(s.end for s in links), step.end)
+            for one, following in zip(links, links[1:]):
+                self.assertLessEqual(one.end, following.begin)
+                self.assertEqual((len(one.arrows_to), one.arrows_to), (1, following.arrows_from))
+            self.assertEqual((links[0].arrows_from, links[-1].arrows_to), ([], []))
+            for s in links:
+                on_gpu = s.notes["kind"] in ("kernels", "copies")
+                self.assertTrue(trace.tracks[s.track].name.startswith("GPU 0 stream " if on_gpu else "thread "))
+                if on_gpu:
+                    self.assertIn((s.begin, s.end - s.begin), work)
+        median = next(s for s in steps if s.name.startswith("median"))
+        (whole,) = [row for row in self.stats(self.repaired("growing_cache"), "critical_path") if row["Kind"] == "step"]
+        self.assertEqual(median.end - median.begin, whole["On Path (ns)"])
+
+    def test_without_steps_there_is_no_critical_path(self):
+        self.assertEqual([s for s in self.of_h200("counted_auto").trace.slices if s.category == "critical_path"], [])
+
     def test_samples_and_readings_equal_those_of_the_capture(self):
         for name in "counted_auto", "mixed_exact", "mixed_sampled":
             exported = self.of_h200(name)
@@ -277,6 +303,15 @@ class Imported(Perfetto):
             if row["value"] != 0:
                 found[row["name"]].append(row["value"])
         self.assertEqual(found, {name: values for name, all_ in rows.samples().items() if (values := [v for _, v in all_ if v != 0])})
+
+    def test_arrows_lead_along_the_critical_path(self):
+        exported = self.exported(self.repaired("growing_cache"))
+        links = [s for s in exported.trace.slices if s.category == "critical_path" and s.notes]
+        with self.browser.opened(exported.file) as ui:
+            (found,) = ui.query("select count(*) as arrows, sum(one.ts + one.dur <= following.ts) as forward from flow"
+                                " join slice one on slice_out = one.id join slice following on slice_in = following.id"
+                                " where one.category = 'critical_path' and following.category = 'critical_path'")
+        self.assertEqual(found, {"arrows": len(links) - 2, "forward": len(links) - 2})
 
     def test_power_and_clocks_are_counters_of_the_process(self):
         with self.browser.opened(self.exported(self.with_power()).file) as ui:

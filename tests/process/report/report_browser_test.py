@@ -83,6 +83,25 @@ class Walk(Browser):
             self.assertLessEqual(tab.evaluate("document.documentElement.scrollWidth"), 390)
 
 
+class Steps(Browser):
+    def test_a_bar_shows_what_makes_a_step_as_long_as_it_is(self):
+        page = self.page_of(self.repaired("growing_cache"))
+        path = report_pages.documents_of(page)["analyze"]["critical_path"]
+        with self.opened(page) as tab:
+            self.assertIn(f"of {path['steps']} that were replayed", tab.inner_text("#path"))
+            for at, which in enumerate(("median", "slowest")):
+                bar = tab.locator("#path .ledger-bar").nth(at)
+                parts = [value for key, value in path[which].items() if key.endswith("_ns") and key not in ("length_ns", "inferred_ns") and value > 0]
+                shown = bar.evaluate("bar => [...bar.children].map(part => part.getBoundingClientRect().width / bar.clientWidth)")
+                self.assertEqual(len(shown), len(parts))
+                for width, part in zip(shown, parts):
+                    self.assertAlmostEqual(width, part / path[which]["length_ns"], delta=0.01)
+
+    def test_without_steps_there_is_no_bar(self):
+        with self.opened(self.page_of(self.h200("counted_auto"))) as tab:
+            self.assertFalse(tab.locator("#path").is_visible())
+
+
 class Captures(Browser):
     def test_captures_with_few_or_hostile_records_are_shown_without_errors(self):
         made = self.made()

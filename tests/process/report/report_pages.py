@@ -98,6 +98,10 @@ class Case(processes.Case):
     def h200(self, name):
         return pathlib.Path(processes.path("H200_CAPTURES")) / f"{name}.gpuprof"
 
+    def repaired(self, name):
+        """The capture of a fault and its repair, with steps."""
+        return pathlib.Path(processes.path("H200_CAPTURES")).parent / "repaired" / f"{name}.gpuprof"
+
     def page_of(self, capture, *options):
         page = self.folder / f"{capture.stem}.html"
         self.run_gpuprof("report", capture, "-o", page, *options)

@@ -63,6 +63,33 @@ class Shown(Browser):
             legend = tab.evaluate("[...document.querySelectorAll('#timeline-legend li')].map(one => one.dataset.bucket)")
             self.assertEqual(legend, ["cpu_work", "start_up", "nothing_to_do"])
 
+    def test_the_critical_path_is_a_line_from_bar_to_bar(self):
+        page = self.page_of(self.repaired("growing_cache"))
+        path = report_pages.documents_of(page)["analyze"]["critical_path"]
+        # The color in the middle of the longest link of the path on the GPU.
+        drawn = """(() => { const path = timelinePath.all()[%d], view = document.getElementById('timeline-view');
+          const link = path.links.filter((one) => one.place.title === 'GPU 0').reduce((a, b) => (b.end - b.begin > a.end - a.begin ? b : a));
+          return '#' + %s(Math.round(timelineView.xOf((link.begin + link.end) / 2)), link.row.y + link.row.height - 3 - view.scrollTop, 1)
+            .slice(0, 3).map((part) => part.toString(16).padStart(2, '0')).join(''); })()"""
+        with self.opened(page) as tab:
+            line = tab.evaluate("theme.color('text')")
+            for at, which in enumerate(("median", "slowest")):
+                tab.select_option("#timeline-path", which)
+                self.assertIn(f"critical path of the {which} of {path['steps']} steps", tab.inner_text("#timeline-at"))
+                begin, end = self.span(tab)
+                self.assertAlmostEqual((end - begin) / path[which]["length_ns"], 1.1, delta=0.02)
+                tab.evaluate("document.getElementById('timeline-view').scrollTop = 0")
+                self.wait(tab, f"{drawn % (at, READ)} === '{line}'")
+            tab.locator(".timeline-group", has_text="NVTX").click()
+            self.wait(tab, f"{drawn % (1, READ)} === '{line}'")
+            tab.select_option("#timeline-path", "")
+            self.wait(tab, f"{drawn % (1, READ)} !== '{line}'")
+            self.assertEqual(self.span(tab), [begin, end])
+
+    def test_without_steps_there_is_no_switch_for_the_critical_path(self):
+        with self.opened(self.page_of(self.h200("counted_auto"))) as tab:
+            self.assertFalse(tab.locator("#timeline-path").is_visible())
+
     def test_buttons_and_keys_go_to_steps(self):
         with self.opened(self.page_of(self.made_shape("steps", 20))) as tab:
             tab.click("#timeline-slowest")

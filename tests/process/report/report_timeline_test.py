@@ -103,6 +103,34 @@ class Held(report_pages.Case):
         rows = self.run_gpuprof("stats", "-r", "cuda_gpu_trace", "-f", "csv", "--filter-time", f"{begin}ns/{end}ns", capture).out
         return [(int(row["Start (ns)"]), int(row["Duration (ns)"])) for row in csv.DictReader(rows.splitlines())]
 
+    def test_the_links_of_a_critical_path_are_bars_and_as_long_as_the_step(self):
+        capture = self.repaired("growing_cache")
+        head, column = self.timeline_of(capture)
+        self.assertEqual(head["joined_below_ns"], 0)
+        path = json.loads(self.run_gpuprof("analyze", "-f", "json", capture).out)["critical_path"]
+        size = sum(one["links"] for one in head["paths"])
+        links = iter(zip(column("path-start", size), column("path-length", size), column("path-row", size)))
+        bars = self.bars_of(head["lanes"], column)
+        self.assertEqual([(one["slowest"], one["steps"]) for one in head["paths"]], [(False, path["steps"]), (True, path["steps"])])
+        for one, of in zip(head["paths"], (path["median"], path["slowest"])):
+            self.assertAlmostEqual((one["end_ns"] - one["begin_ns"]) / of["length_ns"], 1, delta=0.001)
+            self.assertGreater(one["links"], 100)
+            moment, end, on_gpu = 0, one["begin_ns"], 0
+            for _ in range(one["links"]):
+                start, length, number = next(links)
+                moment += start
+                self.assertGreaterEqual(moment, end)
+                end = moment + length
+                row = head["path_rows"][number]
+                if row["group"] == "GPU 0":
+                    self.assertIn((moment, length, 1), bars["GPU 0", row["name"]])
+                    on_gpu += length
+            self.assertLessEqual(end, one["end_ns"])
+            self.assertAlmostEqual(on_gpu, of["kernels_ns"] + of["copies_ns"], delta=1000)
+
+    def test_without_steps_a_timeline_has_no_critical_path(self):
+        self.assertEqual(self.timeline_of(self.h200("counted_auto"))[0]["paths"], [])
+
     def test_the_slowest_steps_show_each_kernel_even_if_other_steps_are_summarized(self):
         capture = self.folder / "training.gpuprof"
         subprocess.run([processes.path("BUILT_MADE_CAPTURES"), capture, "--training", "600000"], check=True)

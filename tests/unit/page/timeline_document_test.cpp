@@ -81,8 +81,10 @@ TEST_CASE("within windows each gap is kept, even at the edges") {
 TEST_CASE("an empty timeline begins and ends at 0") {
   auto const document = document_of(timeline(timeline_limits(100)), idle_times(100, 100), {});
   CHECK(document.head.starts_with("{\"begin_ns\":0,\"end_ns\":0,"));
-  CHECK(document.head.find(R"("lanes":[],"names":[],"idle":[],"counters":[],)"
-                           R"("steps":{"name":"","count":0,"left_out":0}})") != std::string::npos);
+  CHECK(document.head.find(
+            R"("lanes":[],"names":[],"idle":[],"counters":[],)"
+            R"("steps":{"name":"","count":0,"left_out":0},"paths":[],"path_rows":[]})") !=
+        std::string::npos);
 }
 
 TEST_CASE("steps are listed in order, with the time to the next") {
@@ -95,4 +97,32 @@ TEST_CASE("steps are listed in order, with the time to the next") {
   CHECK(column(document, "step-begin") == column_of({0, 12}));
   CHECK(column(document, "step-length") == column_of({10, 8}));
   CHECK(column(document, "step-period") == column_of({12, 8}));
+}
+
+TEST_CASE("a timeline has the links of each path, one after the other") {
+  using namespace gpuprof;
+  auto const link = [](std::uint64_t from, std::uint64_t to, std::uint32_t stream) {
+    host::traced_link made;
+    made.begin = {begin + from};
+    made.end = {begin + to};
+    made.kind = stream == 0 ? "cpu_work" : "kernels";
+    made.is_on_gpu = stream != 0;
+    made.stream = stream_id{stream};
+    made.os_thread = 1234;
+    return made;
+  };
+  idle_times idle(100, 100);
+  idle.add(0, "cpu_work", begin, begin + 1000);
+  std::vector<host::traced_path> const paths{
+      {false, "step", 50, {begin + 100}, {begin + 200}, {link(100, 130, 0), link(134, 200, 7)}},
+      {true, "step", 50, {begin + 50}, {begin + 90}, {link(50, 60, 7), link(61, 90, 8)}}};
+  auto const document = document_of(timeline(timeline_limits(100)), idle, {}, paths);
+  CHECK(document.head.ends_with(
+      R"("paths":[{"slowest":false,"steps":50,"begin_ns":100,"end_ns":200,"links":2},)"
+      R"({"slowest":true,"steps":50,"begin_ns":50,"end_ns":90,"links":2}],)"
+      R"("path_rows":[{"group":"NVTX","name":"thread 1234"},{"group":"GPU 0","name":"stream 7"},)"
+      R"({"group":"GPU 0","name":"stream 8"}]})"));
+  CHECK(column(document, "path-start") == column_of({100, 34, 50, 11}));
+  CHECK(column(document, "path-length") == column_of({30, 66, 10, 29}));
+  CHECK(column(document, "path-row") == column_of({0, 1, 1, 2}));
 }

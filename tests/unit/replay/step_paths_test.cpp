@@ -50,6 +50,25 @@ TEST_CASE("the path of a step, by kind of work, is as long as the step") {
   CHECK(find(found, "step")->median.path_ns >= 20'000);
 }
 
+TEST_CASE("the longest step of a group has its path from begin to end, where it was recorded") {
+  auto const recorded =
+      record({work(5000), kernel("a", 30'000), copy("c", 10'000), wait(), work(20'000)}, 60);
+  auto const found = paths_of(recorded);
+  for (auto const* const group : {&found.median, &found.slowest}) {
+    REQUIRE_FALSE(group->longest.empty());
+    double length_ns = 0;
+    for (std::size_t i = 0; i < group->longest.size(); ++i) {
+      auto const& one = group->longest[i];
+      length_ns += static_cast<double>(one.end_ns - one.begin_ns);
+      if (i > 0) CHECK(one.begin_ns == group->longest[i - 1].end_ns);
+      if (one.part != path_part::kernels) continue;
+      CHECK(one.begin_ns == recorded.items[one.element].start_ns);
+      CHECK(one.end_ns == recorded.items[one.element].end_ns);
+    }
+    CHECK(length_ns == Approx(group->length_ns));
+  }
+}
+
 TEST_CASE("a kernel beside the path is listed with its time") {
   std::vector<act> step;
   for (int i = 0; i < 5; ++i) {

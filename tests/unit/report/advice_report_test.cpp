@@ -66,6 +66,30 @@ TEST_CASE(
   check_golden("analyze_ranks.txt", text_of(made_report_of_ranks(), 100));
 }
 
+TEST_CASE("JSON has the path of the replayed steps, and null if there are none") {
+  auto report = made_report();
+  CHECK(json_of(report)["critical_path"].is_null());
+  report.step = "epoch";
+  report.paths.steps = 300;
+  report.paths.median.steps = 1;
+  report.paths.median.length_ns = 70;
+  report.paths.median.parts[1].path_ns = 30;  // copies
+  report.paths.median.parts[4].path_ns = 40;  // the start of work
+  report.paths.slowest.steps = 3;
+  report.paths.slowest.length_ns = 90;
+  report.paths.slowest.inferred_ns = 5;
+  auto const path = json_of(report)["critical_path"];
+  CHECK(path["step"] == "epoch");
+  CHECK(path["steps"] == 300);
+  CHECK(path["median"]["steps"] == 1);
+  CHECK(path["median"]["length_ns"] == 70);
+  CHECK(path["median"]["copies_ns"] == 30);
+  CHECK(path["median"]["start_ns"] == 40);
+  CHECK(path["median"]["kernels_ns"] == 0);
+  CHECK(path["slowest"]["steps"] == 3);
+  CHECK(path["slowest"]["inferred_ns"] == 5);
+}
+
 TEST_CASE("no line of advice is wider than the terminal") {
   for (auto const& report : {made_report(), made_report_of_ranks()})
     for (std::size_t const width : {80, 100, 120, 200})

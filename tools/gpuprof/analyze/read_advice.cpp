@@ -10,6 +10,7 @@
 #include "host/analysis/timeline/time_bucket.hpp"
 #include "host/reading/trace_contents.hpp"
 #include "host/replay/repeated_steps.hpp"
+#include "host/replay/step_paths.hpp"
 #include "host/report/ledger_table.hpp"
 #include "host/report/summary_tables.hpp"
 #include "ranks/capture_set.hpp"
@@ -17,6 +18,7 @@
 #include "text/overview.hpp"
 #include "whatif/read_steps.hpp"
 #include "whatif/replay_check.hpp"
+#include "whatif/traced_paths.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -110,6 +112,8 @@ struct read_capture {
   std::optional<advice::roof_distance> roof;
   report::ledger time;
   text::overview overview;
+  std::string step;          // name of the steps that were replayed
+  replay::step_paths paths;  // of these steps; none if they are stretches of the run
   std::vector<std::string> remarks;
   rank_digest digest;  // set if there are several captures
   advice_failure failure;
@@ -126,16 +130,22 @@ advice::advice_options without_idle_time(advice::advice_options rules) {
 /// Fewer than whatif replays for one question, because each finding is replayed.
 constexpr std::uint64_t max_items_of_findings = 60'000;
 
+constexpr std::size_t no_subjects = 0;  // the path by kind of work only
+
 struct steps_of_run {
   std::unique_ptr<replay::step_graph> graph;
   double all = 0;
   bool is_sliced = false;
+  std::string name;
+  replay::step_paths paths;
 
   advice::replayable_steps replayable() const noexcept { return {graph.get(), all, is_sliced}; }
 };
 
-/// Returns nothing, and adds the reason, if the steps cannot be replayed.
-std::optional<steps_of_run> steps_to_replay(run_reading& run, std::vector<std::string>& remarks) {
+/// Returns nothing, and adds the reason, if the steps cannot be replayed. `heard` may be null.
+std::optional<steps_of_run> steps_to_replay(run_reading& run, trace_contents const& trace,
+                                            timeline_listener const* heard,
+                                            std::vector<std::string>& remarks) {
   auto const not_replayed = [&](std::string const& why) {
     remarks.push_back("gains are not replayed but estimated from sums of the run: " + why);
     return std::nullopt;
@@ -146,10 +156,15 @@ std::optional<steps_of_run> steps_to_replay(run_reading& run, std::vector<std::s
   auto const all = is_sliced ? read->all_slices : static_cast<double>(read->all_steps);
   if (is_sliced) remarks.push_back(read->remarks.front());
   auto graph = std::make_unique<replay::step_graph>(std::move(read->steps));
-  if (auto const wrong = why_not_replayed(*graph, replay::step_ns(replay::step_edit(*graph)));
-      !wrong.empty())
+  replay::step_edit const unchanged(*graph);
+  auto const replayed = replay::replay(unchanged);
+  auto const step_ns = replayed.total_ns() / static_cast<double>(graph->recorded().steps);
+  if (auto const wrong = why_not_replayed(*graph, step_ns); !wrong.empty())
     return not_replayed(wrong);
-  return steps_of_run{std::move(graph), all, is_sliced};
+  auto paths =
+      is_sliced ? replay::step_paths() : replay::step_paths_of(unchanged, replayed, no_subjects);
+  if (heard != nullptr) heard->paths(traced_paths_of(paths, *graph, *read, trace));
+  return steps_of_run{std::move(graph), all, is_sliced, std::move(read->name), std::move(paths)};
 }
 
 /// Steps that launch the same work in the same order are a sequence for a graph, too long to be
@@ -211,10 +226,12 @@ read_capture read_one(std::string const& path, std::string const& rank,
   }
   auto const rules = has_all_work ? inputs.rules : without_idle_time(inputs.rules);
   made.remarks = run.remarks();
-  auto const replayed =
-      has_all_work ? steps_to_replay(run, made.remarks) : std::optional<steps_of_run>();
+  auto replayed = has_all_work ? steps_to_replay(run, trace, inputs.timeline, made.remarks)
+                               : std::optional<steps_of_run>();
   if (replayed) {
     auto const steps = replayed->replayable();
+    made.step = std::move(replayed->name);
+    made.paths = std::move(replayed->paths);
     auto with_steps = facts;
     add_sequence_of_steps(with_steps, *steps.graph);
     made.advice = {rank, facts.all_windows_ns(), advice::give_advice(with_steps, rules, &steps)};
@@ -255,6 +272,8 @@ advice_report report_of_one(read_capture made, advice_inputs const& inputs) {
   report.best_case_ns = made.advice.given.best_case_ns;
   report.min_gain = inputs.rules.min_gain;
   report.time = std::move(made.time);
+  report.step = std::move(made.step);
+  report.paths = std::move(made.paths);
   report.remarks = std::move(made.remarks);
   report.advice = advice::join(std::span(&made.advice, 1));
   return report;

@@ -6,6 +6,7 @@
 #include "host/analysis/declared_launches.hpp"
 #include "host/analysis/selection.hpp"
 #include "host/analysis/timeline/timeline_pass.hpp"
+#include "host/export/traced_path.hpp"
 #include "host/reading/roofline_reading.hpp"
 #include "host/reading/trace_contents.hpp"
 #include "whatif/step_collector.hpp"
@@ -30,6 +31,8 @@ struct timeline_listener {
   std::function<void(std::vector<step_time> const&)> ahead;
   idle_listener idle;
   std::function<void(std::string const& name, std::vector<step_time> const&)> steps;
+  /// Called if the steps can be replayed.
+  std::function<void(std::vector<traced_path>)> paths;
 };
 
 /// Must not be moved after read().

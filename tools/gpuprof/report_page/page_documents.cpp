@@ -246,16 +246,22 @@ struct advice_read {
         },
         [&](std::string const& name, std::vector<step_time> const& all) {
           steps = steps_of(name, all, limits.steps);
-        }};
+        },
+        [&](std::vector<traced_path> found) { paths = std::move(found); }};
     auto text =
         advice_document({{inputs.capture}, {}, inputs.step_name, {}, &listener, &known}, &time);
     idle.finish();
     return text;
   }
 
-  /// The steps to show by their exact times, then the windows in which each gap is known.
+  /// The steps to show by their exact times, those whose path is shown, then the windows in which
+  /// each gap is known.
   std::vector<captured_stretch> to_look_into() const {
     auto all = steps_to_look_into(steps, 1);
+    for (auto const& path : paths) {
+      auto const length = (path.end - path.begin).value;
+      all.push_back(around({path.begin.value, path.end.value, static_cast<std::uint64_t>(length)}));
+    }
     all.insert(all.end(), looked_into.begin(), looked_into.end());
     return all;
   }
@@ -263,6 +269,7 @@ struct advice_read {
   page::timeline_limits const limits;
   page::idle_times idle;
   page::timeline_steps steps;
+  std::vector<traced_path> paths;
   std::vector<captured_stretch> looked_into;
   report::ledger time;
 };
@@ -304,7 +311,7 @@ result<capture_parts> read_parts(parts_inputs const& inputs) try {
   blocks.push_back({"places", page::packed(walked.ranges(parts.time))});
   blocks.push_back({"facts", page::packed(facts_document(inputs.capture, trace))});
   blocks.push_back({"details", std::move(details)});
-  add_timeline(blocks, page::document_of(bars.made(), heard.idle, heard.steps));
+  add_timeline(blocks, page::document_of(bars.made(), heard.idle, heard.steps, heard.paths));
   return parts;
 } catch (std::runtime_error const& what) {
   return error{what.what()};

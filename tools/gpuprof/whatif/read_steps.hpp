@@ -40,12 +40,16 @@ struct steps_question {
   std::uint64_t max_items = 0;  // kernels, copies and fills that are replayed; more are a sample
 };
 
+/// Set in the number of a thread without an index, which is its number of the system.
+inline constexpr std::uint32_t not_known_thread = 0x8000'0000;
+
 struct steps_of_capture {
   replay::recorded_steps steps;
-  std::string name;           // "step"
-  std::size_t all_steps = 0;  // of the capture, or within the range that was asked for
-  timestamp_ns begin, end;    // of the replayed time
-  std::size_t first_step = 0, could_be_chosen = 0;
+  timestamp_ns begin, end;         // of the replayed time; those of `steps` count from its begin
+  std::vector<stream_id> streams;  // by recorded_item::stream
+  std::string name;                // "step"
+  std::size_t all_steps = 0;       // of the capture, or within the range that was asked for
+  std::size_t first_step = 0, could_be_chosen = 0;  // as steps_of_other_rank counts them
   /// There are no steps: stretches of the run, of equal length; so many would launch as much as
   /// all of its steady state.
   bool is_sliced = false;

@@ -23,7 +23,6 @@ constexpr double max_share_missing = 0.01;         // of GPU work
 constexpr double max_share_without_launch = 0.01;
 constexpr double max_share_before_launch = 0.05;
 constexpr std::int64_t clocks_differ_ns = 5000;  // of CPU and GPU, at most
-constexpr std::uint32_t not_known_thread = 0x8000'0000;
 constexpr std::string_view name_of_graph = "(CUDA graph)";
 
 }  // namespace
@@ -117,8 +116,10 @@ class step_collector::collecting {
     if (record.launched >= chosen_.end || end <= chosen_.begin) return nullptr;
     if (record.launched < chosen_.begin && record.start >= chosen_.end) return nullptr;
     auto const key = std::tuple(raw(record.device), raw(record.context), raw(record.stream));
-    auto const stream =
-        streams_.try_emplace(key, static_cast<std::uint32_t>(streams_.size())).first->second;
+    auto const [known, is_new] =
+        streams_.try_emplace(key, static_cast<std::uint32_t>(streams_.size()));
+    if (is_new) made_.streams.push_back(record.stream);
+    auto const stream = known->second;
     if (since_begin(record.start) + clocks_differ_ns < since_begin(record.launched))
       ++before_launch_;
     made_.steps.items.push_back({.start_ns = since_begin(record.start),

@@ -63,6 +63,8 @@ enum class track_event : field_number {
   track_uuid = 11,
   counter_value = 30,
   double_counter_value = 44,
+  flow_ids = 47,
+  terminating_flow_ids = 48,
   gpu_correlation = 3000,  // an extension
 };
 inline constexpr std::int32_t slice_begin = 1, slice_end = 2, instant = 3, counter = 4;

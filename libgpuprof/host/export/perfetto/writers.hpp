@@ -15,6 +15,9 @@ void write_api_calls(packet_file& file, export_job& job, tracks& of, gpu_event_i
 /// NVTX ranges and marks. Each thread has one track per domain below it.
 void write_nvtx_ranges(packet_file& file, export_job& job, tracks& of, export_notes& notes);
 
+/// The critical paths of the median step and of the slowest, as tracks below the process.
+void write_critical_path(packet_file& file, export_job& job, tracks& of);
+
 /// Writes a slice of the process for each capture window. Otherwise a trace would end at its last
 /// event, although recording went on.
 void write_capture_windows(packet_file& file, export_job& job, tracks& of);

@@ -1,4 +1,4 @@
 // For tests and for people at the console.
-Object.assign(window, {timelineRows, timelineView, timelineSearch, kernelRows});
+Object.assign(window, {timelineRows, timelineView, timelinePath, timelineSearch, kernelRows});
 return showParts;
 }

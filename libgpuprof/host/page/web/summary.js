@@ -28,6 +28,21 @@ const summary = (() => {
     }
   }
 
+  function showPath(path) {
+    if (!path) return;
+    const {median, slowest} = path;
+    const row = (label, of) => {
+      const parts = ['kernels', 'copies', 'cpu_work', 'calls', 'start', 'unexplained'].map((kind) => [kind, of[kind + '_ns']]).filter(([, ns]) => ns > 0)
+        .map(([kind, ns]) => partOf({bucket: 'path_' + kind, share: ns / of.length_ns, ns}));
+      byId('path').append(element('div', {class: 'ledger-row'}, element('span', {}, label), ledger.bar(parts)), ledger.legend(parts));
+    };
+    row('median', median);
+    row('slowest', slowest);
+    byId('path').append(element('p', {class: 'note'}, 'The critical path of the median step "' + path.step + '" (' + time(median.length_ns) + '), and ' + (slowest.steps === 1 ? 'of the slowest (' : 'the mean of the ' + words.count(slowest.steps) + ' slowest (') + time(slowest.length_ns) + '), of ' +
+      words.count(path.steps) + ' that were replayed.'));
+    byId('path').hidden = false;
+  }
+
   function placeOf(where) {
     const place = element('span', {class: 'where'});
     if (where.kernel) {
@@ -80,6 +95,7 @@ const summary = (() => {
     byId('holds').textContent = advice.holds.sentence + (advice.holds.steps ? ' ' + advice.holds.steps : '') + (advice.roof ? ' Its kernels reach ' + share(advice.roof.share) +
       ' of what this GPU was measured to do.' : '');
     showLedger(advice.ledger);
+    showPath(advice.critical_path);
     showFindings(advice);
   }
 

@@ -4,7 +4,7 @@ const timeline = (() => {
   const {byId, time, count} = words;
   const {state, look, zoom, all} = timelineView;
   const view = byId('timeline-view'), canvas = byId('timeline-canvas'), axis = byId('timeline-axis'), tip = byId('timeline-tip');
-  let known = null, selected = null, step = -1, isSelecting = false, queued = false;
+  let known = null, selected = null, step = -1, isSelecting = false, hasPath = false, queued = false;
 
   function draw() {
     queued = false;
@@ -13,7 +13,7 @@ const timeline = (() => {
     canvas.style.height = height + 'px';
     timelineView.resize(view.clientWidth);
     byId('timeline-groups').style.width = state.labels + 'px';
-    timelineDraw.draw(known, canvas, axis, view.scrollTop, height, {found: timelineSearch.found(), hit: timelineSearch.hit(), selected, step});
+    timelineDraw.draw(known, canvas, axis, view.scrollTop, height, {found: timelineSearch.found(), hit: timelineSearch.hit(), selected, step, hasPath});
   }
   function redraw() {
     if (queued || known === null) return;
@@ -62,6 +62,17 @@ const timeline = (() => {
   }
   const slowestStep = () => known.steps.period.reduce((best, period, i, of) => (period > of[best] ? i : best), 0);
 
+  // "", "median" or "slowest": both paths are drawn, and this one is shown.
+  function showPath(which) {
+    const {steps} = known, path = known.paths.find(({slowest}) => which === (slowest ? 'slowest' : 'median'));
+    hasPath = path !== undefined;
+    redraw();
+    if (!hasPath) return;
+    const edge = Math.max(100, (path.end_ns - path.begin_ns) * 0.05);
+    look(path.begin_ns - edge, path.end_ns + edge);
+    say('The critical path of the ' + which + ' of ' + count(path.steps) + ' steps "' + steps.name + '" that were replayed, ' + time(path.end_ns - path.begin_ns));
+  }
+
   function search(part) {
     timelineSearch.search(part);
     const {all: hits} = timelineSearch.counted();
@@ -100,6 +111,7 @@ const timeline = (() => {
     onClick('timeline-slowest', () => showStep(slowestStep()));
     onClick('timeline-step-next', () => otherStep(1));
     onClick('timeline-step-previous', () => otherStep(-1));
+    byId('timeline-path').addEventListener('change', (event) => showPath(event.target.value));
     byId('timeline-search').addEventListener('input', (event) => search(event.target.value));
     byId('timeline-search').addEventListener('keydown', (event) => { if (event.key === 'Enter') showHit(event.shiftKey ? -1 : 1); });
     view.addEventListener('scroll', () => {
@@ -152,6 +164,7 @@ const timeline = (() => {
     timelineSearch.start(known);
     timelineRows.make(known, redraw);
     timelineView.start(known.whole, redraw);
+    timelinePath.start(known);
     showNotes();
     if (timelineRows.groups().length === 0) {
       words.note('timeline-notes', 'This capture holds no GPU work, range, call or sample to draw.');
@@ -159,6 +172,8 @@ const timeline = (() => {
       return;
     }
     byId('timeline-steps').hidden = byId('timeline-step-hint').hidden = known.steps.count === 0;
+    byId('timeline-path-label').hidden = known.paths.length === 0;
+    byId('timeline-path').options[2].disabled = known.paths.length < 2;
     axis.style.height = (known.steps.count > 0 ? 40 : 20) + 'px';
     showLegend();
     listen();

@@ -73,10 +73,24 @@ const timelineData = (() => {
     return {...head, begin: of.begin, end: of.length, period: of.period};
   }
 
+  // Links of one path after the other: {begin, end, row}, the row an index into path_rows.
+  async function paths(heads) {
+    const of = await columns('path-', ['start', 'length', 'row'], sumOf(heads, 'links'));
+    let at = 0;
+    return heads.map((head) => {
+      const links = [];
+      for (const to = at + head.links; at < to; ++at) {
+        const begin = of.start[at] + (links.length > 0 ? links[links.length - 1].begin : 0);
+        links.push({begin, end: begin + of.length[at], row: of.row[at]});
+      }
+      return {...head, links};
+    });
+  }
+
   async function read() {
     const head = await data.document('timeline');
-    const [lanes, idle, samples, numbered] = await Promise.all([bars(head.lanes, '', ['name', 'longest']), bars(head.idle, 'idle-', []), counters(head.counters), steps(head.steps)]);
-    return {head, names: head.names.map(words.callName), lanes, idle, counters: samples, steps: numbered, whole: Math.max(1, head.end_ns - head.begin_ns)};
+    const [lanes, idle, samples, numbered, chains] = await Promise.all([bars(head.lanes, '', ['name', 'longest']), bars(head.idle, 'idle-', []), counters(head.counters), steps(head.steps), paths(head.paths)]);
+    return {head, names: head.names.map(words.callName), lanes, idle, counters: samples, steps: numbered, paths: chains, whole: Math.max(1, head.end_ns - head.begin_ns)};
   }
 
   // The first that ends after this moment, of what is in order of time.

@@ -199,7 +199,7 @@ const timelineDraw = (() => {
     return pen;
   }
 
-  // marks: {found, hit, selected, step}
+  // marks: {found, hit, selected, step, hasPath}
   function draw(known, canvas, axis, top, height, marks) {
     names = known.names;
     const full = state.labels + state.width;
@@ -215,6 +215,7 @@ const timelineDraw = (() => {
       else counter(pen, row.track, row.y - top, row.height);
     }
     if (known.steps.count > 0) stepLines(pen, known.steps, height);
+    if (marks.hasPath) timelinePath.draw(pen, top, height);
     if (marks.selected !== null) {
       pen.fillStyle = theme.color('accent');
       pen.globalAlpha = 0.2;
