@@ -49,11 +49,11 @@ class PlantedCaptures(unittest.TestCase):
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="gpuprof-test-"))
         cls.addClassCleanup(shutil.rmtree, cls.folder, True)
 
-    def made(self, name, *options):
+    def made(self, name, *options, asked=()):
         """(advice, {what: known}) of a made capture."""
         capture = self.folder / f"{name}{'_'.join(options)}.gpuprof"
         known = subprocess.run([MADE, capture, "--fault", name, *options], capture_output=True, text=True, check=True)
-        said = subprocess.run([GPUPROF, "analyze", "-f", "json", capture], capture_output=True, text=True)
+        said = subprocess.run([GPUPROF, "analyze", "-f", "json", capture, *asked], capture_output=True, text=True)
         self.assertEqual(said.returncode, 0, said.stderr)
         return verdicts.read_advice(said.stdout), {key: int(value) for key, value in (line.split() for line in known.stdout.splitlines())}
 
@@ -71,12 +71,12 @@ class PlantedCaptures(unittest.TestCase):
         for name in [*FAULTS, "waits"]:
             for options in ([], ["--mended"]):
                 with self.subTest(name=name, options=options):
-                    advice, known = self.made(name, *options)
+                    advice, known = self.made(name, *options, asked=["--all"])
                     self.assertAlmostEqual(verdicts.busy_of(advice.ledger), known["gpu_busy_ns"], delta=1)
                     self.assertAlmostEqual(sum(advice.ledger.values()), known["window_ns"], delta=1)
 
     def test_waits_of_known_length_have_their_cause(self):
-        advice, known = self.made("waits")
+        advice, known = self.made("waits", asked=["--all"])
         for cause, found, planted, met in verdicts.judge_waits(advice.ledger, {cause: known[f"idle_{cause}_ns"] for cause in verdicts.CAUSES}):
             with self.subTest(cause=cause):
                 self.assertTrue(met, f"{found} of {planted} ns")

@@ -31,7 +31,7 @@ struct analyze_options {
   std::string format;  // empty: by the extension of `output`, else text
   filter_options filters;
   std::optional<std::size_t> limit;
-  bool list_rules = false, force_overwrite = false, wide = false;
+  bool list_rules = false, force_overwrite = false, wide = false, whole_run = false;
   double memory_gib = default_memory_gib;
 };
 
@@ -158,7 +158,11 @@ int analyze(analyze_options const& options, parsed_options const& parsed) {
   auto const place = place_of(options, parsed.format);
   if (auto const writable = output_file::check(options.output, options.force_overwrite); !writable)
     return fail(1, writable.message());
-  auto const outcome = read_advice({options.files, options.filters, options.step, parsed.advice});
+  auto const outcome = read_advice({.captures = options.files,
+                                    .filters = options.filters,
+                                    .step_name = options.step,
+                                    .rules = parsed.advice,
+                                    .whole_run = options.whole_run});
   if (!outcome.made) return fail(outcome.failure.wrong_options ? 2 : 1, outcome.failure.message);
   auto const written = write_advice(*outcome.made, parsed.text, place);
   if (!written) return fail(1, written.message());
@@ -247,6 +251,8 @@ void add_analyze(CLI::App& app, int& exit_code) {
                 groupings);
   command->add_option("--step", options->step,
                       "NAME: the NVTX range that is a step. Default: one that repeats");
+  command->add_flag("--all", options->whole_run,
+                    "The whole run: also what is before and after the steps, and their warm-up");
   add_output(*command, options);
   add_filter_options(*command, options->filters);
   command->add_option("--memory-limit", options->memory_gib, memory_limit_help)

@@ -179,7 +179,8 @@ struct communication_facts {
 /// Without steps `period_ns` is empty and the other members cover the whole window. With several
 /// GPUs `busy_ns` and `items` are sums; there is only one launching thread.
 struct step_facts {
-  std::string name;  // "step"; empty: no steps, the window counts as one
+  std::string name;         // "step"; empty: no steps, the window counts as one
+  std::uint32_t first = 0;  // number of the first step, counted in the whole run
   /// Time from the start of each step to the start of the next, without the time in which this
   /// profiler kept the GPUs idle.
   std::vector<double> period_ns;

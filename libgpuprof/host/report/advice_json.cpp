@@ -95,6 +95,18 @@ void append_rank(std::string& out, captured_rank const& rank) {
   o.end();
 }
 
+void append_part(std::string& out, analyzed_part const& part) {
+  json_object o(out);
+  o.text("step", part.step);
+  o.whole("steps", part.steps);
+  o.whole("warm_up_steps", part.warm_up);
+  o.whole("first_step", part.first_step);
+  o.number("before_ns", part.before_ns);
+  o.number("ns", part.ns);
+  o.number("behind_ns", part.behind_ns);
+  o.end();
+}
+
 void append_not_looked_at(std::string& out, advice::rule_without_data const& one) {
   json_object o(out);
   o.text("rule", one.of->name);
@@ -121,6 +133,7 @@ void write_advice_json(advice_report const& report, text::text_sink const& out) 
   o.text("schema", "gpuprof-analyze-1");
   o.member("heading", [&](std::string& to) { append_json_texts(to, report.heading); });
   o.number("window_ns", report.window_ns);
+  if (report.part) o.member("part", [&](std::string& to) { append_part(to, *report.part); });
   o.number("best_case_share",
            report.all_windows_ns > 0 ? report.best_case_ns / report.all_windows_ns : 1);
   o.member("holds", [&](std::string& to) { append_holds(to, report.holds); });

@@ -19,6 +19,17 @@ struct captured_rank {
   advice::bottleneck holds;
 };
 
+/// The steps of a run without their warm-up, when only they are looked at.
+struct analyzed_part {
+  std::string step;  // "step"
+  std::size_t steps = 0, warm_up = 0;
+  std::uint32_t first_step = 0;                 // its number in the whole run
+  double before_ns = 0, ns = 0, behind_ns = 0;  // captured time
+};
+
+/// "38 of 40 "step", 1.52 s; left out: 12.3 s before them (with 2 of warm-up), ...".
+std::string part_line(analyzed_part const& part);
+
 struct advice_report {
   std::vector<std::string> heading;  // lines on what was captured, lost, and its cost
   advice::bottleneck holds;
@@ -29,6 +40,8 @@ struct advice_report {
   double best_case_ns = 0;      // saved if all findings were fixed
   double min_gain = 0.01;       // share of the window: smaller findings are not shown
   ledger time;
+  bool is_of_steps = false;           // not of whole runs
+  std::optional<analyzed_part> part;  // none: the whole run, a phase, or several ranks
   advice::joined_advice advice;
   std::string step;                  // name of the steps that were replayed
   replay::step_paths paths;          // what holds these steps, by kind of work; JSON has them

@@ -12,6 +12,10 @@
 namespace gpuprof::host::report {
 namespace {
 
+std::string whole_of(advice_report const& report) {
+  return report.is_of_steps ? "steps" : "run";
+}
+
 using text_lines = std::vector<std::string>;
 
 constexpr std::size_t findings_by_default = 10, page_length = 100;
@@ -144,7 +148,8 @@ text_lines tail_of(advice_report const& report, std::size_t width) {
     lines.emplace_back();
     append_wrapped(lines,
                    std::to_string(below.size()) + " more below " + percent(report.min_gain) +
-                       " of the run: " + rules_with_shares(below) + "; --min-gain 0% shows them",
+                       " of the " + whole_of(report) + ": " + rules_with_shares(below) +
+                       "; --min-gain 0% shows them",
                    width, 2);
   }
   append(lines, not_looked_at(report, width));
@@ -155,8 +160,9 @@ text_lines findings_heading(advice_report const& report, std::size_t width) {
   text_lines lines{""};
   auto const& found = report.advice.findings;
   if (found.empty()) {
-    append_wrapped(lines, "No finding above " + percent(report.min_gain) + " of the run.", width,
-                   0);
+    append_wrapped(
+        lines, "No finding above " + percent(report.min_gain) + " of the " + whole_of(report) + ".",
+        width, 0);
     return lines;
   }
   auto text = counted(found.size(), "findings");
@@ -175,6 +181,20 @@ void put(text_lines const& lines, text::text_sink const& out) {
 
 }  // namespace
 
+std::string part_line(analyzed_part const& part) {
+  auto const all = part.steps + part.warm_up;
+  std::string text = (part.warm_up > 0 ? readable_count(part.steps) + " of " : std::string()) +
+                     readable_count(all) + " \"" + part.step + "\", " + readable_time(part.ns);
+  std::string left_out;
+  if (part.before_ns > 0)
+    left_out = readable_time(part.before_ns) + " before them" +
+               (part.warm_up > 0 ? " (with " + readable_count(part.warm_up) + " of warm-up)" : "");
+  if (part.behind_ns > 0)
+    left_out += (left_out.empty() ? "" : ", ") + readable_time(part.behind_ns) + " after them";
+  if (!left_out.empty()) text += "; left out: " + left_out + "; --all shows the whole run";
+  return text;
+}
+
 void write_advice_text(advice_report const& report, advice_text_options const& options,
                        text::text_sink const& out, text::page const& on) {
   auto lines = headline(report, on.width);
@@ -185,7 +205,8 @@ void write_advice_text(advice_report const& report, advice_text_options const& o
 
   auto const& found = report.advice.findings;
   auto const limit = options.limit.value_or(findings_by_default);
-  finding_layout const layout{on.width, report.advice.ranks, on.bold_headings};
+  auto const whole = whole_of(report);
+  finding_layout const layout{on.width, report.advice.ranks, on.bold_headings, whole};
   std::size_t shown = 0;
   while (shown < found.size() && (limit == 0 || shown < limit)) {
     auto const block = finding_text(shown + 1, found[shown], layout);

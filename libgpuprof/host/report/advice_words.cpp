@@ -204,12 +204,12 @@ std::string heading_of(std::size_t number, advice::finding const& one,
   return layout.bold ? "\x1b[1m" + text + "\x1b[0m" : text;
 }
 
-std::string gain_of(advice::joined_finding const& of) {
+std::string gain_of(advice::joined_finding const& of, std::string_view whole) {
   if (of.ns.high <= 0)
     return of.one.is_hidden_by_launches ? "none alone: launches hold the program, not this kernel"
                                         : "none in time";
-  auto text = time_interval(of.ns) + " (" + share_interval(of.share) +
-              (of.ranks.size() > 1 ? " of the run of a rank)" : " of the run)");
+  auto text = time_interval(of.ns) + " (" + share_interval(of.share) + " of the " +
+              std::string(whole) + (of.ranks.size() > 1 ? " of a rank)" : ")");
   if (of.one.is_hidden_by_launches)
     text += "; the program waits for its launches: sure only once these are faster";
   return text;
@@ -271,7 +271,7 @@ std::vector<std::string> finding_text(std::size_t number, advice::joined_finding
   auto const& one = of.one;
   block text(layout);
   text.lines().push_back(heading_of(number, one, layout));
-  append_wrapped(text.lines(), "    potential gain " + gain_of(of), layout.width,
+  append_wrapped(text.lines(), "    potential gain " + gain_of(of, layout.whole), layout.width,
                  finding_indent + label_width);
   text.line("ranks", ranks_of(of, layout.ranks));
   text.line("kernel", text.name(one.kernel, 0));

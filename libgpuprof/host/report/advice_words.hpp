@@ -41,9 +41,10 @@ std::string rule_description(advice::rule const& rule, std::size_t width);
 
 /// Writes a finding as lines of advice.
 struct finding_layout {
-  std::size_t width = 0;  // 0: lines and names are not shortened
-  std::size_t ranks = 1;  // number of ranks of the job
-  bool bold = false;      // true if the terminal can show bold text
+  std::size_t width = 0;           // 0: lines and names are not shortened
+  std::size_t ranks = 1;           // number of ranks of the job
+  bool bold = false;               // true if the terminal can show bold text
+  std::string_view whole = "run";  // of which shares are
 };
 
 /// Returns "1. what [rule]", then potential gain, where, why, what to do, and what to run to learn

@@ -245,6 +245,30 @@ class BadInput(Case):
         self.assertEqual(len(found["steps"]), 50)
         self.assertAlmostEqual(sum(step["period_ns"] for step in found["steps"]), found["window_ns"], delta=50)
 
+    def test_steps_come_first_and_the_rest_is_said(self):
+        ranks = DOCS.parent / "tests" / "data" / "h100"
+        whole, steps = self.json_of("--all", ranks / "ddp.rank0.gpuprof"), self.json_of(ranks / "ddp.rank0.gpuprof")
+        part = steps["part"]
+        self.assertNotIn("part", whole)
+        self.assertEqual((part["step"], part["steps"], part["warm_up_steps"], part["first_step"]), ("step", 3, 2, 2))
+        self.assertAlmostEqual(part["before_ns"] + part["ns"] + part["behind_ns"], whole["window_ns"], delta=1)
+        self.assertEqual(part["ns"], steps["window_ns"])
+        self.assertEqual([step["step"] for step in steps["steps"]], ["step 2", "step 3", "step 4"])
+        self.assertEqual([step["period_ns"] for step in steps["steps"]], [step["period_ns"] for step in whole["steps"][2:]])
+        self.assertRegex(whole["holds"]["sentence"], r"busy \d % of the time")
+        self.assertRegex(steps["holds"]["sentence"], r"busy [5-9]\d % of the time")
+        self.assertIn('3 of 5 "step"', " ".join(steps["heading"]))
+        self.assertIn("3.386 s before them (with 2 of warm-up)", " ".join(steps["heading"]))
+        both = self.analyze(ranks / "ddp.rank0.gpuprof", ranks / "ddp.rank1.gpuprof").stdout
+        self.assertRegex(both, r"rank 1: 4 of 5 .step., [\d.]+ ms; left out: 5\.\d+ s before them \(with 1 of warm-up\)")
+
+    def test_work_that_steps_launched_ahead_belongs_to_them(self):
+        job = DOCS.parent / "tests" / "data" / "ranks" / "job.rank0.gpuprof"
+        named = self.json_of("--filter-nvtx", "spin_half_FAULT", job)
+        found = self.json_of("--step", "step", job)
+        self.assertEqual((found["part"]["steps"] + found["part"]["warm_up_steps"], found["part"]["step"]), (800, "step"))
+        self.assertLess(named["window_ns"], found["window_ns"])
+
     def test_filters_by_work_ask_rules_on_kernels_alone(self):
         self.assertIn("only rules on kernels", " ".join(self.json_of("--device", "0", "steps.gpuprof")["remarks"]))
 
@@ -304,14 +328,14 @@ class BadInput(Case):
 
 class CountedSteps(Case):
     def test_each_thread_has_steps_of_its_own(self):
-        steps = self.json_of("--by", "step", "two_threads.gpuprof")["steps"]
+        steps = self.json_of("--all", "--by", "step", "two_threads.gpuprof")["steps"]
         self.assertEqual([step["period_ns"] for step in steps], [1_000_000] * 10)
         self.assertEqual([step["ns"]["compute"] for step in steps], [100_000] * 10)
 
 
 class Declared(Case):
     def padding(self, capture):
-        report = self.json_of("--rule", "padded_work", capture)
+        report = self.json_of("--all", "--rule", "padded_work", capture)
         self.assertEqual(report["not_looked_at"], [])
         return report["findings"]
 

@@ -28,7 +28,7 @@ class Held(report_pages.Case):
                     sums[lane["device"], lane["cause"]] = sum(length[i] - pause[i] for i in of)
                     self.assertLessEqual(sum(start[i] for i in of), head["end_ns"] - head["begin_ns"])
                     at += lane["bars"]
-                said = json.loads(self.run_gpuprof("analyze", "-f", "json", capture).out)["ledger"]
+                said = json.loads(self.run_gpuprof("analyze", "--all", "-f", "json", capture).out)["ledger"]
                 busy = {"compute", "compute_and_communication", "communication", "transfer"}
                 self.assertEqual(sums, {(line["device"], line["bucket"]): line["ns"] for line in said if line["bucket"] not in busy and line["ns"] > 0})
 
@@ -60,7 +60,7 @@ class Held(report_pages.Case):
     def test_steps_equal_those_of_analyze(self):
         capture = self.made_shape("steps", 20)
         head, column = self.timeline_of(capture)
-        said = json.loads(self.run_gpuprof("analyze", "-f", "json", capture).out)["steps"]
+        said = json.loads(self.run_gpuprof("analyze", "--all", "-f", "json", capture).out)["steps"]
         self.assertEqual(head["steps"], {"name": "step", "count": 20, "left_out": 0})
         self.assertEqual(column("step-period", 20), [line["period_ns"] for line in said])
 
@@ -107,7 +107,7 @@ class Held(report_pages.Case):
         capture = self.repaired("growing_cache")
         head, column = self.timeline_of(capture)
         self.assertEqual(head["joined_below_ns"], 0)
-        path = json.loads(self.run_gpuprof("analyze", "-f", "json", capture).out)["critical_path"]
+        path = json.loads(self.run_gpuprof("analyze", "--all", "-f", "json", capture).out)["critical_path"]
         size = sum(one["links"] for one in head["paths"])
         links = iter(zip(column("path-start", size), column("path-length", size), column("path-row", size)))
         bars = self.bars_of(head["lanes"], column)

@@ -62,6 +62,7 @@ step_ranges steps_within(step_ranges steps, range_tree const& tree,
       return step.begin >= one.begin && step.end <= one.end;
     });
     if (!is_inside) continue;
+    if (kept.empty()) steps.first += i;
     number[i] = static_cast<std::uint32_t>(kept.size());
     kept.push_back(steps.instances[i]);
   }

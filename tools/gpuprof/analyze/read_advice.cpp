@@ -95,7 +95,7 @@ void add_steps(report::ledger& to, time_ledger const& from, advice::step_facts c
   auto const name = steps.name.empty() ? std::string("step") : steps.name;
   for (std::size_t i = 0; i < kept; ++i) {
     report::ledger_line line;
-    line.label = name + " " + std::to_string(i);
+    line.label = name + " " + std::to_string(steps.first + i);
     line.times = all[i];
     if (i < steps.period_ns.size()) line.period_ns = steps.period_ns[i];
     line.is_slow = std::binary_search(slow.which.begin(), slow.which.end(), i);
@@ -111,6 +111,7 @@ struct read_capture {
   advice::advice_of_rank advice;
   std::optional<advice::roof_distance> roof;
   report::ledger time;
+  std::optional<report::analyzed_part> part;
   text::overview overview;
   std::string step;          // name of the steps that were replayed
   replay::step_paths paths;  // of these steps; none if they are stretches of the run
@@ -184,6 +185,17 @@ void add_sequence_of_steps(advice::run_facts& to, replay::step_graph const& grap
   sequence.busy_ns = std::min(sequence.run_ns, to.steps.busy_ns);
 }
 
+std::optional<report::analyzed_part> part_of(run_reading const& run) {
+  if (!run.part()) return std::nullopt;
+  return report::analyzed_part{.step = run.facts().steps.name,
+                               .steps = run.part()->steps,
+                               .warm_up = run.part()->warm_up,
+                               .first_step = run.facts().steps.first,
+                               .before_ns = run.before_ns(),
+                               .ns = run.facts().window_ns,
+                               .behind_ns = run.behind_ns()};
+}
+
 std::string nothing_to_analyze(std::string const& path, filter_options const& filters) {
   if (auto const given = filters_line(filters); !given.empty())
     return path + ": nothing passes the filters (" + given + ")";
@@ -217,6 +229,7 @@ read_capture read_one(std::string const& path, std::string const& rank,
                        .phase = phase,
                        .launches = nullptr,
                        .max_items = max_items_of_findings});
+  if (has_all_work && phase.empty() && !inputs.whole_run) run.look_at_steps_first();
   run.read();
   auto const& facts = run.facts();
   made.overview = trace.overview();
@@ -226,6 +239,7 @@ read_capture read_one(std::string const& path, std::string const& rank,
   }
   auto const rules = has_all_work ? inputs.rules : without_idle_time(inputs.rules);
   made.remarks = run.remarks();
+  made.part = part_of(run);
   auto replayed = has_all_work ? steps_to_replay(run, trace, inputs.timeline, made.remarks)
                                : std::optional<steps_of_run>();
   if (replayed) {
@@ -264,6 +278,9 @@ std::string missing_for_the_roof(advice::run_facts const& facts) {
 advice_report report_of_one(read_capture made, advice_inputs const& inputs) {
   advice_report report;
   report.heading = overview_lines(made.overview);
+  if (made.part) report.heading.push_back("steps:    " + report::part_line(*made.part));
+  report.is_of_steps = made.part.has_value();
+  report.part = std::move(made.part);
   report.holds = made.advice.given.holds;
   report.roof = made.roof;
   report.roof_is_missing = missing_for_the_roof(made.facts);
@@ -291,6 +308,8 @@ class joined_reading {
       return;
     }
     for (auto const& remark : made.remarks) remarks_.add(remark, capture.label);
+    if (made.part) remarks_.add(report::part_line(*made.part), capture.label);
+    report_.is_of_steps = made.part && (advice_.empty() || report_.is_of_steps);
     report_.window_ns = std::max(report_.window_ns, made.facts.window_ns);
     report_.all_windows_ns += made.advice.all_windows_ns;
     report_.best_case_ns += made.advice.given.best_case_ns;

@@ -24,6 +24,7 @@ struct advice_inputs {
   std::string step_name;  // empty: found automatically
   advice::advice_options rules;
   timeline_listener const* timeline = nullptr;
+  bool whole_run = false;                // also what lies outside of the steps, and their warm-up
   known_capture const* known = nullptr;  // only for a single capture; null: everything is read here
 };
 

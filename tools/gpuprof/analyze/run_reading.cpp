@@ -46,10 +46,12 @@ struct pace_walk {
   timestamp_ns tenth_launched{};
   std::uint64_t kernels = 0;
   sampled_launches launches{};
+  timestamp_ns launched_until{}, ended{};  // when work that was launched until then had ended
 
   void operator()(kernel_record const& kernel) {
     auto const item = items.of(kernel);
     measured.add(item);
+    note_end(kernel);
     if (kernels % launches.every == 0 && kernel.launched.value != 0)
       launches.launches.push_back({kernel.launched, kernel.thread});
     if (++kernels == all_kernels / 10) tenth_launched = item.launched;
@@ -57,6 +59,12 @@ struct pace_walk {
   template <class Transfer>
   void operator()(Transfer const& transfer) {
     measured.add_transfer(items.of(transfer));
+    note_end(transfer);
+  }
+  template <class Work>
+  void note_end(Work const& work) {
+    if (work.launched.value != 0 && work.launched <= launched_until)
+      ended = std::max(ended, work.start + work.duration);
   }
 };
 
@@ -83,6 +91,7 @@ void run_reading::read() {
   }
   take_devices();
   steps_ = number_steps(trace_.ranges(), trace_.text(), step_name_);
+  choose_part();
   if (!phase_.empty()) steps_ = steps_within(std::move(steps_), trace_.ranges(), phase_);
   if (heard_ != nullptr) heard_->ahead(steps(periods_ahead(trace_, steps_)));
   measure_pace();
@@ -113,6 +122,7 @@ void run_reading::measure_pace() {
   auto& file = trace_.file();
   gpu_items const items(trace_);
   pace_walk walk{items, file.row_count<kernel_record>()};
+  if (part_) walk.launched_until = part_->time.end;
   walk.launches.every = 1 + walk.all_kernels / max_sampled_launches;
   for_each_in_time<copy_record, memset_record, kernel_record>(
       file, walk,
@@ -134,6 +144,7 @@ void run_reading::measure_pace() {
   facts_.run = pace_;
   if (phase_.empty()) tenth_launched_ = walk.tenth_launched;
   launches_ = std::move(walk.launches);
+  if (part_) end_part_with_its_work(walk.ended);
   // If a launch takes twice the measured time or more, not all of the excess is due to the
   // profiler: the program itself is slow.
   if (auto const alone = peak_ns("launch_throughput"); alone > 0 && pace_.quick_launch > 0)
@@ -143,6 +154,7 @@ void run_reading::measure_pace() {
 void run_reading::choose_steps_to_collect() {
   if (!question_) return;
   question_->launches = &launches_;
+  if (part_) question_->phase = own_phase_;
   auto chosen = choose_steps(trace_, *question_);
   if (!chosen)
     why_no_steps_ = chosen.message();
@@ -155,14 +167,37 @@ result<steps_of_capture> run_reading::collected_steps() {
   return collector_->finish();
 }
 
-/// Returns the windows of the capture, as far as they lie in the phase.
-std::vector<time_stretch> run_reading::windows() const {
+void run_reading::choose_part() {
+  if (!steps_first_ || !phase_.empty()) return;
+  part_ = steady_part_of(trace_.ranges(), steps_);
+  if (!part_) return;
+  own_phase_ = {part_->time};
+  phase_ = own_phase_;
+}
+
+/// The CPU may run ahead of the GPU by many steps.
+void run_reading::end_part_with_its_work(timestamp_ns end) {
+  trace_.file().for_each<graph_record>([&](std::span<graph_record const> graphs) {
+    for (auto const& graph : graphs)
+      if (graph.launched.value != 0 && graph.launched <= part_->time.end)
+        end = std::max(end, graph.start + graph.duration);
+  });
+  part_->time.end = own_phase_.front().end = std::max(part_->time.end, end);
+}
+
+std::vector<time_stretch> run_reading::all_windows() const {
   std::vector<time_stretch> all;
   for (auto const& window : trace_.windows()) {
     auto const end = window.end.value != 0 ? window.end : trace_.last_moment();
     if (end > window.start) all.push_back({window.start, end});
   }
   if (all.empty()) all.push_back({trace_.origin(), trace_.last_moment()});
+  return all;
+}
+
+/// Returns the windows of the capture, as far as they lie in the phase.
+std::vector<time_stretch> run_reading::windows() const {
+  auto const all = all_windows();
   if (phase_.empty()) return all;
   std::vector<time_stretch> inside;
   for (auto const& window : all)
@@ -172,6 +207,17 @@ std::vector<time_stretch> run_reading::windows() const {
     }
   if (inside.empty()) inside.push_back({all.front().begin, all.front().begin});
   return inside;
+}
+
+void run_reading::note_what_is_left_out() {
+  if (!part_) return;
+  auto const length = [](timestamp_ns from, timestamp_ns to) {
+    return to > from ? static_cast<double>((to - from).value) : 0;
+  };
+  for (auto const& [begin, end] : all_windows()) {
+    before_ns_ += length(begin, std::min(end, part_->time.begin));
+    behind_ns_ += length(std::max(begin, part_->time.end), end);
+  }
 }
 
 void run_reading::go_through_time() {
@@ -192,6 +238,7 @@ void run_reading::go_through_time() {
       .fits_beside = room_for_both(),
       .on_idle = heard_ != nullptr ? heard_->idle : idle_listener()});
   auto windows = this->windows();
+  note_what_is_left_out();
   for (auto const& window : windows)
     facts_.window_ns += static_cast<double>((window.end - window.begin).value);
   auto const progress = progress_of("reading " + file.path(),

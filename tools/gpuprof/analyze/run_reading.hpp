@@ -2,6 +2,7 @@
 // Reads the facts of a capture for the rules, and its time ledger.
 #pragma once
 
+#include "analyze/steady_part.hpp"
 #include "host/advice/facts.hpp"
 #include "host/analysis/declared_launches.hpp"
 #include "host/analysis/selection.hpp"
@@ -51,7 +52,15 @@ class run_reading {
 
   /// Call before read() to collect what a replay goes through.
   void collect_steps(steps_question question) { question_ = std::move(question); }
+  /// Call before read(): if there are steps, time outside of them and their warm-up is ignored.
+  void look_at_steps_first() { steps_first_ = true; }
   void read();
+  /// After read(): the part of the run that counts. Nothing: all of it, or the phase that was
+  /// given.
+  std::optional<steady_part> const& part() const noexcept { return part_; }
+  /// After read(): captured time before and behind that part.
+  double before_ns() const noexcept { return before_ns_; }
+  double behind_ns() const noexcept { return behind_ns_; }
   /// After read(): what was asked for with collect_steps(), or why there is none. Call once.
   result<steps_of_capture> collected_steps();
 
@@ -67,7 +76,11 @@ class run_reading {
   void take_devices();
   void choose_steps_to_collect();
   void take_ledgers();
+  std::vector<time_stretch> all_windows() const;
   std::vector<time_stretch> windows() const;
+  void note_what_is_left_out();
+  void choose_part();
+  void end_part_with_its_work(timestamp_ns end);
   void take_what_is_there();
   void take_migrations();
   void take_clock_limits();
@@ -87,6 +100,10 @@ class run_reading {
   std::unique_ptr<roofline_reading> own_counters_;
   roofline_reading const* counters_;
   std::span<time_stretch const> phase_;
+  bool steps_first_ = false;
+  std::optional<steady_part> part_;
+  time_stretches own_phase_;  // that part
+  double before_ns_ = 0, behind_ns_ = 0;
   std::optional<steps_question> question_;
   sampled_launches launches_;
   std::unique_ptr<step_collector> collector_;

@@ -138,6 +138,7 @@ advice::step_facts read_steps(trace_contents& trace, step_ranges const& steps,
   }
   auto const& tree = trace.ranges();
   of.name = steps.name;
+  of.first = steps.first;
   of.items = pass.steps().items;
   of.period_ns = periods_of(tree, steps);
   subtract_profiler(of.period_ns, pass.ledger());

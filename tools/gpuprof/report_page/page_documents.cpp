@@ -248,8 +248,14 @@ struct advice_read {
           steps = steps_of(name, all, limits.steps);
         },
         [&](std::vector<traced_path> found) { paths = std::move(found); }};
-    auto text =
-        advice_document({{inputs.capture}, {}, inputs.step_name, {}, &listener, &known}, &time);
+    auto text = advice_document({.captures = {inputs.capture},
+                                 .filters = {},
+                                 .step_name = inputs.step_name,
+                                 .rules = {},
+                                 .timeline = &listener,
+                                 .whole_run = true,
+                                 .known = &known},
+                                &time);
     idle.finish();
     return text;
   }

@@ -88,6 +88,7 @@ std::string rank_steps::document(std::vector<std::vector<std::uint64_t>> const& 
 result<std::string> rank_document(capture_set const& set, std::string const& step_name,
                                   rank_reading const& read, rank_steps const& steps) {
   advice_inputs asked;
+  asked.whole_run = true;
   for (auto const& capture : set.captures) asked.captures.push_back(capture.path);
   asked.step_name = step_name;
   auto const advice = advice_document(asked, nullptr);

@@ -99,7 +99,12 @@ class several_captures {
       auto read = read_parts(of(path));
       if (!read) return error{read.message()};
       parts = *std::move(read);
-    } else if (auto const read = advice_document({{path}, {}, inputs_.step_name, {}}, &parts.time);
+    } else if (auto const read = advice_document({.captures = {path},
+                                                  .filters = {},
+                                                  .step_name = inputs_.step_name,
+                                                  .rules = {},
+                                                  .whole_run = true},
+                                                 &parts.time);
                !read) {
       return error{read.message()};
     }

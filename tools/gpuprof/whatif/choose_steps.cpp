@@ -2,6 +2,7 @@
 #include "whatif/choose_steps.hpp"
 
 #include "analyze/phase.hpp"
+#include "analyze/steady_part.hpp"
 #include "analyze/step_reading.hpp"
 #include "base/readable.hpp"
 #include "host/analysis/selection.hpp"
@@ -16,13 +17,8 @@
 namespace gpuprof::host::command {
 namespace {
 
-constexpr std::size_t min_sample = 3;      // steps
-constexpr double longer_in_warm_up = 1.5;  // than the median step
-constexpr double least_gap_share = 0.02;   // between steps: it belongs to them then
-
-double length(timestamp_ns from, timestamp_ns to) noexcept {
-  return to > from ? static_cast<double>((to - from).value) : 0;
-}
+constexpr std::size_t min_sample = 3;     // steps
+constexpr double least_gap_share = 0.02;  // between steps: it belongs to them then
 
 class step_choice {
  public:
@@ -166,24 +162,8 @@ class step_choice {
       made_.remarks.push_back("the file has no end: " + counted(left_out, "steps") + " left out");
   }
 
-  /// A period ends at the begin of the next step; the last one is as long as its step.
-  std::vector<double> periods() const {
-    std::vector<double> made;
-    auto const& all = made_.instances;
-    for (std::size_t i = 0; i < all.size(); ++i)
-      made.push_back(length(tree_[all[i]].begin,
-                            i + 1 < all.size() ? tree_[all[i + 1]].begin : tree_[all[i]].end));
-    return made;
-  }
-
-  /// Libraries load, pools grow, algorithms are tried: the first steps are longer.
   void leave_out_warm_up() {
-    auto const all = periods();
-    auto sorted = all;
-    std::sort(sorted.begin(), sorted.end());
-    auto const limit = longer_in_warm_up * sorted[sorted.size() / 2];
-    std::size_t warm = 0;
-    while (warm < all.size() / 2 && all[warm] > limit) ++warm;
+    auto const warm = steps_of_warm_up(periods_of_thread(tree_, made_.instances));
     if (warm == 0) return;
     made_.remarks.push_back(counted(warm, "steps") + " of warm-up at the begin " +
                             (warm == 1 ? "is" : "are") + " left out");
@@ -225,7 +205,7 @@ class step_choice {
         all,
         std::max<std::size_t>(min_sample, static_cast<std::size_t>(question_.max_items / of_step)));
     if (count == all) return;
-    auto const lengths = periods();
+    auto const lengths = periods_of_thread(tree_, made_.instances);
     double sum = 0, here = 0;
     for (auto const one : lengths) sum += one;
     auto const mean = sum / static_cast<double>(all);
@@ -259,7 +239,7 @@ class step_choice {
     double inside = 0;
     for (auto const step : steps) inside += static_cast<double>(tree_[step].duration().value);
     if (steps.size() <= min_sample ||
-        inside > (1 - least_gap_share) * length(made_.begin, made_.end))
+        inside > (1 - least_gap_share) * static_cast<double>((made_.end - made_.begin).value))
       return;
     made_.end = tree_[steps.back()].begin;
     steps.pop_back();

@@ -22,6 +22,7 @@ struct step_ranges {
   /// Ends of the stretches that the steps were taken from, in order. Time behind them belongs to no
   /// step. Empty: the steps are those of the whole run.
   std::vector<timestamp_ns> stretch_ends = {};
+  std::uint32_t first = 0;  // number of the first instance, counted in the whole run
   bool empty() const noexcept { return instances.empty(); }
 };
 

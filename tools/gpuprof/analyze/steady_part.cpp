@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/steady_part.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace gpuprof::host::command {
+namespace {
+
+constexpr double longer_in_warm_up = 1.5;  // than the median step
+constexpr std::size_t min_steps = 3;
+
+}  // namespace
+
+std::vector<double> periods_of_thread(range_tree const& tree,
+                                      std::span<std::uint32_t const> steps) {
+  std::vector<double> periods;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    auto const begin = tree[steps[i]].begin;
+    auto const end = i + 1 < steps.size() ? tree[steps[i + 1]].begin : tree[steps[i]].end;
+    periods.push_back(end > begin ? static_cast<double>((end - begin).value) : 0);
+  }
+  return periods;
+}
+
+std::size_t steps_of_warm_up(std::span<double const> periods_ns) {
+  if (periods_ns.empty()) return 0;
+  std::vector<double> sorted(periods_ns.begin(), periods_ns.end());
+  std::sort(sorted.begin(), sorted.end());
+  auto const limit = longer_in_warm_up * sorted[sorted.size() / 2];
+  std::size_t warm = 0;
+  while (warm < periods_ns.size() / 2 && periods_ns[warm] > limit) ++warm;
+  return warm;
+}
+
+std::optional<steady_part> steady_part_of(range_tree const& tree, step_ranges const& steps) {
+  std::map<thread_index, std::vector<std::uint32_t>> of_thread;
+  for (auto const step : steps.instances)
+    if (!tree[step].still_open) of_thread[tree[step].thread].push_back(step);
+  auto const most = std::max_element(
+      of_thread.begin(), of_thread.end(),
+      [](auto const& a, auto const& b) { return a.second.size() < b.second.size(); });
+  if (most == of_thread.end() || most->second.size() < min_steps) return std::nullopt;
+  auto const& all = most->second;
+  steady_part part;
+  part.warm_up = steps_of_warm_up(periods_of_thread(tree, all));
+  part.steps = all.size() - part.warm_up;
+  if (part.steps < min_steps) return std::nullopt;
+  part.time = {tree[all[part.warm_up]].begin, tree[all.back()].end};
+  return part;
+}
+
+}  // namespace gpuprof::host::command
