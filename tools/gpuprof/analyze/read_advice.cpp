@@ -128,9 +128,6 @@ advice::advice_options without_idle_time(advice::advice_options rules) {
   return rules;
 }
 
-/// Fewer than whatif replays for one question, because each finding is replayed.
-constexpr std::uint64_t max_items_of_findings = 60'000;
-
 constexpr std::size_t no_subjects = 0;  // the path by kind of work only
 
 struct steps_of_run {

@@ -11,6 +11,9 @@ namespace gpuprof::host::command {
 
 /// At most so many kernels, copies and fills are replayed a few times; more take a sample of steps.
 inline constexpr std::uint64_t max_replayed_items = 400'000;
+/// Fewer than whatif replays for one question, because analyze replays each finding. The page and
+/// the Perfetto export show paths of the same steps.
+inline constexpr std::uint64_t max_items_of_findings = 60'000;
 
 double recorded_step_ns(replay::step_graph const& graph) noexcept;
 

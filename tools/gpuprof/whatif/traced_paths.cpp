@@ -102,7 +102,7 @@ std::vector<traced_path> traced_paths_of(replay::step_paths const& paths,
 
 std::vector<traced_path> read_traced_paths(trace_contents& trace) {
   steps_question question;
-  question.max_items = max_replayed_items;
+  question.max_items = max_items_of_findings;
   auto read = read_steps(trace, question);
   if (!read) return {};
   replay::step_graph const graph(std::move(read->steps));
