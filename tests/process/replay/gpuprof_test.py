@@ -189,7 +189,7 @@ class Contents(Gpuprof):
         self.assertEqual(sum(launched), 50)
         summed = {row["Range"]: row for row in self.report("nvtx_sum")}
         self.assertEqual(summed["gpuprof:step"]["Instances"], 50)
-        run = self.run_program(processes.path("BUILT_GPUPROF"), "analyze", "-f", "json", "--by", "step", self.capture)
+        run = self.run_program(processes.path("BUILT_GPUPROF"), "analyze", "--all", "-f", "json", "--by", "step", self.capture)
         self.assertEqual(run.code, 0, run.err)
         steps = json.loads(run.out)["steps"]
         self.assertEqual(len(steps), 49)  # the last was open at the end

@@ -37,16 +37,16 @@ std::optional<steady_part> steady_part_of(range_tree const& tree, step_ranges co
   std::map<thread_index, std::vector<std::uint32_t>> of_thread;
   for (auto const step : steps.instances)
     if (!tree[step].still_open) of_thread[tree[step].thread].push_back(step);
-  auto const most = std::max_element(
-      of_thread.begin(), of_thread.end(),
-      [](auto const& a, auto const& b) { return a.second.size() < b.second.size(); });
-  if (most == of_thread.end() || most->second.size() < min_steps) return std::nullopt;
-  auto const& all = most->second;
-  steady_part part;
-  part.warm_up = steps_of_warm_up(periods_of_thread(tree, all));
-  part.steps = all.size() - part.warm_up;
-  if (part.steps < min_steps) return std::nullopt;
-  part.time = {tree[all[part.warm_up]].begin, tree[all.back()].end};
+  std::optional<steady_part> part;
+  for (auto const& [_, all] : of_thread) {
+    auto const warm_up = steps_of_warm_up(periods_of_thread(tree, all));
+    if (all.size() - warm_up < min_steps) continue;
+    time_stretch const steady{tree[all[warm_up]].begin, tree[all.back()].end};
+    if (!part) part.emplace().time = steady;
+    part->steps += all.size() - warm_up;
+    part->warm_up += warm_up;
+    part->time = {std::min(part->time.begin, steady.begin), std::max(part->time.end, steady.end)};
+  }
   return part;
 }
 

@@ -27,7 +27,7 @@ struct steady_part {
   time_stretch time;  // from the first step after the warm-up to the end of the last one
 };
 
-/// Looks at the thread with most steps. Nothing: there are too few.
+/// From the first steady step of any thread to the last. Nothing: no thread has three.
 std::optional<steady_part> steady_part_of(range_tree const& tree, step_ranges const& steps);
 
 }  // namespace gpuprof::host::command
