@@ -50,7 +50,9 @@ void timeline_pieces::read(std::function<void(timeline_piece const&)> const& add
     query.add<captured_kernel>(&captured_kernel::device, &captured_kernel::stream,
                                &captured_kernel::duration_ns, &captured_kernel::base_name);
   query.add<captured_graph>().add<captured_copy>().add<captured_fill>();
-  query.add<captured_range>().add<captured_call>();
+  query.add<captured_range>();
+  query.add<captured_call>(&captured_call::os_thread, &captured_call::duration_ns,
+                           &captured_call::name);
   for (auto const& stretch : within) query.within(stretch);
 
   record_listener nobody;
