@@ -210,14 +210,17 @@ void kernel_details::add(captured_sample const& sample) {
 }
 
 std::vector<used_geometry> kernel_details::geometries(std::size_t kernel) const {
-  std::vector<used_geometry> all;
-  for (auto const& [key, lines] : shapes_)
-    if (lines.kernel == kernel) all.push_back(lines.used);
-  std::sort(all.begin(), all.end(), [](auto const& a, auto const& b) {
-    return a.total_ns != b.total_ns ? a.total_ns > b.total_ns
-                                    : a.geometry.grid.x < b.geometry.grid.x;
+  std::vector<decltype(shapes_)::value_type const*> found;
+  for (auto const& shape : shapes_)
+    if (shape.second.kernel == kernel) found.push_back(&shape);
+  std::sort(found.begin(), found.end(), [](auto const* a, auto const* b) {
+    auto const &one = a->second.used, &other = b->second.used;
+    return one.total_ns != other.total_ns ? one.total_ns > other.total_ns
+                                          : a->first.numbers < b->first.numbers;
   });
-  if (all.size() > most_.geometries) all.resize(most_.geometries);
+  std::vector<used_geometry> all;
+  for (auto const* shape : found)
+    if (all.size() < most_.geometries) all.push_back(shape->second.used);
   return all;
 }
 

@@ -92,6 +92,23 @@ TEST_CASE("equal names at different addresses are one kernel") {
   CHECK(launches_in(made.kernels()[0]) == 2);
 }
 
+TEST_CASE("geometries of equal time have one order, whichever came first") {
+  auto const blocks_of = [](std::vector<std::uint32_t> const& sizes) {
+    auto made = watching_two();
+    for (auto const size : sizes) {
+      auto kernel = launch(gemm, 0, 100);
+      kernel.block.x = size;
+      made.add(kernel, {});
+    }
+    std::vector<std::uint32_t> found;
+    for (auto const& one : made.geometries(0)) found.push_back(one.geometry.block.x);
+    return found;
+  };
+  std::vector<std::uint32_t> const in_order{32, 64, 128, 256, 512};
+  CHECK(blocks_of({512, 128, 32, 256, 64}) == in_order);
+  CHECK(blocks_of({64, 256, 32, 128, 512}) == in_order);
+}
+
 TEST_CASE("kernels and geometries beyond a limit are not distinguished") {
   kernel_details::limits few;
   few.names = 8;
