@@ -35,10 +35,10 @@ def profiled(name, words, metrics=True, trace=TRACE):
 
 
 def advice_of(done):
-    """What analyze says of a run; raises with its words where it says nothing that can be read."""
+    """What analyze says of a whole run, for some faults lie before the steps; raises with its words where it says nothing that can be read."""
     if done.code != 0:
         raise RuntimeError(f"the profiled program ended with {done.code}: {done.err.strip()[-200:]}")
-    analyzed = subprocess.run([COMMAND, "analyze", "-f", "json", done.capture], capture_output=True, text=True, timeout=TIMEOUT)
+    analyzed = subprocess.run([COMMAND, "analyze", "--all", "-f", "json", done.capture], capture_output=True, text=True, timeout=TIMEOUT)
     if analyzed.returncode != 0:
         raise RuntimeError(f"gpuprof analyze: exit {analyzed.returncode}: {analyzed.stderr.strip()[-200:]}")
     return verdicts.read_advice(analyzed.stdout)

@@ -136,7 +136,7 @@ if words[0] == "profile":
     pathlib.Path(words[words.index("--output") + 1]).write_text("capture")
     sys.exit(subprocess.run(program).returncode)
 said = {said}
-name = pathlib.Path(words[3] if words[0] == "analyze" else words[2]).stem
+name = pathlib.Path(words[-1] if words[0] == "analyze" else words[2]).stem
 answer = said.get(name, said["otherwise"])
 if isinstance(answer, int):
     sys.exit(answer)
