@@ -109,19 +109,19 @@ class joining {
     std::map<std::uint32_t, std::string> of_;
   };
 
+  using new_numbers = std::map<std::uint32_t, std::uint32_t>;
+
   std::uint32_t thread_of(std::uint32_t thread) {
-    auto& ranks = made_.steps.rank_of_thread;
-    auto const [known, is_new] =
-        threads_.try_emplace(thread, static_cast<std::uint32_t>(ranks.size()));
-    if (is_new) ranks.push_back(rank_);
-    return known->second;
+    return number_of(thread, threads_, made_.steps.rank_of_thread);
   }
   std::uint32_t device_of(std::uint32_t device) {
-    auto& ranks = made_.steps.rank_of_device;
-    auto const [known, is_new] =
-        devices_.try_emplace(device, static_cast<std::uint32_t>(ranks.size()));
+    return number_of(device, devices_, made_.steps.rank_of_device);
+  }
+  std::uint32_t number_of(std::uint32_t old, new_numbers& known,
+                          std::vector<std::uint32_t>& ranks) const {
+    auto const [number, is_new] = known.try_emplace(old, static_cast<std::uint32_t>(ranks.size()));
     if (is_new) ranks.push_back(rank_);
-    return known->second;
+    return number->second;
   }
 
   void find_meetings(std::uint64_t tolerance_ns) {
@@ -173,7 +173,7 @@ class joining {
   std::int64_t begin_ns_;  // of the earliest rank
   joined_ranks made_;
   std::uint32_t rank_ = 0, streams_ = 0;
-  std::map<std::uint32_t, std::uint32_t> threads_, devices_;  // of the rank that is added
+  new_numbers threads_, devices_;  // of the rank that is added
   shared_names works_{made_.steps.work_names}, calls_{made_.steps.call_names},
       ranges_{made_.steps.range_names};
   base_names bases_;
