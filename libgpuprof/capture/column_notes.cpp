@@ -45,6 +45,7 @@ constexpr auto tables = std::to_array<table_note>({
     {"hold", "a time in which calls of the program that put work on GPUs waited, 1 ms or longer, while the profiler set up counters or read them", as_they_came},
     {"pause", "a stretch in which a call that takes the counters of a GPU for sampling, or releases them, may have stopped it: the kernel that ran at that moment took 1 to 2 ms longer", as_they_came},
     {"chip_state", "what a GPU did at a moment, by NVML, ten times a second while a capture runs: of the whole chip, also where the program has a MIG slice of it", "by time"},
+    {"stack", "Python stacks of launches and blocking calls (--python-backtrace): the innermost frame, and the stack without it", "by id, callers before the stacks that they call, before any row that refers to them"},
 });
 
 constexpr auto columns = std::to_array<column_note>({
@@ -59,6 +60,7 @@ constexpr auto columns = std::to_array<column_note>({
     {"", "correlation", "", "", "what a call and its work share, by CUPTI's number in this process. It begins anew after 2^32 calls: within half an hour it is unique"},
     {"", "thread", "", "thread.thread", "the thread of the program; 0: not seen"},
     {"", "range", "", "range_begin.range", "the innermost push/pop range that was open on the launching thread; 0: none"},
+    {"", "stack", "", "stack.id", "the Python stack of the launching call; 0: none, or left out"},
     {"", "graph", "", "", "the CUDA graph that it is a part of, by CUPTI's number in this process; 0: none"},
     {"", "node", "", "", "the node of that graph, by CUPTI's number in this process; 0: none"},
     {"", "bytes", "byte", "", "how much"},
@@ -126,6 +128,12 @@ constexpr auto columns = std::to_array<column_note>({
     {"shape", "max_active_clusters", "", "", "how many clusters can run at once; 0: not known"},
     {"shape", "arguments", "", "", "tells launches apart that differ in the values of their arguments alone, pointers left out; the same in all runs of a program. 0: not looked at, 1: one of too many"},
     {"shape", "shared_bytes_unknown", "", "", "true: the file that was imported does not say how much shared memory a block has, which is 0 here"},
+    {"stack", "id", "", "", "number of the stack, from 1 on"},
+    {"stack", "caller", "", "stack.id", "the stack without its innermost frame; 0: this frame is the outermost that is known"},
+    {"stack", "file", "", "name.id", "source file of that frame, as Python names it"},
+    {"stack", "function", "", "name.id", "qualified name of its function"},
+    {"stack", "first_line", "", "", "line where the function begins"},
+    {"stack", "line", "", "", "line that has made the call; 0: not known"},
     {"window", "index", "", "", "1, 2, 3 ... in this file"},
     {"window", "end", "ns of CLOCK_REALTIME", "", "when it ended; 0: still open when the file ended"},
     {"window", "trigger", "", "name.id", "\"start\", \"cudaProfilerStart\", \"nvtx range 'step'\" ..."},

@@ -170,6 +170,21 @@ struct table<window_record> {
 };
 
 template <>
+struct table<stack_record> {
+  static constexpr std::uint16_t number = 33;
+  static constexpr std::string_view name = "stack";
+  static constexpr bool definition = true;
+  static constexpr void columns(auto&& column) {
+    column("id", at<&stack_record::stack>);
+    column("caller", at<&stack_record::caller>);
+    column("file", at<&stack_record::file>);
+    column("function", at<&stack_record::function>);
+    column("first_line", at<&stack_record::first_line>);
+    column("line", at<&stack_record::line>);
+  }
+};
+
+template <>
 struct table<clock_record> {
   static constexpr std::uint16_t number = 9;
   static constexpr std::string_view name = "clock";

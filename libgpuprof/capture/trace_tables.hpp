@@ -29,6 +29,7 @@ struct table<kernel_record> {
     column("graph", at<&kernel_record::graph>);
     column("node", at<&kernel_record::node>);
     column("time_of", at<&kernel_record::time_of>);
+    column("stack", at<&kernel_record::stack>);
   }
 };
 
@@ -48,6 +49,7 @@ struct table<graph_record> {
     column("correlation", at<&graph_record::correlation>);
     column("thread", at<&graph_record::thread>);
     column("range", at<&graph_record::range>);
+    column("stack", at<&graph_record::stack>);
   }
 };
 
@@ -76,6 +78,7 @@ struct table<copy_record> {
     column("graph", at<&copy_record::graph>);
     column("node", at<&copy_record::node>);
     column("batch", at<&copy_record::batch>);
+    column("stack", at<&copy_record::stack>);
   }
 };
 
@@ -100,6 +103,7 @@ struct table<memset_record> {
     column("range", at<&memset_record::range>);
     column("graph", at<&memset_record::graph>);
     column("node", at<&memset_record::node>);
+    column("stack", at<&memset_record::stack>);
   }
 };
 
@@ -116,6 +120,7 @@ struct table<api_record> {
     column("os_thread", at<&api_record::os_thread>);
     column("correlation", at<&api_record::correlation>);
     column("result", at<&api_record::result>);
+    column("stack", at<&api_record::stack>);
   }
 };
 

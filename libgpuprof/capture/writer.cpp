@@ -87,8 +87,8 @@ void writer::encode_definitions() noexcept {
   }
 }
 
-// In order of table number, so definitions come first.
 void writer::encode_all() noexcept {
+  encode_definitions();
   for (auto& buffer : buffers_) encode(buffer);
 }
 

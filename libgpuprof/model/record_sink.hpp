@@ -32,6 +32,7 @@ struct sampling_results {
   RECORD(range_begin)                  \
   RECORD(range_end)                    \
   RECORD(mark_record)                  \
+  RECORD(stack_record)                 \
   RECORD(kernel_shape)                 \
   RECORD(graph_record)                 \
   RECORD(copy_record)                  \

@@ -62,6 +62,7 @@ struct kernel_record {
   graph_id graph{};
   graph_node_id node{};
   correlation_id time_of{};  // launch that this duration was taken from; 0: its own
+  stack_id stack{};          // Python stack of the launching call; 0: none
 };
 
 /// One execution of a whole CUDA graph (graph-level tracing only).
@@ -76,6 +77,7 @@ struct graph_record {
   correlation_id correlation{};
   thread_index thread{};
   range_id range{};
+  stack_id stack{};  // as in kernel_record
 };
 
 enum class copy_kind : std::uint8_t {  // values as in CUpti_ActivityMemcpyKind
@@ -123,6 +125,7 @@ struct copy_record {
   graph_id graph{};
   graph_node_id node{};
   std::uint32_t batch = 0;  // number of copies in this record of a batch; 0: a single copy
+  stack_id stack{};         // as in kernel_record
 
   std::uint32_t copies() const noexcept { return batch != 0 ? batch : 1; }
 };
@@ -143,6 +146,7 @@ struct memset_record {
   range_id range{};
   graph_id graph{};
   graph_node_id node{};
+  stack_id stack{};  // as in kernel_record
 };
 
 enum class api_domain : std::uint8_t { runtime = 0, driver = 1 };
@@ -157,6 +161,7 @@ struct api_record {
   std::uint32_t os_thread = 0;
   correlation_id correlation{};
   std::int32_t result = 0;  // cudaError_t or CUresult
+  stack_id stack{};         // Python stack of the call; 0: none
 };
 
 struct sync_record {
@@ -195,6 +200,16 @@ struct unified_memory_record {
   device_id source_device{};
   device_id destination_device{};
   stream_id stream{};
+};
+
+/// A stack: its innermost frame, and the stack without it. Stacks share the frames of their callers.
+struct stack_record {
+  stack_id stack{};
+  stack_id caller{};             // 0: this frame is the outermost that is known
+  name_id file{};                // as Python names it: a path, or for example "<string>"
+  name_id function{};            // qualified, for example "Linear.forward"
+  std::uint32_t first_line = 0;  // of the function
+  std::uint32_t line = 0;        // of the call in it
 };
 
 enum class range_style : std::uint8_t { push_pop = 0, start_end = 1 };

@@ -4,6 +4,7 @@
 #include "base/own_calls.hpp"
 #include "guest/nvtx/log_writer.hpp"
 #include "guest/nvtx/ticks.hpp"
+#include "guest/stacks/python_stack.hpp"
 
 #include <algorithm>
 
@@ -70,6 +71,7 @@ void blocking_calls::left(CUpti_CallbackId id, CUpti_CallbackData const& call) n
   done.correlation = static_cast<correlation_id>(call.correlationId);
   done.id = id;
   done.result = status != nullptr ? *status : 0;
+  done.stack = python_stack_number(*log);
   write_driver_call(*log, done);
 }
 

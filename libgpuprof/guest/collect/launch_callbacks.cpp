@@ -6,6 +6,7 @@
 #include "base/process.hpp"
 #include "guest/nvtx/log_writer.hpp"
 #include "guest/nvtx/ticks.hpp"
+#include "guest/stacks/python_stack.hpp"
 
 #include <string_view>
 
@@ -323,6 +324,9 @@ void launch_callbacks::launch_ended(call_class what, CUpti_CallbackData const& c
   auto const is_noted = entered != 0 && log_is_recording.load(std::memory_order_relaxed);
   auto* const log = is_noted ? this_thread_log() : nullptr;
   auto flags = log != nullptr ? flags_of(what, call) : std::uint8_t{0};
+  auto const stack = log != nullptr && (flags & (launch_failed | launch_captured)) == 0
+                         ? python_stack_number(*log)
+                         : std::uint16_t{0};
   launch_remark remark;
   if (gate != nullptr && what == call_class::copy) gate->work_left(under_way.at_gate, call);
   if (gate != nullptr && what != call_class::copy)
@@ -331,7 +335,7 @@ void launch_callbacks::launch_ended(call_class what, CUpti_CallbackData const& c
   if (log == nullptr) return;
   auto const correlation = static_cast<correlation_id>(call.correlationId);
   if (flags == 0 && remark.is == launch_remark::kind::unrecorded) {
-    write_unrecorded_launch(*log, entered, correlation, remark);
+    write_unrecorded_launch(*log, entered, correlation, remark, stack);
     return;
   }
   // Captured launches too: the records of the graph point to the same name.
@@ -340,7 +344,7 @@ void launch_callbacks::launch_ended(call_class what, CUpti_CallbackData const& c
   std::uint32_t arguments = remark.arguments;
   if (flags == launch_of_graph) arguments = kernels_.generation();
   if (flags == 0 && remark.is == launch_remark::kind::pattern) flags = launch_is_pattern;
-  write_launch(*log, entered, correlation, flags, arguments, kernel);
+  write_launch(*log, entered, correlation, flags, arguments, kernel, stack);
 }
 
 }  // namespace gpuprof::guest

@@ -23,6 +23,7 @@ struct launch {
   correlation_id correlation{};
   thread_index thread{};
   std::uint32_t arguments = 0;             // as in launch_note
+  stack_id stack{};
   name_id kernel : name_bits = name_id{};  // 0: unknown, or not a single kernel
   std::uint32_t flags : 6 = 0;             // launch_flags
   bool matched : 1 = false;                // at least one record has arrived
@@ -36,7 +37,7 @@ struct launch {
   }
 };
 
-static_assert(sizeof(launch) == 32);  // up to a million are kept
+static_assert(sizeof(launch) == 40);  // up to a million are kept
 
 /// One thread. Correlation ids count up, so their low bits give the place of an entry. The table
 /// grows, up to `most` entries, if a new entry would overwrite one that still waits for a record;

@@ -6,7 +6,10 @@
 #include "guest/nvtx/ticks.hpp"
 #include "model/records.hpp"
 
+#include <algorithm>
+#include <array>
 #include <concepts>
+#include <span>
 
 namespace gpuprof::guest {
 
@@ -19,7 +22,8 @@ struct launch_note {
   std::uint8_t flags = 0;  // launch_flags
   /// As in kernel_shape. For a graph, it is kernel_names::generation().
   std::uint32_t arguments = 0;
-  name_id kernel{};  // 0: unknown, or not a single kernel
+  name_id kernel{};         // 0: unknown, or not a single kernel
+  std::uint16_t stack = 0;  // as in stack_note; 0: none
   // Set only if kernel records were off:
   correlation_id alike{};                   // launch whose record tells what this one ran
   timestamp_ns ran_from = {}, ran_to = {};  // did not run earlier or later than this
@@ -33,6 +37,19 @@ struct driver_call_note {
   correlation_id correlation{};
   std::uint32_t id = 0;  // CUPTI's id in the driver domain
   std::int32_t result = 0;
+  thread_index thread{};
+  std::uint16_t stack = 0;  // as in stack_note; 0: none
+};
+
+/// One frame of the Python stack of a thread.
+using stack_frame_note = log_frame;
+
+/// A stack of one thread. Later launches of the thread refer to it by its number, until another
+/// stack gets the number.
+struct stack_note {
+  thread_index thread{};
+  std::uint16_t number = 0;
+  std::span<stack_frame_note const> frames;  // innermost first
 };
 
 /// Receives the decoded entries in the order in which the thread wrote them. If a start/end range
@@ -40,12 +57,13 @@ struct driver_call_note {
 template <class Sink>
 concept log_sink = requires(Sink& sink, launch_note const& launch, range_begin const& begin,
                             range_end const& end, mark_record const& mark,
-                            driver_call_note const& call) {
+                            driver_call_note const& call, stack_note const& stack) {
   sink.launch(launch);
   sink.call(call);
   sink.begin(begin);
   sink.end(end);
   sink.mark(mark);
+  sink.stack(stack);
 };
 
 namespace detail {
@@ -62,7 +80,7 @@ inline range_begin decode_begin(thread_index owner, log_slot const& head, log_de
           .domain = more.domain,
           .category = more.category,
           .color = head.color_or_arguments,
-          .payload = head.payload,
+          .payload = static_cast<payload_kind>(head.stack_or_payload),
           .payload_bits = more.payload_bits};
 }
 
@@ -74,11 +92,11 @@ inline mark_record decode_mark(thread_index owner, log_slot const& head, log_det
           .domain = more.domain,
           .category = more.category,
           .color = head.color_or_arguments,
-          .payload = head.payload,
+          .payload = static_cast<payload_kind>(head.stack_or_payload),
           .payload_bits = more.payload_bits};
 }
 
-inline driver_call_note decode_call(std::uint32_t os_thread, log_slot const& head,
+inline driver_call_note decode_call(thread_index owner, std::uint32_t os_thread, log_slot const& head,
                                     log_call const& more, tick_line const& line) noexcept {
   auto const start = line.to_time(head.time);
   auto const ns = static_cast<std::int64_t>(line.to_time(more.ended) - start);
@@ -87,7 +105,9 @@ inline driver_call_note decode_call(std::uint32_t os_thread, log_slot const& hea
           .os_thread = os_thread,
           .correlation = static_cast<correlation_id>(head.correlation),
           .id = more.id,
-          .result = more.result};
+          .result = more.result,
+          .thread = owner,
+          .stack = more.stack};
 }
 
 }  // namespace detail
@@ -106,7 +126,8 @@ std::size_t drain_log(thread_log& log, Sink& sink, tick_line const& line) {
                      .time = {line.to_time(head.time)},
                      .flags = head.flags,
                      .arguments = head.color_or_arguments,
-                     .kernel = head.name});
+                     .kernel = head.name,
+                     .stack = head.stack_or_payload});
         return 1;
       case entry_kind::unrecorded_launch: {
         auto const& how = log.ring.next(1).unrecorded;
@@ -115,6 +136,7 @@ std::size_t drain_log(thread_log& log, Sink& sink, tick_line const& line) {
                      .range = static_cast<range_id>(head.range),
                      .time = {line.to_time(head.time)},
                      .arguments = head.color_or_arguments,
+                     .stack = head.stack_or_payload,
                      .alike = static_cast<correlation_id>(how.alike),
                      .ran_from = {how.ran_from},
                      .ran_to = {how.ran_to}});
@@ -139,8 +161,16 @@ std::size_t drain_log(thread_log& log, Sink& sink, tick_line const& line) {
         sink.mark(detail::decode_mark(log.index, head, log.ring.next(1).detail, line));
         return 2;
       case entry_kind::driver_call:
-        sink.call(detail::decode_call(log.os_thread, head, log.ring.next(1).call, line));
+        sink.call(detail::decode_call(log.index, log.os_thread, head, log.ring.next(1).call, line));
         return 2;
+      case entry_kind::stack: {
+        std::array<stack_frame_note, max_stack_frames> frames;
+        auto const size = std::min<std::size_t>(head.color_or_arguments, frames.size());
+        for (std::size_t i = 0; i < size; ++i)
+          frames[i] = log.ring.next(1 + i / 2).stack.frames[i % 2];
+        sink.stack({.thread = log.index, .number = head.stack_or_payload, .frames = {frames.data(), size}});
+        return 1 + (head.color_or_arguments + 1) / 2;
+      }
     }
     return 1;
   };

@@ -5,6 +5,7 @@
 #include "model/ids.hpp"
 #include "model/records.hpp"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace gpuprof::guest {
@@ -16,7 +17,8 @@ enum class entry_kind : std::uint8_t {
   range_begin_work,
   range_end,
   mark,
-  driver_call
+  driver_call,
+  stack
 };
 
 enum launch_flags : std::uint8_t {
@@ -30,7 +32,7 @@ enum launch_flags : std::uint8_t {
 
 /// 32 bytes. Range ends and launches take one slot; range begins and marks two (head, detail), or
 /// three with declared work; launches without kernel records two (head, unrecorded); driver calls
-/// two (head, call).
+/// two (head, call); stacks one, and one for each two frames.
 struct log_slot {
   std::uint64_t time = 0;
   std::uint64_t range = 0;        // launch: innermost open range; others: the range itself
@@ -38,9 +40,11 @@ struct log_slot {
   name_id name{};                 // launch: the kernel
   entry_kind kind{};
   std::uint8_t flags = 0;  // launch_flags, or range_style
-  payload_kind payload{};
-  std::uint8_t unused = 0;
-  /// Range or mark: ARGB color. Launch: its arguments, as in kernel_shape or launch_note.
+  /// Launch: the number of the thread's stack. Stack: the number that it gets. Range or mark: a
+  /// payload_kind.
+  std::uint16_t stack_or_payload = 0;
+  /// Range or mark: ARGB color. Launch: its arguments, as in kernel_shape or launch_note. Stack:
+  /// its number of frames.
   std::uint32_t color_or_arguments = 0;
 };
 struct log_detail {
@@ -65,9 +69,21 @@ struct log_call {
   std::uint64_t ended = 0;  // ticks
   std::uint32_t id = 0;     // CUPTI's id in the driver domain
   std::int32_t result = 0;
-  std::uint64_t unused[2] = {};
+  std::uint16_t stack = 0;  // as in log_slot
+  std::uint16_t unused[7] = {};
 };
-static_assert(sizeof(log_unrecorded) == 32 && sizeof(log_call) == 32);
+/// Frames beyond this many are left out, the outermost first.
+inline constexpr std::size_t max_stack_frames = 128;
+
+/// One frame of a stack; the innermost comes first.
+struct log_frame {
+  name_id file{}, function{};
+  std::uint32_t first_line = 0, line = 0;  // of the function, and of the call in it
+};
+struct log_frames {
+  log_frame frames[2];
+};
+static_assert(sizeof(log_unrecorded) == 32 && sizeof(log_call) == 32 && sizeof(log_frames) == 32);
 static_assert(sizeof(log_slot) == 32 && sizeof(log_detail) == 32 && sizeof(log_work) == 32);
 
 union log_entry {
@@ -76,6 +92,7 @@ union log_entry {
   log_work work;
   log_unrecorded unrecorded;
   log_call call;
+  log_frames stack;
   log_entry() noexcept : head{} {}
 };
 

@@ -17,7 +17,7 @@ void fill_begin(thread_log& log, open_range const& range, std::uint64_t time,
       .name = range.name,
       .kind = range.has_work() ? entry_kind::range_begin_work : entry_kind::range_begin,
       .flags = static_cast<std::uint8_t>(range.style),
-      .payload = range.payload,
+      .stack_or_payload = static_cast<std::uint16_t>(range.payload),
       .color_or_arguments = range.color};
   log.ring.slot(1).detail = {.parent = raw(range.parent),
                              .payload_bits = range.payload_bits,
@@ -31,7 +31,7 @@ void fill_begin(thread_log& log, open_range const& range, std::uint64_t time,
 }  // namespace
 
 bool write_unrecorded_launch(thread_log& log, std::uint64_t time, correlation_id correlation,
-                             launch_remark const& how) noexcept {
+                             launch_remark const& how, std::uint16_t stack) noexcept {
   catch_up(log);
   if (!has_room(log, 2)) {
     thread_counters::bump(log.counters.dropped_records);
@@ -41,6 +41,7 @@ bool write_unrecorded_launch(thread_log& log, std::uint64_t time, correlation_id
                            .range = raw(log.ranges.innermost()),
                            .correlation = raw(correlation),
                            .kind = entry_kind::unrecorded_launch,
+                           .stack_or_payload = stack,
                            .color_or_arguments = how.arguments};
   log.ring.slot(1).unrecorded = {
       .ran_from = how.ran_from.value, .ran_to = how.ran_to.value, .alike = raw(how.alike)};
@@ -55,8 +56,21 @@ bool write_driver_call(thread_log& log, finished_call const& call) noexcept {
   }
   log.ring.slot(0).head = {
       .time = call.entered, .correlation = raw(call.correlation), .kind = entry_kind::driver_call};
-  log.ring.slot(1).call = {.ended = call.ended, .id = call.id, .result = call.result};
+  log.ring.slot(1).call = {.ended = call.ended, .id = call.id, .result = call.result, .stack = call.stack};
   publish(log, 2);
+  return true;
+}
+
+bool write_stack(thread_log& log, std::uint16_t number,
+                 std::span<log_frame const> frames) noexcept {
+  auto const slots = 1 + (frames.size() + 1) / 2;
+  if (!has_room(log, slots)) return false;
+  log.ring.slot(0).head = {.kind = entry_kind::stack,
+                           .stack_or_payload = number,
+                           .color_or_arguments = static_cast<std::uint32_t>(frames.size())};
+  for (std::size_t i = 0; i < frames.size(); ++i)
+    log.ring.slot(1 + i / 2).stack.frames[i % 2] = frames[i];
+  publish(log, slots);
   return true;
 }
 
@@ -88,7 +102,7 @@ bool write_mark(thread_log& log, mark_text const& mark, std::uint64_t time) noex
   log.ring.slot(0).head = {.time = time,
                            .name = mark.name,
                            .kind = entry_kind::mark,
-                           .payload = mark.payload,
+                           .stack_or_payload = static_cast<std::uint16_t>(mark.payload),
                            .color_or_arguments = mark.color};
   log.ring.slot(1).detail = {
       .payload_bits = mark.payload_bits, .domain = mark.domain, .category = mark.category};

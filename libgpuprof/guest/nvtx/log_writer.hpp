@@ -40,7 +40,7 @@ inline bool catch_up(thread_log& log) noexcept {
 /// it was dropped, which is counted. Call only while log_is_recording.
 inline bool write_launch(thread_log& log, std::uint64_t time, correlation_id correlation,
                          std::uint8_t flags, std::uint32_t arguments = 0,
-                         name_id kernel = {}) noexcept {
+                         name_id kernel = {}, std::uint16_t stack = 0) noexcept {
   catch_up(log);
   if (!has_room(log, 1)) {
     thread_counters::bump(log.counters.dropped_launches);
@@ -53,6 +53,7 @@ inline bool write_launch(thread_log& log, std::uint64_t time, correlation_id cor
           .name = kernel,
           .kind = entry_kind::launch,
           .flags = flags,
+          .stack_or_payload = stack,
           .color_or_arguments = arguments};
   publish(log, 1);
   return true;
@@ -60,7 +61,7 @@ inline bool write_launch(thread_log& log, std::uint64_t time, correlation_id cor
 
 /// Does the same for a launch during which kernel records were off.
 bool write_unrecorded_launch(thread_log& log, std::uint64_t time, correlation_id correlation,
-                             launch_remark const& how) noexcept;
+                             launch_remark const& how, std::uint16_t stack = 0) noexcept;
 
 /// A driver call of this thread. Times are ticks.
 struct finished_call {
@@ -68,9 +69,14 @@ struct finished_call {
   correlation_id correlation{};
   std::uint32_t id = 0;  // CUPTI's id
   std::int32_t result = 0;
+  std::uint16_t stack = 0;
 };
 /// Returns false if the call was dropped, which is counted.
 bool write_driver_call(thread_log& log, finished_call const& call) noexcept;
+
+/// Describes a stack, innermost frame first. Launches of this thread that come after it may have
+/// its number, until another stack gets it. Returns false if there is no room.
+bool write_stack(thread_log& log, std::uint16_t number, std::span<log_frame const> frames) noexcept;
 
 /// Returns false if there is no room. `opener` is set if another thread opened the range.
 bool write_begin(thread_log& log, open_range const& range, std::uint64_t time,

@@ -164,6 +164,7 @@ bool make_usable(thread_log& log) noexcept {
 
 void make_lean(thread_log& log) noexcept {
   log.names.clear();
+  log.stack_memory.release();
   log.ranges.clear();
   madvise(reinterpret_cast<std::byte*>(&log) + kept_bytes, mapped_bytes - kept_bytes,
           MADV_DONTNEED);
@@ -179,6 +180,7 @@ void hand_to_this_thread(thread_log& log) {
   log.owed_ends = 0;
   log.steps = 0;
   log.around_steps = {};
+  log.stack_memory.release();
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "base/growing_ring.hpp"
 #include "base/ledger.hpp"
 #include "base/memory_budget.hpp"
+#include "base/side_memory.hpp"
 #include "guest/nvtx/log_entry.hpp"
 #include "guest/nvtx/name_registry.hpp"
 #include "guest/nvtx/range_stack.hpp"
@@ -41,7 +42,10 @@ struct thread_counters {
 struct thread_log {
   thread_log(std::span<log_entry> first_slots, std::size_t max_slots,
              memory_budget& budget) noexcept
-      : ring(first_slots, max_slots, budget), names(&budget), ranges(budget) {}
+      : ring(first_slots, max_slots, budget),
+        stack_memory(budget),
+        names(&budget),
+        ranges(budget) {}
 
   thread_index index{};          // changes when the log passes to another thread, with empty ring
   std::uint32_t os_thread = 0;   // changes together with `index`
@@ -57,6 +61,7 @@ struct thread_log {
   std::uint64_t steps = 0;           // number of steps begun (gpuprof_step()); the last one is open
   range_id around_steps{};           // range around the last step; 0: none
   std::uint32_t domains_gone = 0;    // generation of nvtx_domains that the stack knows
+  side_memory stack_memory;          // what guest/stacks knows of this thread
   name_cache names;
   range_stack ranges;  // last member: most of its memory is never touched
 

@@ -90,6 +90,14 @@ bool read_graph_trace(settings& s, std::string_view text) {
   return read_word(s.graph_trace, text, words);
 }
 
+bool read_python_backtrace(settings& s, std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, python_backtrace>, 3> words{
+      {{"auto", python_backtrace::automatic},
+       {"all", python_backtrace::all},
+       {"none", python_backtrace::none}}};
+  return read_word(s.python_stacks, text, words);
+}
+
 constexpr std::array<std::string_view, 5> metric_set_names{"basic", "roofline", "memory", "full",
                                                            "explain"};
 
@@ -210,6 +218,10 @@ constexpr std::array table{
     option{"cuda-graph-trace", 0, "graph|node", "graph, node", "node",
            "Record each node of a CUDA graph, or each graph as a whole (cheaper).", false,
            read_graph_trace},
+    option{"python-backtrace", 0, "auto|all|none", "auto, all, none", "auto",
+           "Record the Python stack of launches, copies and waits: auto (of all, or of so many that "
+           "it takes 0.5 % of the thread's time), all, none. CPython 3.11 to 3.15.",
+           false, read_python_backtrace},
     option{"kernel-name", 0, "NAME|regex:EXPRESSION",
            "a kernel name, or regex: followed by a valid regular expression", "",
            "Record only these kernels: demangled or base name. May be given several times.", true,

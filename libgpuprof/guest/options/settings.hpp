@@ -61,6 +61,10 @@ struct step_schedule {
 
 enum class graph_detail { graph, node };
 
+/// Which launches get the Python stack of their thread. Automatic: all, or so many that reading
+/// stacks takes no more than 0.5 % of the thread's time.
+enum class python_backtrace { none, automatic, all };
+
 enum class metrics_mode { none, automatic, sampled, exact };
 
 /// Kernels that wait for other GPUs, in the syntax of --metrics-skip: those of NCCL, NVSHMEM,
@@ -112,6 +116,7 @@ struct settings {
   std::optional<step_schedule> schedule;
   std::optional<range_pattern> step_range;  // each end of this range is a step
   graph_detail graph_trace = graph_detail::node;
+  python_backtrace python_stacks = python_backtrace::automatic;
   std::vector<kernel_pattern> kernel_names;  // empty: all kernels
   std::uint64_t launch_skip = 0;
   std::uint64_t launch_count = 0;  // 0: no limit

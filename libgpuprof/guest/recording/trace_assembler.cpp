@@ -101,6 +101,7 @@ void trace_assembler::launch(launch_note const& note) {
   l.arguments = note.arguments;
   if (raw(note.kernel) >> gpuprof::guest::launch::name_bits == 0) l.kernel = note.kernel;
   l.flags = flags;
+  l.stack = stacks_.of(note.thread, note.stack);
   windows_.saw(note.time, note.correlation);
   if (flags == 0) ++counts_.launches;
   if (flags == launch_of_graph) ++counts_.graph_launches;
@@ -120,6 +121,10 @@ void trace_assembler::end(range_end const& range) {
 void trace_assembler::mark(mark_record const& m) {
   ++counts_.marks;
   to_.add(m);
+}
+
+void trace_assembler::stack(stack_note const& note) {
+  stacks_.add(note, to_);
 }
 
 void trace_assembler::shape(kernel_shape const& s) {
@@ -196,6 +201,7 @@ bool trace_assembler::attribute(Record& record, bool first_look, std::vector<Rec
   record.launched = l->time;
   record.thread = l->thread;
   record.range = l->range;
+  record.stack = l->stack;
   if constexpr (std::is_same_v<Record, kernel_record>) {
     auto const is_plain = raw(record.graph) == 0 && !l->is_graph();
     if (is_plain && shape_of_launch_ && tells_more(*l, record.shape))
@@ -316,7 +322,8 @@ void trace_assembler::call(driver_call_note const& note) {
                         .name = name_of_call_ ? name_of_call_(note.id) : name_id{},
                         .os_thread = note.os_thread,
                         .correlation = note.correlation,
-                        .result = note.result};
+                        .result = note.result,
+                        .stack = stacks_.of(note.thread, note.stack)};
   if (windows_.contain(note.start)) return api(made);
   new_calls_.push_back(made);
 }
@@ -353,6 +360,7 @@ void trace_assembler::report(ledger& to) const {
   to.add("lost.work_of_launching_kernels", counts_.launching_kernels);
   to.add("lost.kernels_without_time", counts_.kernels_without_time);
   to.add("lost.launch_notes", launches_forgotten());
+  to.add("lost.stacks", stacks_.refused());
   to.add("memory.launch_table_bytes", table_bytes());
 }
 

@@ -9,6 +9,7 @@
 #include "guest/nvtx/name_registry.hpp"
 #include "guest/recording/capture_windows.hpp"
 #include "guest/recording/own_stretches.hpp"
+#include "guest/recording/stack_tree.hpp"
 #include "guest/recording/unrecorded_launches.hpp"
 #include "model/ids.hpp"
 #include "model/record_sink.hpp"
@@ -68,6 +69,7 @@ class trace_assembler final : public activity_sink {
   void begin(range_begin const&);
   void end(range_end const&);
   void mark(mark_record const&);
+  void stack(stack_note const&);
 
   /// Launches whose records may come.
   launch_table& launches() noexcept { return launches_; }
@@ -175,6 +177,7 @@ class trace_assembler final : public activity_sink {
   std::vector<memset_record> pending_sets_;
   std::vector<graph_record> pending_graphs_;
   own_stretches own_stretches_;
+  stack_tree stacks_;
 };
 
 }  // namespace gpuprof::guest

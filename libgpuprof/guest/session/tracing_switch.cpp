@@ -8,6 +8,8 @@
 #include "base/process.hpp"
 #include "base/time.hpp"
 #include "guest/driver/cuda_driver.hpp"
+#include "guest/stacks/python_runtime.hpp"
+#include "guest/stacks/python_stack.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -100,8 +102,20 @@ void tracing_switch::switch_on(bool capturing) {
   } else {
     say_tracing_is_off(ok.message());
   }
+  if (is_on_) begin_stacks(warnings);
   for (auto const& warning : warnings) log_warning(warning);
   costs_.start_ns.fetch_add(monotonic_ns() - before, std::memory_order_relaxed);
+}
+
+void tracing_switch::begin_stacks(std::vector<std::string>& warnings) {
+  if (settings_.python_stacks == python_backtrace::none) return;
+  constexpr double share_if_automatic = 0.005;
+  std::string reason;
+  auto const* const python = find_python(reason);
+  read_python_stacks(
+      python, settings_.python_stacks == python_backtrace::automatic ? share_if_automatic : 1);
+  if (!reason.empty() && !std::exchange(stacks_refused_, true))
+    warnings.push_back("Python stacks are off: " + reason + ". All else is recorded.");
 }
 
 void tracing_switch::switch_off(bool forced) {

@@ -72,6 +72,7 @@ class tracing_switch final : public code_observer {
 
  private:
   bool make_tracer();
+  void begin_stacks(std::vector<std::string>& warnings);
   void say_tracing_is_off(std::string const& why);
   void switch_nothing_after_exit();
 
@@ -87,6 +88,7 @@ class tracing_switch final : public code_observer {
 
   std::unique_ptr<cupti_tracer> tracer_;
   std::unique_ptr<counter_worker> counters_;  // null if no counters are requested
+  bool stacks_refused_ = false;               // which was said
   bool no_tracer_ = false;                    // CUPTI could not be loaded; not tried again
   bool is_on_ = false;
   bool leaving_ = false;

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives the stacks of all threads one set of numbers. Stacks share the frames of their callers.
+#pragma once
+
+#include "guest/nvtx/log_decoder.hpp"
+#include "model/ids.hpp"
+#include "model/record_sink.hpp"
+#include "model/records.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+namespace gpuprof::guest {
+
+/// Used by the drain thread only.
+class stack_tree {
+ public:
+  static constexpr std::size_t max_stacks = 1 << 20;
+
+  /// Passes on what is new, callers first. Beyond max_stacks the innermost new frames are left out
+  /// and the stack is counted.
+  void add(stack_note const& note, record_sink& to) {
+    stack_id at{};
+    for (auto frame = note.frames.rbegin(); frame != note.frames.rend(); ++frame) {
+      auto const next = find_or_add(at, *frame, to);
+      if (raw(next) == 0) {
+        ++refused_;
+        break;
+      }
+      at = next;
+    }
+    auto& known = by_thread_[note.thread];
+    if (note.number >= known.size()) known.resize(note.number + std::size_t{64});
+    known[note.number] = at;
+  }
+
+  /// Returns the stack that the thread described last by this number; 0 if none.
+  stack_id of(thread_index thread, std::uint16_t number) const {
+    if (number == 0) return {};
+    auto const known = by_thread_.find(thread);
+    return known != by_thread_.end() && number < known->second.size() ? known->second[number]
+                                                                      : stack_id{};
+  }
+  std::uint64_t refused() const noexcept { return refused_; }
+
+ private:
+  using key = std::tuple<stack_id, name_id, name_id, std::uint32_t, std::uint32_t>;
+
+  stack_id find_or_add(stack_id caller, stack_frame_note const& frame, record_sink& to) {
+    key const k{caller, frame.file, frame.function, frame.first_line, frame.line};
+    auto const known = stacks_.find(k);
+    if (known != stacks_.end()) return known->second;
+    if (stacks_.size() >= max_stacks) return {};
+    auto const made = static_cast<stack_id>(stacks_.size() + 1);
+    stacks_.emplace(k, made);
+    to.add(stack_record{.stack = made,
+                        .caller = caller,
+                        .file = frame.file,
+                        .function = frame.function,
+                        .first_line = frame.first_line,
+                        .line = frame.line});
+    return made;
+  }
+
+  std::map<key, stack_id> stacks_;
+  std::unordered_map<thread_index, std::vector<stack_id>> by_thread_;
+  std::uint64_t refused_ = 0;
+};
+
+}  // namespace gpuprof::guest

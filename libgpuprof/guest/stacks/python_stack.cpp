@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "guest/stacks/python_stack.hpp"
+
+#include "guest/nvtx/log_writer.hpp"
+#include "guest/nvtx/ticks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <new>
+#include <span>
+#include <sys/mman.h>
+
+namespace gpuprof::guest {
+namespace detail {
+
+std::atomic<python_runtime const*> python_read{nullptr};
+
+}  // namespace detail
+
+namespace {
+
+std::atomic<double> most_of_the_time{1};
+
+constexpr std::uint32_t first_slots = 512;
+constexpr std::uint32_t most_slots = 2u * max_stacks_of_thread;
+constexpr unsigned timed_every = 16;     // walks; reading the clock twice takes 20 ns
+constexpr unsigned judged_every = 1024;  // launches
+
+constexpr std::uint64_t mix(std::uint64_t hash, std::uint64_t with) noexcept {
+  hash = (hash ^ with) * 0x9E3779B97F4A7C15ull;
+  return hash ^ (hash >> 29);
+}
+
+/// The stacks that one thread has had, by the hash of their frames. It lies in memory of the log,
+/// so that it goes to the next thread, or away, with it.
+struct known_stacks {
+  struct slot {
+    std::uint64_t hash;    // 0: free
+    std::uint32_t number;  // 0: only a place where a launch has been seen
+    std::uint32_t unused;
+  };
+  std::uint32_t slots = 0, used = 0;
+  std::uint16_t last_number = 0;
+  // How many launches have no walk, to stay within most_of_the_time:
+  std::uint32_t one_in = 1, until_next = 0;
+  std::uint32_t launches = 0, walks = 0, timed = 0;
+  std::uint64_t timed_ticks = 0, judged_at = 0, random = 0x2545F4914F6CDD1Dull;
+
+  std::span<slot> table() noexcept { return {reinterpret_cast<slot*>(this + 1), slots}; }
+  slot& place_of(std::uint64_t hash) noexcept {
+    auto const all = table();
+    auto i = hash & (slots - 1);
+    while (all[i].hash != 0 && all[i].hash != hash) i = (i + 1) & (slots - 1);
+    return all[i];
+  }
+  void clear() noexcept {
+    std::ranges::fill(table(), slot{});
+    used = 0;
+    last_number = 0;
+  }
+};
+
+constexpr std::size_t bytes_for(std::uint32_t slots) noexcept {
+  return sizeof(known_stacks) + slots * sizeof(known_stacks::slot);
+}
+
+known_stacks* stacks_of(thread_log& log) noexcept {
+  auto& memory = log.stack_memory;
+  if (memory.data() != nullptr) [[likely]]
+    return std::launder(reinterpret_cast<known_stacks*>(memory.data()));
+  if (!memory.allocate(bytes_for(first_slots))) return nullptr;
+  auto* const made = new (memory.data()) known_stacks;
+  made->slots = first_slots;
+  return made;
+}
+
+/// Makes room for one more entry, if need be by forgetting all.
+known_stacks* with_room(thread_log& log, known_stacks* stacks) noexcept {
+  if (2 * stacks->used < stacks->slots) return stacks;
+  auto const slots = 2 * stacks->slots;
+  side_memory bigger(log.stack_memory.budget());
+  if (slots > most_slots || !bigger.allocate(bytes_for(slots))) {
+    stacks->clear();
+    return stacks;
+  }
+  auto* const grown = new (bigger.data()) known_stacks(*stacks);
+  grown->slots = slots;
+  for (auto const& known : stacks->table())
+    if (known.hash != 0) grown->place_of(known.hash) = known;
+  log.stack_memory.swap(bigger);
+  return grown;
+}
+
+/// Reads the thread's frames from the inside out.
+class walk {
+ public:
+  walk(python_runtime const& python, std::byte const* frame) noexcept
+      : python_(python), frame_(frame) {}
+
+  /// Without a code object: there are no more.
+  python_position next() noexcept {
+    for (; frame_ != nullptr && looked_at_ < max_looked_at; ++looked_at_) {
+      auto const at = python_.position_of(frame_);
+      frame_ = python_.caller_of(frame_);
+      if (at.code != nullptr) return at;
+    }
+    return {};
+  }
+  std::uint64_t hash(python_position const& at, std::uint64_t before) const noexcept {
+    before = mix(before, reinterpret_cast<std::uintptr_t>(at.code));
+    before = mix(before, reinterpret_cast<std::uintptr_t>(at.instruction));
+    return mix(before, python_.identity_of(at.code));
+  }
+
+ private:
+  static constexpr std::size_t max_looked_at = 4 * max_stack_frames;
+
+  python_runtime const& python_;
+  std::byte const* frame_;
+  std::size_t looked_at_ = 0;
+};
+
+/// Reads the names of the frames while they cannot end.
+log_frame described(python_runtime const& python, thread_log& log,
+                    python_position const& at) noexcept {
+  std::array<char, 1024> buffer;
+  return {.file = log.names.intern(python.file_name(at.code, buffer)),
+          .function = log.names.intern(python.function_name(at.code, buffer)),
+          .first_line = python.first_line(at.code),
+          .line = python.line(at)};
+}
+
+struct seen_stack {
+  std::array<python_position, max_stack_frames> frames;  // the first `size` are used
+  std::size_t size = 0;
+  std::uint64_t hash = 0;
+
+  seen_stack() noexcept {}  // leaves the frames as they are: 2 KiB
+};
+
+bool is_new_place(thread_log& log, known_stacks*& stacks, std::uint64_t hash) noexcept {
+  auto const place = mix(hash, 1) | 1;
+  if (stacks->place_of(place).hash != 0) return false;
+  stacks = with_room(log, stacks);
+  stacks->place_of(place) = {place, 0, 0};
+  ++stacks->used;
+  return true;
+}
+
+/// Returns false if this launch is one of those that get no stack.
+bool is_walked(thread_log& log, known_stacks*& stacks, std::uint64_t place) noexcept {
+  if (stacks->one_in == 1) return true;
+  if (is_new_place(log, stacks, place)) return true;
+  if (stacks->until_next != 0) {
+    --stacks->until_next;
+    return false;
+  }
+  // At random, so that a loop with as many launches is not always seen at the same one.
+  auto& random = stacks->random;
+  random ^= random << 13;
+  random ^= random >> 7;
+  random ^= random << 17;
+  stacks->until_next = static_cast<std::uint32_t>(random % (2 * stacks->one_in - 1));
+  return true;
+}
+
+void judge_cost(known_stacks& stacks) noexcept {
+  auto const now = read_ticks();
+  auto const passed = static_cast<double>(now - stacks.judged_at);
+  if (stacks.judged_at != 0 && stacks.timed != 0 && passed > 0) {
+    auto const each = static_cast<double>(stacks.timed_ticks) / stacks.timed;
+    auto const of_all = each * stacks.launches / passed;
+    auto const times_too_many = of_all / most_of_the_time.load(std::memory_order_relaxed);
+    stacks.one_in = static_cast<std::uint32_t>(std::clamp(std::ceil(times_too_many), 1.0, 1000.0));
+  }
+  stacks.judged_at = now;
+  stacks.launches = stacks.walks = stacks.timed = 0;
+  stacks.timed_ticks = 0;
+}
+
+std::uint16_t number_of(python_runtime const& python, thread_log& log, known_stacks* stacks,
+                        seen_stack const& stack) noexcept {
+  auto const& known = stacks->place_of(stack.hash);
+  if (known.hash != 0) return static_cast<std::uint16_t>(known.number);
+  if (stacks->last_number == max_stacks_of_thread) stacks->clear();
+  stacks = with_room(log, stacks);
+  std::array<log_frame, max_stack_frames> frames;
+  for (std::size_t i = 0; i < stack.size; ++i)
+    frames[i] = described(python, log, stack.frames[i]);
+  auto const number = static_cast<std::uint16_t>(stacks->last_number + 1);
+  if (!write_stack(log, number, {frames.data(), stack.size})) return 0;
+  stacks->last_number = number;
+  stacks->place_of(stack.hash) = {stack.hash, number, 0};
+  ++stacks->used;
+  return number;
+}
+
+seen_stack whole_stack(walk& frames, python_position at) noexcept {
+  seen_stack stack;
+  for (; at.code != nullptr && stack.size < max_stack_frames; at = frames.next()) {
+    stack.hash = frames.hash(at, stack.hash);
+    stack.frames[stack.size++] = at;
+  }
+  stack.hash |= 1;  // 0 marks a free slot
+  return stack;
+}
+
+void count_time(thread_log& log, std::uint64_t ticks) noexcept {
+  auto& stacks = *stacks_of(log);  // it may have moved
+  stacks.timed_ticks += ticks;
+  ++stacks.timed;
+}
+
+}  // namespace
+
+void read_python_stacks(python_runtime const* runtime, double share) noexcept {
+  most_of_the_time.store(share, std::memory_order_relaxed);
+  detail::python_read.store(runtime, std::memory_order_release);
+}
+
+std::uint16_t detail::number_python_stack(python_runtime const& python, thread_log& log) noexcept {
+  auto const* const innermost = python.innermost_frame();
+  if (innermost == nullptr) return 0;
+  auto* stacks = stacks_of(log);
+  if (stacks == nullptr) return 0;
+  if (stacks->launches == judged_every || stacks->judged_at == 0) judge_cost(*stacks);
+  ++stacks->launches;
+  walk frames(python, innermost);
+  auto const first = frames.next();
+  if (first.code == nullptr || !is_walked(log, stacks, frames.hash(first, 0))) return 0;
+  auto const is_timed = stacks->walks++ % timed_every == 0;
+  auto const begin = is_timed ? read_ticks() : 0;
+  auto const number = number_of(python, log, stacks, whole_stack(frames, first));
+  if (is_timed) count_time(log, read_ticks() - begin);
+  return number;
+}
+
+}  // namespace gpuprof::guest
