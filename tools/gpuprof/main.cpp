@@ -94,6 +94,7 @@ int main(int argc, char** argv) {
     command::add_stats(app, exit_code);
     command::add_roofline(app, exit_code);
     command::add_analyze(app, exit_code);
+    command::add_lines(app, exit_code);
     command::add_whatif(app, exit_code);
     command::add_sweep(app, exit_code);
     command::add_compare(app, exit_code);

@@ -19,6 +19,7 @@ std::vector<std::string> words_to_parse(int argc, char const* const* argv);
 void add_stats(CLI::App& app, int& exit_code);
 void add_roofline(CLI::App& app, int& exit_code);
 void add_analyze(CLI::App& app, int& exit_code);
+void add_lines(CLI::App& app, int& exit_code);
 void add_whatif(CLI::App& app, int& exit_code);
 void add_sweep(CLI::App& app, int& exit_code);
 void add_compare(CLI::App& app, int& exit_code);  // also 3: the gate cannot be decided

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/analysis/stack_times.hpp"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace gpuprof::host {
+namespace {
+
+// What ran, beside the shapes of kernels, which are fewer.
+constexpr std::uint32_t copies = 0x8000'0000, memsets = 0x9000'0000, graphs = 0xa000'0000,
+                        calls = 0xf000'0000;
+
+using frame_key = std::tuple<name_id, name_id, std::uint32_t, std::uint32_t, stack_id>;
+
+frame_key key_of(stack_record const& frame, stack_grouping grouping) noexcept {
+  switch (grouping) {
+    case stack_grouping::file:
+      return {frame.file, {}, 0, 0, {}};
+    case stack_grouping::function:
+      return {frame.file, frame.function, frame.first_line, 0, {}};
+    case stack_grouping::line:
+      return {frame.file, frame.function, frame.first_line, frame.line, {}};
+    case stack_grouping::stack:
+      break;
+  }
+  return {{}, {}, 0, 0, frame.stack};
+}
+
+}  // namespace
+
+stack_sum& stack_sum::operator+=(stack_sum const& more) noexcept {
+  launches += more.launches;
+  gpu_ns += more.gpu_ns;
+  idle_ns += more.idle_ns;
+  wait_ns += more.wait_ns;
+  return *this;
+}
+
+stack_sum stack_sum::operator*(double factor) const noexcept {
+  return {launches * factor, gpu_ns * factor, idle_ns * factor, wait_ns * factor};
+}
+
+stack_sum& stack_times::sum_of(thread_index thread, std::uint32_t what, stack_id stack) {
+  return alike_[(std::uint64_t{raw(thread)} << 32) | what][stack];
+}
+
+template <class Work>
+void stack_times::add_work(Work const& work, std::uint32_t what) {
+  auto& sum = sum_of(work.thread, what, work.stack);
+  auto const ns = static_cast<double>(work.duration.value);
+  sum += {.launches = 1, .gpu_ns = ns};
+  all_ += {.launches = 1, .gpu_ns = ns};
+  auto& last = devices_[work.device];
+  if (last.sum != nullptr && work.start > last.until) {
+    auto const idle = static_cast<double>((work.start - last.until).value);
+    last.sum->idle_ns += idle;
+    all_.idle_ns += idle;
+  }
+  auto const end = work.start + work.duration;
+  if (last.sum == nullptr || end >= last.until) last = {end, &sum};
+}
+
+void stack_times::add(kernel_record const& kernel) {
+  add_work(kernel, raw(kernel.shape));
+}
+void stack_times::add(copy_record const& copy) {
+  add_work(copy, copies + static_cast<std::uint32_t>(copy.kind));
+}
+void stack_times::add(memset_record const& set) {
+  add_work(set, memsets);
+}
+void stack_times::add(graph_record const& graph) {
+  add_work(graph, graphs + raw(graph.graph));
+}
+
+void stack_times::add(api_record const& call, thread_index thread) {
+  auto const ns = static_cast<double>(call.duration.value);
+  sum_of(thread, calls, call.stack) += {.wait_ns = ns};
+  all_ += {.wait_ns = ns};
+}
+
+void stack_times::spread(thread_index thread, stack_sum const& sum, sums const& over) {
+  double launches = 0, waits = 0;
+  for (auto const& [stack, known] : over) {
+    if (raw(stack) == 0) continue;
+    launches += known.launches;
+    waits += known.wait_ns;
+  }
+  auto const by_launches = launches > 0;
+  if (!by_launches && waits <= 0) {
+    others_[thread] += sum;
+    return;
+  }
+  for (auto const& [stack, known] : over)
+    if (raw(stack) != 0)
+      stacks_[stack] += sum * (by_launches ? known.launches / launches : known.wait_ns / waits);
+}
+
+void stack_times::finish() {
+  std::unordered_map<thread_index, sums> of_threads;
+  for (auto const& [key, stacks] : alike_)
+    for (auto const& [stack, sum] : stacks) {
+      auto const thread = static_cast<thread_index>(key >> 32);
+      if (raw(stack) == 0) continue;
+      of_threads[thread][stack] += sum;
+      stacks_[stack] += sum;
+      with_stack_ += sum.launches;
+    }
+  on_such_threads_ = with_stack_;
+  for (auto const& [key, stacks] : alike_) {
+    auto const without = stacks.find(stack_id{});
+    if (without == stacks.end()) continue;
+    auto const thread = static_cast<thread_index>(key >> 32);
+    auto const of_thread = of_threads.find(thread);
+    if (of_thread == of_threads.end()) {
+      others_[thread] += without->second;
+      continue;
+    }
+    on_such_threads_ += without->second.launches;
+    spread(thread, without->second, stacks.size() > 1 ? stacks : of_thread->second);
+  }
+}
+
+bool is_own_by_default(std::string_view file) noexcept {
+  for (auto const part : {"/site-packages/", "/dist-packages/", "/lib/python3", "/lib64/python3"})
+    if (file.find(part) != file.npos) return false;
+  return !file.starts_with('<');
+}
+
+std::vector<stack_group> group_stacks(stack_times const& times,
+                                      std::vector<stack_record> const& stacks,
+                                      stack_grouping grouping,
+                                      std::function<bool(stack_record const&)> const& is_own) {
+  std::map<frame_key, stack_group> groups;
+  auto const group_of = [&](stack_record const& frame) -> stack_group& {
+    auto const [place, is_new] = groups.try_emplace(key_of(frame, grouping));
+    if (is_new) place->second.frame = frame;
+    return place->second;
+  };
+  for (auto const& [stack, sum] : times.stacks()) {
+    stack_record const* own = nullptr;
+    std::set<stack_group*> seen;  // a function that calls itself counts once
+    for (auto at = raw(stack); at != 0 && at < stacks.size() && raw(stacks[at].caller) < at;
+         at = raw(stacks[at].caller)) {
+      auto const& frame = stacks[at];
+      if (!is_own(frame)) continue;
+      auto& group = group_of(frame);
+      if (seen.insert(&group).second) group.total += sum;
+      if (own == nullptr) own = &frame;
+      if (grouping == stack_grouping::stack) break;
+    }
+    if (own == nullptr && raw(stack) < stacks.size()) {
+      own = &stacks[raw(stack)];
+      group_of(*own).total += sum;
+    }
+    if (own != nullptr) group_of(*own).own += sum;
+  }
+  std::vector<stack_group> rows;
+  rows.reserve(groups.size());
+  for (auto& [_, group] : groups) rows.push_back(group);
+  std::stable_sort(rows.begin(), rows.end(), [](stack_group const& a, stack_group const& b) {
+    auto const weight = [](stack_group const& g) { return std::pair(g.own.gpu_ns, g.total.gpu_ns); };
+    return weight(a) > weight(b);
+  });
+  return rows;
+}
+
+}  // namespace gpuprof::host

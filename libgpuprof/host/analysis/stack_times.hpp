@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adds up the GPU work, the idle time behind it and the waits of each Python stack, then of each
+// line, function or file of the program.
+#pragma once
+
+#include "model/records.hpp"
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace gpuprof::host {
+
+/// Numbers may be fractions: work that has no stack of its own is spread over those that have.
+struct stack_sum {
+  double launches = 0;  // kernels, copies, memsets and whole graphs
+  double gpu_ns = 0;    // their lengths added up; work of several streams counts several times
+  double idle_ns = 0;   // the GPU did nothing between this work and the next that began
+  double wait_ns = 0;   // CUDA calls that wait, allocate or load
+
+  stack_sum& operator+=(stack_sum const& more) noexcept;
+  stack_sum operator*(double factor) const noexcept;
+};
+
+/// Give it GPU work in order of time, then call finish().
+class stack_times {
+ public:
+  /// What ran: the shape of a kernel, the kind of a copy. Launches of one thread that ran the same
+  /// are alike: their stacks speak for those that have none.
+  void add(kernel_record const& kernel);
+  void add(copy_record const& copy);
+  void add(memset_record const& set);
+  void add(graph_record const& graph);
+  /// `thread`: of the call.
+  void add(api_record const& call, thread_index thread);
+
+  /// Spreads the work without a stack over the stacks of its thread: first over those of work that
+  /// ran the same, else over all.
+  void finish();
+
+  std::map<stack_id, stack_sum> const& stacks() const noexcept { return stacks_; }
+  /// Work of threads that have no Python stack at all.
+  std::map<thread_index, stack_sum> const& without_stack() const noexcept { return others_; }
+  /// Part of the launches on threads with stacks whose stack was recorded, from 0 to 1.
+  double recorded_share() const noexcept {
+    return on_such_threads_ > 0 ? with_stack_ / on_such_threads_ : 1;
+  }
+  stack_sum const& all() const noexcept { return all_; }
+
+ private:
+  using sums = std::unordered_map<stack_id, stack_sum>;
+  struct last_work {
+    timestamp_ns until;
+    stack_sum* sum = nullptr;  // of the work that ends last
+  };
+
+  template <class Work>
+  void add_work(Work const& work, std::uint32_t what);
+  stack_sum& sum_of(thread_index thread, std::uint32_t what, stack_id stack);
+  void spread(thread_index thread, stack_sum const& sum, sums const& over);
+
+  std::unordered_map<std::uint64_t, sums> alike_;  // by thread and what ran
+  std::unordered_map<device_id, last_work> devices_;
+  std::map<stack_id, stack_sum> stacks_;
+  std::map<thread_index, stack_sum> others_;
+  stack_sum all_;
+  double with_stack_ = 0, on_such_threads_ = 0;
+};
+
+/// What a row of a table of stacks stands for.
+enum class stack_grouping { line, function, file, stack };
+
+/// One row: the innermost frame of the stacks that it adds up, as far as the grouping tells it.
+struct stack_group {
+  stack_record frame;
+  stack_sum own;    // of stacks whose innermost frame of the program this is
+  stack_sum total;  // of all stacks in which it occurs
+};
+
+/// Says whether a file belongs to the program and not to a library that it uses.
+using is_own_file = std::function<bool(std::string_view file)>;
+
+/// Not under site-packages or dist-packages, not of the standard library, not made up by Python.
+bool is_own_by_default(std::string_view file) noexcept;
+
+/// Most GPU time first. A stack counts for its innermost frame that is_own; without such a frame,
+/// for its innermost one. `stacks` is indexed by stack_id.
+std::vector<stack_group> group_stacks(stack_times const& times,
+                                      std::vector<stack_record> const& stacks,
+                                      stack_grouping grouping,
+                                      std::function<bool(stack_record const&)> const& is_own);
+
+}  // namespace gpuprof::host
