@@ -202,7 +202,8 @@ struct unified_memory_record {
   stream_id stream{};
 };
 
-/// A stack: its innermost frame, and the stack without it. Stacks share the frames of their callers.
+/// A stack: its innermost frame, and the stack without it. Stacks share the frames of their
+/// callers.
 struct stack_record {
   stack_id stack{};
   stack_id caller{};             // 0: this frame is the outermost that is known

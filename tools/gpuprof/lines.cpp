@@ -74,9 +74,9 @@ int run(lines_options const& options) {
   if (auto const failed =
           narrow(wanted, options.filters, trace, options.file, range_scope::process))
     return fail(failed->wrong_options ? 2 : 1, failed->message);
-  auto finished = line_report(
-      trace, wanted, options.file,
-      {.grouping = *by, .own = options.own, .whole_stacks = options.all_code});
+  auto finished =
+      line_report(trace, wanted, options.file,
+                  {.grouping = *by, .own = options.own, .whole_stacks = options.all_code});
   if (!finished.missing.empty()) return fail(1, finished.missing);
   std::vector<finished_report> reports;
   reports.push_back(std::move(finished));
@@ -98,7 +98,8 @@ int find_and_run(lines_options& options) {
 
 void add_lines(CLI::App& app, int& exit_code) {
   auto const options = std::make_shared<lines_options>();
-  auto* const lines = app.add_subcommand("lines", "Tell which lines of a Python program the GPU works for");
+  auto* const lines =
+      app.add_subcommand("lines", "Tell which lines of a Python program the GPU works for");
   lines->footer(
       "GPU Time: of what the line launched. With Callees: also of what it called in own code. "
       "Idle Behind: the GPU had nothing to do between the work of this line and the next work. "

@@ -22,7 +22,7 @@ struct launch {
   range_id range{};
   correlation_id correlation{};
   thread_index thread{};
-  std::uint32_t arguments = 0;             // as in launch_note
+  std::uint32_t arguments = 0;  // as in launch_note
   stack_id stack{};
   name_id kernel : name_bits = name_id{};  // 0: unknown, or not a single kernel
   std::uint32_t flags : 6 = 0;             // launch_flags

@@ -96,8 +96,9 @@ inline mark_record decode_mark(thread_index owner, log_slot const& head, log_det
           .payload_bits = more.payload_bits};
 }
 
-inline driver_call_note decode_call(thread_index owner, std::uint32_t os_thread, log_slot const& head,
-                                    log_call const& more, tick_line const& line) noexcept {
+inline driver_call_note decode_call(thread_index owner, std::uint32_t os_thread,
+                                    log_slot const& head, log_call const& more,
+                                    tick_line const& line) noexcept {
   auto const start = line.to_time(head.time);
   auto const ns = static_cast<std::int64_t>(line.to_time(more.ended) - start);
   return {.start = {start},
@@ -168,7 +169,9 @@ std::size_t drain_log(thread_log& log, Sink& sink, tick_line const& line) {
         auto const size = std::min<std::size_t>(head.color_or_arguments, frames.size());
         for (std::size_t i = 0; i < size; ++i)
           frames[i] = log.ring.next(1 + i / 2).stack.frames[i % 2];
-        sink.stack({.thread = log.index, .number = head.stack_or_payload, .frames = {frames.data(), size}});
+        sink.stack({.thread = log.index,
+                    .number = head.stack_or_payload,
+                    .frames = {frames.data(), size}});
         return 1 + (head.color_or_arguments + 1) / 2;
       }
     }

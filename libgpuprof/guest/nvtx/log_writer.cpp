@@ -56,7 +56,8 @@ bool write_driver_call(thread_log& log, finished_call const& call) noexcept {
   }
   log.ring.slot(0).head = {
       .time = call.entered, .correlation = raw(call.correlation), .kind = entry_kind::driver_call};
-  log.ring.slot(1).call = {.ended = call.ended, .id = call.id, .result = call.result, .stack = call.stack};
+  log.ring.slot(1).call = {
+      .ended = call.ended, .id = call.id, .result = call.result, .stack = call.stack};
   publish(log, 2);
   return true;
 }

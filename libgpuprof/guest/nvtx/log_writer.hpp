@@ -39,8 +39,8 @@ inline bool catch_up(thread_log& log) noexcept {
 /// Writes a launch of this thread. `time` is when the launching call was entered. Returns false if
 /// it was dropped, which is counted. Call only while log_is_recording.
 inline bool write_launch(thread_log& log, std::uint64_t time, correlation_id correlation,
-                         std::uint8_t flags, std::uint32_t arguments = 0,
-                         name_id kernel = {}, std::uint16_t stack = 0) noexcept {
+                         std::uint8_t flags, std::uint32_t arguments = 0, name_id kernel = {},
+                         std::uint16_t stack = 0) noexcept {
   catch_up(log);
   if (!has_room(log, 1)) {
     thread_counters::bump(log.counters.dropped_launches);

@@ -307,6 +307,8 @@ void report_thread_logs(ledger& to) {
     to.add("lost.calls", log->counters.dropped_calls);
     to.add("note.rings_without_memory", log->counters.memory_refusals);
     to.add("note.unmatched_pops", log->counters.unmatched_pops);
+    to.add("cost.python_stacks_ns",
+           look_at_tick_line().to_ns(log->counters.stack_ticks.load(std::memory_order_relaxed)));
   }
 }
 

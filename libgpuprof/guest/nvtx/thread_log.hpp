@@ -33,9 +33,10 @@ struct thread_counters {
   std::atomic<std::uint64_t> dropped_calls{0};     // ring full
   std::atomic<std::uint64_t> unmatched_pops{0};
   std::atomic<std::uint64_t> memory_refusals{0};  // the ring could not grow: out of memory
+  std::atomic<std::uint64_t> stack_ticks{0};      // spent on Python stacks, from one walk in 16
 
-  static void bump(std::atomic<std::uint64_t>& counter) noexcept {
-    counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  static void bump(std::atomic<std::uint64_t>& counter, std::uint64_t by = 1) noexcept {
+    counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
   }
 };
 

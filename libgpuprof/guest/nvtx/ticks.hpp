@@ -89,6 +89,9 @@ class tick_line {
     while (i > 0 && ticks <= pieces_[i].after) --i;
     return monotonic + static_cast<std::uint64_t>(pieces_[i].distance);
   }
+  constexpr std::uint64_t to_ns(std::uint64_t ticks) const noexcept {
+    return static_cast<std::uint64_t>(static_cast<double>(ticks) * ns_per_tick_);
+  }
 
  private:
   struct piece {

@@ -218,10 +218,11 @@ constexpr std::array table{
     option{"cuda-graph-trace", 0, "graph|node", "graph, node", "node",
            "Record each node of a CUDA graph, or each graph as a whole (cheaper).", false,
            read_graph_trace},
-    option{"python-backtrace", 0, "auto|all|none", "auto, all, none", "auto",
-           "Record the Python stack of launches, copies and waits: auto (of all, or of so many that "
-           "it takes 0.5 % of the thread's time), all, none. CPython 3.11 to 3.15.",
-           false, read_python_backtrace},
+    option{
+        "python-backtrace", 0, "auto|all|none", "auto, all, none", "auto",
+        "Record the Python stack of launches, copies and waits: auto (of all, or of so many that "
+        "it takes 0.5 % of the thread's time), all, none. CPython 3.11 to 3.15.",
+        false, read_python_backtrace},
     option{"kernel-name", 0, "NAME|regex:EXPRESSION",
            "a kernel name, or regex: followed by a valid regular expression", "",
            "Record only these kernels: demangled or base name. May be given several times.", true,

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/stacks/python_runtime.hpp"
 
+#include "base/own_memory.hpp"
 #include "base/real_dlsym.hpp"
 #include "guest/nvtx/text.hpp"
 #include "guest/stacks/line_table.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <dlfcn.h>
+#include <utility>
 
 namespace gpuprof::guest {
 namespace {
@@ -17,12 +20,11 @@ constexpr std::size_t size_of_bytes = 16, content_of_bytes = 32;
 constexpr std::size_t length_of_text = 16, state_of_text = 32;
 constexpr unsigned kind_shift = 2, kind_mask = 7, is_compact = 1 << 5, is_ascii = 1 << 6;
 
-constexpr std::size_t max_lines_bytes = 16 << 20, max_text_length = 1 << 20;
-
 // 3.11.7, 3.12.1, 3.13.0, 3.14.8 and 3.15.0. Structs do not change within a version.
 constexpr python_layout layout_3_11{.has_c_frame = true,
                                     .state_to_frame = 56,
                                     .c_frame_to_frame = 8,
+                                    .state_to_chunk = 296,
                                     .frame_code = 32,
                                     .frame_previous = 48,
                                     .frame_instruction = 56,
@@ -38,6 +40,7 @@ constexpr python_layout layout_3_11{.has_c_frame = true,
 constexpr python_layout layout_3_12{.has_c_frame = true,
                                     .state_to_frame = 56,
                                     .c_frame_to_frame = 0,
+                                    .state_to_chunk = 232,
                                     .frame_code = 0,
                                     .frame_previous = 8,
                                     .frame_instruction = 56,
@@ -63,8 +66,13 @@ constexpr python_layout layout_3_14 = [] {
   layout.code_bytecode = 208;
   return layout;
 }();
+constexpr python_layout layout_3_15 = [] {
+  auto layout = layout_3_14;
+  layout.state_to_chunk = 256;
+  return layout;
+}();
 constexpr std::array<python_layout const*, 5> layouts{&layout_3_11, &layout_3_12, &layout_3_13,
-                                                      &layout_3_14, &layout_3_14};
+                                                      &layout_3_14, &layout_3_15};
 constexpr unsigned long oldest_minor = 11;
 
 /// Builds without a GIL have other structs. _Py_DebugOffsets tells, from 3.13 on.
@@ -89,12 +97,6 @@ void find(char const* name, Function& into) noexcept {
   into = reinterpret_cast<Function>(symbol(name));
 }
 
-char32_t character_at(std::byte const* characters, unsigned width, std::size_t i) noexcept {
-  char32_t value = 0;
-  std::memcpy(&value, characters + i * width, width);
-  return value;
-}
-
 }  // namespace
 
 python_layout const* python_layout_of(unsigned long version) noexcept {
@@ -104,41 +106,79 @@ python_layout const* python_layout_of(unsigned long version) noexcept {
   return is_known ? layouts[minor - oldest_minor] : nullptr;
 }
 
-std::uint32_t python_runtime::first_line(std::byte const* code) const noexcept {
-  auto const line = load<std::int32_t>(code + layout_.code_first_line);
-  return line > 0 ? static_cast<std::uint32_t>(line) : 0;
+frames_of_other::frames_of_other(std::byte const* from, std::byte const* end,
+                                 std::span<std::byte> ahead) noexcept
+    : from_(from) {
+  if (from == nullptr || end <= from || std::cmp_greater(end - from, ahead.size())) return;
+  auto const part = ahead.first(static_cast<std::size_t>(end - from));
+  if (read_own_memory(reinterpret_cast<std::uintptr_t>(from), part)) ahead_ = part;
 }
 
-std::uint32_t python_runtime::line(python_position const& at) const noexcept {
-  auto const first = first_line(at.code);
-  auto const* const lines = load<std::byte const*>(at.code + layout_.code_lines);
-  if (lines == nullptr || type_of(lines) != entry_.bytes_type) return first;
-  auto const bytes = load<std::size_t>(lines + size_of_bytes);
-  if (bytes > max_lines_bytes) return first;
-  auto const* const content = reinterpret_cast<std::uint8_t const*>(lines + content_of_bytes);
-  return line_of_instruction({content, bytes}, first,
-                             at.instruction - (at.code + layout_.code_bytecode));
+bool frames_of_other::copy(std::byte const* from, std::span<std::byte> into) const noexcept {
+  if (from >= from_ && from + into.size() <= from_ + ahead_.size()) {
+    std::memcpy(into.data(), ahead_.data() + (from - from_), into.size());
+    return true;
+  }
+  return read_own_memory(reinterpret_cast<std::uintptr_t>(from), into);
+}
+
+template <class Memory>
+std::uint32_t python_runtime::line(Memory const& memory, python_position const& at,
+                                   std::span<std::byte> scratch) const noexcept {
+  auto const first = first_line(memory, at.code);
+  std::byte const* lines = nullptr;
+  void const* type = nullptr;
+  std::size_t bytes = 0;
+  if (!get(memory, at.code + layout_.code_lines, lines) || lines == nullptr ||
+      !get(memory, lines + sizeof(void*), type) || type != entry_.bytes_type ||
+      !get(memory, lines + size_of_bytes, bytes))
+    return first;
+  auto const table = scratch.first(std::min(bytes, scratch.size()));
+  if (!memory.copy(lines + content_of_bytes, table)) return first;
+  return line_of_instruction({reinterpret_cast<std::uint8_t const*>(table.data()), table.size()},
+                             first, at.instruction - (at.code + layout_.code_bytecode));
 }
 
 // Texts are not converted by PyUnicode_AsUTF8, which would need the GIL to keep its result.
-std::string_view python_runtime::text(std::byte const* member,
+template <class Memory>
+std::string_view python_runtime::text(Memory const& memory, std::byte const* member,
                                       std::span<char> into) const noexcept {
-  auto const* const object = load<std::byte const*>(member);
-  if (object == nullptr || type_of(object) != entry_.text_type) return {};
-  auto const length = load<std::size_t>(object + length_of_text);
-  auto const state = load<std::uint32_t>(object + state_of_text);
+  std::byte const* object = nullptr;
+  void const* type = nullptr;
+  std::size_t length = 0;
+  std::uint32_t state = 0;
+  if (!get(memory, member, object) || object == nullptr ||
+      !get(memory, object + sizeof(void*), type) || type != entry_.text_type ||
+      !get(memory, object + length_of_text, length) || !get(memory, object + state_of_text, state))
+    return {};
   auto const width = (state >> kind_shift) & kind_mask;
   auto const is_known = width == 1 || width == 2 || width == 4;
-  if ((state & is_compact) == 0 || !is_known || length > max_text_length) return {};
+  if ((state & is_compact) == 0 || !is_known) return {};
   if ((state & is_ascii) != 0) {
-    auto const* const characters = reinterpret_cast<char const*>(object + layout_.ascii_text);
-    return {characters, length < into.size() ? length : into.size()};
+    auto const part = into.first(std::min(length, into.size()));
+    auto const is_read = memory.copy(object + layout_.ascii_text, std::as_writable_bytes(part));
+    return is_read ? std::string_view(part.data(), part.size()) : std::string_view{};
   }
   std::size_t used = 0;
-  for (std::size_t i = 0; i < length && used + 4 <= into.size(); ++i)
-    used += put_utf8(character_at(object + layout_.other_text, width, i), into.data() + used);
+  for (std::size_t i = 0; i < length && used + 4 <= into.size(); ++i) {
+    std::array<std::byte, 4> bytes{};
+    if (!memory.copy(object + layout_.other_text + i * width, std::span(bytes).first(width)))
+      return {};
+    char32_t character = 0;
+    std::memcpy(&character, bytes.data(), sizeof character);
+    used += put_utf8(character, into.data() + used);
+  }
   return {into.data(), used};
 }
+
+template std::uint32_t python_runtime::line(own_frames const&, python_position const&,
+                                            std::span<std::byte>) const noexcept;
+template std::uint32_t python_runtime::line(frames_of_other const&, python_position const&,
+                                            std::span<std::byte>) const noexcept;
+template std::string_view python_runtime::text(own_frames const&, std::byte const*,
+                                               std::span<char>) const noexcept;
+template std::string_view python_runtime::text(frames_of_other const&, std::byte const*,
+                                               std::span<char>) const noexcept;
 
 python_runtime const* find_python(std::string& reason) {
   static python_runtime const* found = nullptr;  // never destroyed; the caller's thread only
@@ -151,8 +191,7 @@ python_runtime const* find_python(std::string& reason) {
     reason = "this CPython is older than 3.11";
     return nullptr;
   }
-  find("Py_IsFinalizing", entry.is_finalizing);
-  if (entry.is_finalizing == nullptr) find("_Py_IsFinalizing", entry.is_finalizing);
+  find("Py_IsInitialized", entry.is_initialized);
   entry.code_type = symbol("PyCode_Type");
   entry.text_type = symbol("PyUnicode_Type");
   entry.bytes_type = symbol("PyBytes_Type");
@@ -160,9 +199,11 @@ python_runtime const* find_python(std::string& reason) {
   if (layout == nullptr)
     reason = version_text(*version) + " is not known; known are 3.11 to 3.15";
   else if (is_free_threaded(symbol("_PyRuntime")))
-    reason = version_text(*version) + " is a build without a GIL, whose frames are laid out otherwise";
-  else if (entry.code_type == nullptr || entry.text_type == nullptr || entry.bytes_type == nullptr)
-    reason = version_text(*version) + " does not export its types";
+    reason =
+        version_text(*version) + " is a build without a GIL, whose frames are laid out otherwise";
+  else if (entry.is_initialized == nullptr || entry.code_type == nullptr ||
+           entry.text_type == nullptr || entry.bytes_type == nullptr)
+    reason = version_text(*version) + " does not export what is needed";
   else
     found = new python_runtime(*layout, entry);
   return found;

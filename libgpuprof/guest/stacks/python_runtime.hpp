@@ -14,7 +14,7 @@ namespace gpuprof::guest {
 /// Offsets in bytes in the structs of one version of CPython, from its headers.
 struct python_layout {
   bool has_c_frame;  // 3.11 and 3.12 have a _PyCFrame between the thread state and its frame
-  std::uint16_t state_to_frame, c_frame_to_frame;
+  std::uint16_t state_to_frame, c_frame_to_frame, state_to_chunk;
   std::uint16_t frame_code, frame_previous, frame_instruction;
   std::uint16_t frame_owner;  // 0: frames have none that must be left out
   std::uint16_t code_first_line, code_filename, code_name, code_lines, code_bytecode;
@@ -26,20 +26,44 @@ struct python_layout {
 /// The layout of CPython `version` (0x030C01F0 is 3.12.1), or null if it is not known.
 python_layout const* python_layout_of(unsigned long version) noexcept;
 
-/// One frame of a thread, read while that thread stands inside of it.
+/// A place in a Python program: a code object, and an instruction in it.
 struct python_position {
-  std::byte const* code = nullptr;  // the code object
+  std::byte const* code = nullptr;
   std::byte const* instruction = nullptr;
   friend bool operator==(python_position const&, python_position const&) = default;
 };
 
-/// Any thread. Reads only the calling thread's own frames: the thread stands in a function that one
-/// of them has called, so they can neither move nor end. The GIL is not needed.
+/// Memory that is known to be there: what belongs to the frames of the calling thread, which stands
+/// in a function that one of them has called. They can neither move nor end, and the GIL is not
+/// needed.
+struct own_frames {
+  static constexpr bool may_fail = false;
+  static bool copy(std::byte const* from, std::span<std::byte> into) noexcept {
+    __builtin_memcpy(into.data(), from, into.size());
+    return true;
+  }
+};
+
+/// Memory of another thread, which may change or vanish while it is read. It is read through the
+/// kernel, so that missing memory is an error; a part is read in advance.
+class frames_of_other {
+ public:
+  static constexpr bool may_fail = true;
+  /// `ahead` is filled with what lies before `end`, beginning at `from`.
+  frames_of_other(std::byte const* from, std::byte const* end, std::span<std::byte> ahead) noexcept;
+  bool copy(std::byte const* from, std::span<std::byte> into) const noexcept;
+
+ private:
+  std::byte const* from_;
+  std::span<std::byte const> ahead_;
+};
+
+/// Any thread, without the GIL.
 class python_runtime {
  public:
   struct functions {
     void* (*state_of_this_thread)() = nullptr;  // PyGILState_GetThisThreadState
-    int (*is_finalizing)() = nullptr;           // Py_IsFinalizing or _Py_IsFinalizing; may be null
+    int (*is_initialized)() = nullptr;          // Py_IsInitialized; 0 again as soon as Python ends
     void const* code_type = nullptr;            // &PyCode_Type
     void const* text_type = nullptr;            // &PyUnicode_Type
     void const* bytes_type = nullptr;           // &PyBytes_Type
@@ -47,52 +71,95 @@ class python_runtime {
   python_runtime(python_layout const& layout, functions const& entry) noexcept
       : layout_(layout), entry_(entry) {}
 
-  /// The innermost frame of the calling thread, or null: no Python on this thread, or Python ends.
-  std::byte const* innermost_frame() const noexcept {
-    if (entry_.is_finalizing != nullptr && entry_.is_finalizing() != 0) return nullptr;
-    auto const* const state = static_cast<std::byte const*>(entry_.state_of_this_thread());
-    if (state == nullptr) return nullptr;
+  /// False before Python is initialized, and as soon as it ends.
+  bool runs() const noexcept { return entry_.is_initialized() != 0; }
+  /// The PyThreadState of the calling thread; null: it has none, or Python does not run.
+  std::byte const* state_of_this_thread() const noexcept {
+    return runs() ? static_cast<std::byte const*>(entry_.state_of_this_thread()) : nullptr;
+  }
+  /// The innermost frame of a thread, or null. The state must live.
+  std::byte const* innermost_frame(std::byte const* state) const noexcept {
     auto const* const holder = load<std::byte const*>(state + layout_.state_to_frame);
     if (!layout_.has_c_frame || holder == nullptr) return holder;
     return load<std::byte const*>(holder + layout_.c_frame_to_frame);
   }
-  std::byte const* caller_of(std::byte const* frame) const noexcept {
-    return load<std::byte const*>(frame + layout_.frame_previous);
+  /// Where the latest frames of a thread lie, as far as they are not those of generators.
+  std::byte const* frame_memory(std::byte const* state) const noexcept {
+    return load<std::byte const*>(state + layout_.state_to_chunk);
   }
-  /// Without a code object: the frame is not one of a Python function and is left out.
-  python_position position_of(std::byte const* frame) const noexcept {
-    if (layout_.frame_owner != 0 && load<std::uint8_t>(frame + layout_.frame_owner) > 2) return {};
+  static constexpr std::size_t frame_bytes = 80;  // what is read of a frame
+
+  /// Replaces `frame` by its caller. `at` has no code object if the frame is not one of a Python
+  /// function. Returns false if the memory cannot be read.
+  template <class Memory>
+  bool step(Memory const& memory, std::byte const*& frame, python_position& at) const noexcept {
     constexpr std::uintptr_t tags = 3;  // 3.14 marks pointers in their lowest bits
-    auto const bits = load<std::uintptr_t>(frame + layout_.frame_code) & ~tags;
-    auto const* const code = reinterpret_cast<std::byte const*>(bits);
-    if (code == nullptr || type_of(code) != entry_.code_type) return {};
-    return {code, load<std::byte const*>(frame + layout_.frame_instruction)};
+    std::uint8_t owner = 0;
+    std::uintptr_t code = 0;
+    at = {};
+    if (layout_.frame_owner != 0 && !get(memory, frame + layout_.frame_owner, owner)) return false;
+    if (owner <= max_owner) {
+      if (!get(memory, frame + layout_.frame_code, code) ||
+          !get(memory, frame + layout_.frame_instruction, at.instruction))
+        return false;
+      at.code = reinterpret_cast<std::byte const*>(code & ~tags);
+    }
+    if constexpr (!Memory::may_fail)  // of another thread this is seen when it is described
+      if (at.code != nullptr && type_of(at.code) != entry_.code_type) at.code = nullptr;
+    return get(memory, frame + layout_.frame_previous, frame);
+  }
+  template <class Memory>
+  bool is_code(Memory const& memory, std::byte const* object) const noexcept {
+    void const* type = nullptr;
+    return get(memory, object + sizeof(void*), type) && type == entry_.code_type;
   }
   std::uint64_t identity_of(std::byte const* code) const noexcept {
     return load<std::uint64_t>(code + layout_.code_identity);
   }
 
-  std::uint32_t first_line(std::byte const* code) const noexcept;
-  std::uint32_t line(python_position const& at) const noexcept;
-  /// Return UTF-8, cut at the size of `into`; empty if it is no text of Python.
-  std::string_view file_name(std::byte const* code, std::span<char> into) const noexcept {
-    return text(code + layout_.code_filename, into);
+  template <class Memory>
+  std::uint32_t first_line(Memory const& memory, std::byte const* code) const noexcept {
+    std::int32_t line = 0;
+    return get(memory, code + layout_.code_first_line, line) && line > 0
+               ? static_cast<std::uint32_t>(line)
+               : 0;
   }
-  std::string_view function_name(std::byte const* code, std::span<char> into) const noexcept {
-    return text(code + layout_.code_name, into);
+  /// Uses `scratch` for the table of lines; what does not fit gives the first line.
+  template <class Memory>
+  std::uint32_t line(Memory const& memory, python_position const& at,
+                     std::span<std::byte> scratch) const noexcept;
+  /// Return UTF-8, cut at the size of `into`; empty if it is no text of Python.
+  template <class Memory>
+  std::string_view file_name(Memory const& memory, std::byte const* code,
+                             std::span<char> into) const noexcept {
+    return text(memory, code + layout_.code_filename, into);
+  }
+  template <class Memory>
+  std::string_view function_name(Memory const& memory, std::byte const* code,
+                                 std::span<char> into) const noexcept {
+    return text(memory, code + layout_.code_name, into);
   }
 
  private:
+  // Owners: 0 thread, 1 generator, 2 frame object; frames of others stand for calls from C.
+  static constexpr std::uint8_t max_owner = 2;
+
   template <class T>
   static T load(std::byte const* from) noexcept {
     T value;
     __builtin_memcpy(&value, from, sizeof value);
     return value;
   }
+  template <class Memory, class T>
+  static bool get(Memory const& memory, std::byte const* from, T& into) noexcept {
+    return memory.copy(from, std::as_writable_bytes(std::span(&into, 1)));
+  }
   static void const* type_of(std::byte const* object) noexcept {
     return load<void const*>(object + sizeof(void*));
   }
-  std::string_view text(std::byte const* member, std::span<char> into) const noexcept;
+  template <class Memory>
+  std::string_view text(Memory const& memory, std::byte const* member,
+                        std::span<char> into) const noexcept;
 
   python_layout const& layout_;
   functions const entry_;

@@ -10,7 +10,8 @@
 #include <memory>
 #include <new>
 #include <span>
-#include <sys/mman.h>
+#include <string_view>
+#include <unistd.h>
 
 namespace gpuprof::guest {
 namespace detail {
@@ -22,11 +23,19 @@ std::atomic<python_runtime const*> python_read{nullptr};
 namespace {
 
 std::atomic<double> most_of_the_time{1};
+// PyThreadState of the main thread, once it has launched something. It lives as long as Python.
+std::atomic<std::byte const*> main_state{nullptr};
+
+// Stands in front of a stack that is not that of the launching thread.
+constexpr std::string_view frame_of_other_thread = "(for another thread)";
+constexpr std::uint64_t ticks_to_read_again = 2'000'000;  // about 1 ms
 
 constexpr std::uint32_t first_slots = 512;
 constexpr std::uint32_t most_slots = 2u * max_stacks_of_thread;
-constexpr unsigned timed_every = 16;     // walks; reading the clock twice takes 20 ns
-constexpr unsigned judged_every = 1024;  // launches
+constexpr unsigned timed_every = 16;  // walks; reading the clock twice takes 20 ns
+// The start of a program makes many new stacks, each of which takes some microseconds once.
+constexpr std::uint64_t ticks_for_nothing = 50'000'000;  // about 20 ms of a thread
+constexpr unsigned judged_every = 1024;                  // launches
 
 constexpr std::uint64_t mix(std::uint64_t hash, std::uint64_t with) noexcept {
   hash = (hash ^ with) * 0x9E3779B97F4A7C15ull;
@@ -43,10 +52,15 @@ struct known_stacks {
   };
   std::uint32_t slots = 0, used = 0;
   std::uint16_t last_number = 0;
+  bool is_of_main_thread = false;
   // How many launches have no walk, to stay within most_of_the_time:
   std::uint32_t one_in = 1, until_next = 0;
   std::uint32_t launches = 0, walks = 0, timed = 0;
-  std::uint64_t timed_ticks = 0, judged_at = 0, random = 0x2545F4914F6CDD1Dull;
+  std::uint64_t timed_ticks = 0, spent_ticks = 0, judged_at = 0, random = 0x2545F4914F6CDD1Dull;
+  // The stack that was last read of the main thread:
+  std::byte const* other_frame = nullptr;
+  std::uint64_t other_read_at = 0;
+  std::uint16_t other_number = 0;
 
   std::span<slot> table() noexcept { return {reinterpret_cast<slot*>(this + 1), slots}; }
   slot& place_of(std::uint64_t hash) noexcept {
@@ -59,6 +73,7 @@ struct known_stacks {
     std::ranges::fill(table(), slot{});
     used = 0;
     last_number = 0;
+    other_frame = nullptr;
   }
 };
 
@@ -73,6 +88,7 @@ known_stacks* stacks_of(thread_log& log) noexcept {
   if (!memory.allocate(bytes_for(first_slots))) return nullptr;
   auto* const made = new (memory.data()) known_stacks;
   made->slots = first_slots;
+  made->is_of_main_thread = log.os_thread == static_cast<std::uint32_t>(getpid());
   return made;
 }
 
@@ -93,44 +109,46 @@ known_stacks* with_room(thread_log& log, known_stacks* stacks) noexcept {
   return grown;
 }
 
-/// Reads the thread's frames from the inside out.
+constexpr std::uint64_t hash_of(std::uint64_t before, python_position const& at) noexcept {
+  return mix(mix(before, reinterpret_cast<std::uintptr_t>(at.code)),
+             reinterpret_cast<std::uintptr_t>(at.instruction));
+}
+
+/// Reads frames from the inside out.
+template <class Memory>
 class walk {
  public:
-  walk(python_runtime const& python, std::byte const* frame) noexcept
-      : python_(python), frame_(frame) {}
+  walk(python_runtime const& python, Memory const& memory, std::byte const* frame) noexcept
+      : python_(python), memory_(memory), frame_(frame) {}
 
   /// Without a code object: there are no more.
   python_position next() noexcept {
+    python_position at;
     for (; frame_ != nullptr && looked_at_ < max_looked_at; ++looked_at_) {
-      auto const at = python_.position_of(frame_);
-      frame_ = python_.caller_of(frame_);
+      if (!python_.step(memory_, frame_, at)) break;
       if (at.code != nullptr) return at;
     }
     return {};
   }
-  std::uint64_t hash(python_position const& at, std::uint64_t before) const noexcept {
-    before = mix(before, reinterpret_cast<std::uintptr_t>(at.code));
-    before = mix(before, reinterpret_cast<std::uintptr_t>(at.instruction));
-    return mix(before, python_.identity_of(at.code));
+  /// Code objects may come to an address where another has been. Those of another thread are not
+  /// read for that.
+  std::uint64_t hash(std::uint64_t before, python_position const& at) const noexcept {
+    auto const hash = hash_of(before, at);
+    if constexpr (Memory::may_fail)
+      return hash;
+    else
+      return mix(hash, python_.identity_of(at.code));
   }
+  bool is_damaged() const noexcept { return frame_ != nullptr && looked_at_ < max_looked_at; }
 
  private:
   static constexpr std::size_t max_looked_at = 4 * max_stack_frames;
 
   python_runtime const& python_;
+  Memory const& memory_;
   std::byte const* frame_;
   std::size_t looked_at_ = 0;
 };
-
-/// Reads the names of the frames while they cannot end.
-log_frame described(python_runtime const& python, thread_log& log,
-                    python_position const& at) noexcept {
-  std::array<char, 1024> buffer;
-  return {.file = log.names.intern(python.file_name(at.code, buffer)),
-          .function = log.names.intern(python.function_name(at.code, buffer)),
-          .first_line = python.first_line(at.code),
-          .line = python.line(at)};
-}
 
 struct seen_stack {
   std::array<python_position, max_stack_frames> frames;  // the first `size` are used
@@ -139,6 +157,21 @@ struct seen_stack {
 
   seen_stack() noexcept {}  // leaves the frames as they are: 2 KiB
 };
+
+constexpr std::size_t scratch_bytes = 16 << 10;
+
+/// Reads the names of a frame. Returns false if it is none after all.
+template <class Memory>
+bool describe(python_runtime const& python, Memory const& memory, thread_log& log,
+              python_position const& at, std::span<std::byte> scratch, log_frame& into) noexcept {
+  std::array<char, 1024> buffer;
+  if (Memory::may_fail && !python.is_code(memory, at.code)) return false;
+  into = {.file = log.names.intern(python.file_name(memory, at.code, buffer)),
+          .function = log.names.intern(python.function_name(memory, at.code, buffer)),
+          .first_line = python.first_line(memory, at.code),
+          .line = python.line(memory, at, scratch)};
+  return true;
+}
 
 bool is_new_place(thread_log& log, known_stacks*& stacks, std::uint64_t hash) noexcept {
   auto const place = mix(hash, 1) | 1;
@@ -173,34 +206,51 @@ void judge_cost(known_stacks& stacks) noexcept {
     auto const each = static_cast<double>(stacks.timed_ticks) / stacks.timed;
     auto const of_all = each * stacks.launches / passed;
     auto const times_too_many = of_all / most_of_the_time.load(std::memory_order_relaxed);
-    stacks.one_in = static_cast<std::uint32_t>(std::clamp(std::ceil(times_too_many), 1.0, 1000.0));
+    stacks.spent_ticks += static_cast<std::uint64_t>(each * stacks.walks);
+    stacks.one_in =
+        stacks.spent_ticks < ticks_for_nothing
+            ? 1
+            : static_cast<std::uint32_t>(std::clamp(std::ceil(times_too_many), 1.0, 1000.0));
   }
   stacks.judged_at = now;
   stacks.launches = stacks.walks = stacks.timed = 0;
   stacks.timed_ticks = 0;
 }
 
-std::uint16_t number_of(python_runtime const& python, thread_log& log, known_stacks* stacks,
-                        seen_stack const& stack) noexcept {
-  auto const& known = stacks->place_of(stack.hash);
-  if (known.hash != 0) return static_cast<std::uint16_t>(known.number);
+/// Describes the stack in the ring. Returns 0 if it cannot be read, or there is no room.
+template <class Memory>
+std::uint16_t describe_and_number(python_runtime const& python, Memory const& memory,
+                                  thread_log& log, seen_stack const& stack) noexcept {
+  std::array<log_frame, max_stack_frames> frames;
+  std::array<std::byte, scratch_bytes> scratch;
+  std::size_t size = 0;
+  if (Memory::may_fail) frames[size++] = {.function = log.names.intern(frame_of_other_thread)};
+  for (std::size_t i = 0; i < stack.size && size < frames.size(); ++i)
+    if (!describe(python, memory, log, stack.frames[i], scratch, frames[size++])) return 0;
+  auto* stacks = stacks_of(log);
   if (stacks->last_number == max_stacks_of_thread) stacks->clear();
   stacks = with_room(log, stacks);
-  std::array<log_frame, max_stack_frames> frames;
-  for (std::size_t i = 0; i < stack.size; ++i)
-    frames[i] = described(python, log, stack.frames[i]);
   auto const number = static_cast<std::uint16_t>(stacks->last_number + 1);
-  if (!write_stack(log, number, {frames.data(), stack.size})) return 0;
+  if (!write_stack(log, number, {frames.data(), size})) return 0;
   stacks->last_number = number;
   stacks->place_of(stack.hash) = {stack.hash, number, 0};
   ++stacks->used;
   return number;
 }
 
-seen_stack whole_stack(walk& frames, python_position at) noexcept {
+template <class Memory>
+std::uint16_t number_of(python_runtime const& python, Memory const& memory, thread_log& log,
+                        seen_stack const& stack) noexcept {
+  auto const& known = stacks_of(log)->place_of(stack.hash);
+  return known.hash != 0 ? static_cast<std::uint16_t>(known.number)
+                         : describe_and_number(python, memory, log, stack);
+}
+
+template <class Memory>
+seen_stack whole_stack(walk<Memory>& frames, python_position at) noexcept {
   seen_stack stack;
   for (; at.code != nullptr && stack.size < max_stack_frames; at = frames.next()) {
-    stack.hash = frames.hash(at, stack.hash);
+    stack.hash = frames.hash(stack.hash, at);
     stack.frames[stack.size++] = at;
   }
   stack.hash |= 1;  // 0 marks a free slot
@@ -211,6 +261,7 @@ void count_time(thread_log& log, std::uint64_t ticks) noexcept {
   auto& stacks = *stacks_of(log);  // it may have moved
   stacks.timed_ticks += ticks;
   ++stacks.timed;
+  thread_counters::bump(log.counters.stack_ticks, ticks * timed_every);
 }
 
 }  // namespace
@@ -220,21 +271,68 @@ void read_python_stacks(python_runtime const* runtime, double share) noexcept {
   detail::python_read.store(runtime, std::memory_order_release);
 }
 
-std::uint16_t detail::number_python_stack(python_runtime const& python, thread_log& log) noexcept {
-  auto const* const innermost = python.innermost_frame();
-  if (innermost == nullptr) return 0;
-  auto* stacks = stacks_of(log);
-  if (stacks == nullptr) return 0;
+namespace {
+
+std::uint16_t own_stack(python_runtime const& python, thread_log& log, known_stacks* stacks,
+                        std::byte const* innermost) noexcept {
   if (stacks->launches == judged_every || stacks->judged_at == 0) judge_cost(*stacks);
   ++stacks->launches;
-  walk frames(python, innermost);
+  own_frames const memory;
+  walk frames(python, memory, innermost);
   auto const first = frames.next();
-  if (first.code == nullptr || !is_walked(log, stacks, frames.hash(first, 0))) return 0;
+  if (first.code == nullptr || !is_walked(log, stacks, hash_of(0, first))) return 0;
   auto const is_timed = stacks->walks++ % timed_every == 0;
   auto const begin = is_timed ? read_ticks() : 0;
-  auto const number = number_of(python, log, stacks, whole_stack(frames, first));
+  auto const number = number_of(python, memory, log, whole_stack(frames, first));
   if (is_timed) count_time(log, read_ticks() - begin);
   return number;
+}
+
+/// Kept out of the caller, for it needs 20 KiB of stack.
+__attribute__((noinline)) std::uint16_t read_other(python_runtime const& python, thread_log& log,
+                                                   std::byte const* state,
+                                                   std::byte const* innermost) noexcept {
+  std::array<std::byte, scratch_bytes> ahead;
+  frames_of_other const memory(python.frame_memory(state), innermost + python_runtime::frame_bytes,
+                               ahead);
+  walk frames(python, memory, innermost);
+  auto stack = whole_stack(frames, frames.next());
+  if (stack.size == 0 || frames.is_damaged()) return 0;
+  stack.hash = mix(stack.hash, 2) | 1;
+  return number_of(python, memory, log, stack);
+}
+
+/// The main thread's stack, read again when its innermost frame is another one, or is older than a
+/// millisecond: PyTorch's threads of the backward pass and XLA's work for the main thread, which
+/// waits for them.
+std::uint16_t stack_of_main_thread(python_runtime const& python, thread_log& log,
+                                   known_stacks* stacks) noexcept {
+  auto const* const state = main_state.load(std::memory_order_acquire);
+  if (state == nullptr) return 0;
+  auto const* const innermost = python.innermost_frame(state);
+  auto const now = read_ticks();
+  if (innermost == stacks->other_frame && now - stacks->other_read_at < ticks_to_read_again)
+    return stacks->other_number;
+  auto const number = innermost != nullptr ? read_other(python, log, state, innermost) : 0;
+  stacks = stacks_of(log);  // it may have moved
+  stacks->other_frame = innermost;
+  stacks->other_read_at = now;
+  stacks->other_number = static_cast<std::uint16_t>(number);
+  thread_counters::bump(log.counters.stack_ticks, read_ticks() - now);
+  return stacks->other_number;
+}
+
+}  // namespace
+
+std::uint16_t detail::number_python_stack(python_runtime const& python, thread_log& log) noexcept {
+  auto const* const state = python.state_of_this_thread();
+  auto* const stacks = stacks_of(log);
+  if (stacks == nullptr) return 0;
+  auto const* const innermost = state != nullptr ? python.innermost_frame(state) : nullptr;
+  if (innermost == nullptr)
+    return python.runs() ? stack_of_main_thread(python, log, stacks) : std::uint16_t{0};
+  if (stacks->is_of_main_thread) main_state.store(state, std::memory_order_release);
+  return own_stack(python, log, stacks, innermost);
 }
 
 }  // namespace gpuprof::guest

@@ -38,10 +38,6 @@ stack_sum& stack_sum::operator+=(stack_sum const& more) noexcept {
   return *this;
 }
 
-stack_sum stack_sum::operator*(double factor) const noexcept {
-  return {launches * factor, gpu_ns * factor, idle_ns * factor, wait_ns * factor};
-}
-
 stack_sum& stack_times::sum_of(thread_index thread, std::uint32_t what, stack_id stack) {
   return alike_[(std::uint64_t{raw(thread)} << 32) | what][stack];
 }
@@ -82,20 +78,23 @@ void stack_times::add(api_record const& call, thread_index thread) {
 }
 
 void stack_times::spread(thread_index thread, stack_sum const& sum, sums const& over) {
-  double launches = 0, waits = 0;
-  for (auto const& [stack, known] : over) {
-    if (raw(stack) == 0) continue;
-    launches += known.launches;
-    waits += known.wait_ns;
-  }
-  auto const by_launches = launches > 0;
-  if (!by_launches && waits <= 0) {
+  stack_sum known;
+  for (auto const& [stack, some] : over)
+    if (raw(stack) != 0) known += some;
+  auto const by_launches = known.launches > 0;
+  if (!by_launches && known.wait_ns <= 0) {
     others_[thread] += sum;
     return;
   }
-  for (auto const& [stack, known] : over)
-    if (raw(stack) != 0)
-      stacks_[stack] += sum * (by_launches ? known.launches / launches : known.wait_ns / waits);
+  for (auto const& [stack, some] : over) {
+    if (raw(stack) == 0) continue;
+    auto const part = by_launches ? some.launches / known.launches : some.wait_ns / known.wait_ns;
+    auto const share = [part](double of, double all) { return all > 0 ? of / all : part; };
+    stacks_[stack] += {.launches = sum.launches * part,
+                       .gpu_ns = sum.gpu_ns * share(some.gpu_ns, known.gpu_ns),
+                       .idle_ns = sum.idle_ns * share(some.idle_ns, known.idle_ns),
+                       .wait_ns = sum.wait_ns * share(some.wait_ns, known.wait_ns)};
+  }
 }
 
 void stack_times::finish() {
@@ -124,9 +123,10 @@ void stack_times::finish() {
 }
 
 bool is_own_by_default(std::string_view file) noexcept {
-  for (auto const part : {"/site-packages/", "/dist-packages/", "/lib/python3", "/lib64/python3"})
+  for (auto const part : {"/site-packages/", "/dist-packages/", "/lib/python3", "/lib64/python3",
+                          "/torchinductor_", "/.triton/"})
     if (file.find(part) != file.npos) return false;
-  return !file.starts_with('<');
+  return !file.empty() && !file.starts_with("<frozen ");
 }
 
 std::vector<stack_group> group_stacks(stack_times const& times,
@@ -161,7 +161,9 @@ std::vector<stack_group> group_stacks(stack_times const& times,
   rows.reserve(groups.size());
   for (auto& [_, group] : groups) rows.push_back(group);
   std::stable_sort(rows.begin(), rows.end(), [](stack_group const& a, stack_group const& b) {
-    auto const weight = [](stack_group const& g) { return std::pair(g.own.gpu_ns, g.total.gpu_ns); };
+    auto const weight = [](stack_group const& g) {
+      return std::pair(g.own.gpu_ns, g.total.gpu_ns);
+    };
     return weight(a) > weight(b);
   });
   return rows;

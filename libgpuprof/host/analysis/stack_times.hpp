@@ -23,7 +23,6 @@ struct stack_sum {
   double wait_ns = 0;   // CUDA calls that wait, allocate or load
 
   stack_sum& operator+=(stack_sum const& more) noexcept;
-  stack_sum operator*(double factor) const noexcept;
 };
 
 /// Give it GPU work in order of time, then call finish().
@@ -84,7 +83,7 @@ struct stack_group {
 /// Says whether a file belongs to the program and not to a library that it uses.
 using is_own_file = std::function<bool(std::string_view file)>;
 
-/// Not under site-packages or dist-packages, not of the standard library, not made up by Python.
+/// Not of an installed package or the standard library, and not written by a compiler of PyTorch.
 bool is_own_by_default(std::string_view file) noexcept;
 
 /// Most GPU time first. A stack counts for its innermost frame that is_own; without such a frame,

@@ -100,8 +100,8 @@ owned_rows rows_of(std::vector<stack_group> const& groups, stack_times const& ti
 
 }  // namespace
 
-finished_report line_report(trace_contents& trace, selection const& wanted,
-                            std::string const& path, line_options const& options) {
+finished_report line_report(trace_contents& trace, selection const& wanted, std::string const& path,
+                            line_options const& options) {
   finished_report finished;
   std::vector<stack_record> stacks(1);
   trace.file().for_each<stack_record>([&](std::span<stack_record const> rows) {
@@ -111,8 +111,9 @@ finished_report line_report(trace_contents& trace, selection const& wanted,
     }
   });
   if (stacks.size() == 1) {
-    finished.missing = path + " holds no Python stacks. They are recorded in programs that CPython "
-                              "3.11 to 3.15 runs, unless with --python-backtrace none";
+    finished.missing = path +
+                       " holds no Python stacks. They are recorded in programs that CPython "
+                       "3.11 to 3.15 runs, unless with --python-backtrace none";
     return finished;
   }
   stack_times times;

@@ -19,7 +19,7 @@ struct line_options {
 };
 
 /// Reads the GPU work that passes `wanted`. `path`: of the capture, for messages.
-finished_report line_report(trace_contents& trace, selection const& wanted,
-                            std::string const& path, line_options const& options);
+finished_report line_report(trace_contents& trace, selection const& wanted, std::string const& path,
+                            line_options const& options);
 
 }  // namespace gpuprof::host::command
