@@ -4,11 +4,13 @@
 #include "base/nearest_name.hpp"
 #include "critical_path_report.hpp"
 #include "host/reading/trace_contents.hpp"
+#include "lines/line_report.hpp"
 #include "progress.hpp"
 #include "trace_pass.hpp"
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 namespace gpuprof::host::command {
@@ -50,6 +52,8 @@ constexpr std::array named_reports = {
     named_report{"um_total_sum", "Unified Memory Totals Summary", report_kind::um_total_sum},
     named_report{"nccl_sum", "NCCL Collectives Summary", report_kind::nccl_sum},
     named_report{"critical_path", "Critical Path of a Step", report_kind::critical_path},
+    named_report{"py_line_sum", "GPU Work by Python Line", report_kind::py_line_sum},
+    named_report{"py_function_sum", "GPU Work by Python Function", report_kind::py_function_sum},
     named_report{"ranks_sum", "Rank Summary", report_kind::ranks_sum},
     named_report{"ranks_range_sum", "NVTX Ranges over Ranks", report_kind::ranks_range_sum},
     named_report{"ranks_kern_sum", "Kernels over Ranks", report_kind::ranks_kern_sum},
@@ -122,6 +126,22 @@ void name_missing(finished_report& finished, report_kind kind) {
     }
 }
 
+namespace {
+
+/// The reports that read the capture in order of time, on their own; nothing for all others.
+std::optional<finished_report> report_beside_pass(trace_contents& trace, stats_inputs const& inputs,
+                                                  report_kind kind) {
+  if (kind == report_kind::critical_path) return critical_path_report(trace, inputs);
+  if (kind != report_kind::py_line_sum && kind != report_kind::py_function_sum) return std::nullopt;
+  selection wanted;  // the filters were right when the pass was made
+  (void)narrow(wanted, inputs.filters, trace, inputs.path, inputs.scope);
+  line_options options;
+  if (kind == report_kind::py_function_sum) options.grouping = stack_grouping::function;
+  return line_report(trace, wanted, inputs.path, options);
+}
+
+}  // namespace
+
 stats_outcome make_stats(stats_inputs const& inputs) {
   auto opened = capture::reader::open(inputs.path);
   if (!opened) return {{}, {opened.message(), false}};
@@ -138,10 +158,10 @@ stats_outcome make_stats(stats_inputs const& inputs) {
   walk.run(progress_of("reading " + inputs.path, walk.rows()));
   made->pass->finish_reading();
   for (auto const& report : inputs.reports) {
-    auto finished = report.kind == report_kind::critical_path ? critical_path_report(trace, inputs)
-                                                              : made->pass->finish(report);
-    name_missing(finished, report.kind);
-    made->reports.push_back(std::move(finished));
+    auto finished = report_beside_pass(trace, inputs, report.kind);
+    if (!finished) finished = made->pass->finish(report);
+    name_missing(*finished, report.kind);
+    made->reports.push_back(*std::move(finished));
   }
   return {stats_result(std::move(made)), {}};
 }

@@ -38,6 +38,8 @@ enum class report_kind {
   um_total_sum,
   nccl_sum,
   critical_path,
+  py_line_sum,
+  py_function_sum,
   ranks_sum,
   ranks_range_sum,
   ranks_kern_sum,

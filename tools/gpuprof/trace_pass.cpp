@@ -190,6 +190,8 @@ finished_report trace_pass::finish(chosen_report const& report) {
       return metric_report(report);
     // Made elsewhere: in critical_path_report.hpp and ranks/rank_stats.hpp.
     case report_kind::critical_path:
+    case report_kind::py_line_sum:
+    case report_kind::py_function_sum:
     case report_kind::ranks_sum:
     case report_kind::ranks_range_sum:
     case report_kind::ranks_kern_sum:

@@ -12,20 +12,18 @@ namespace {
 constexpr std::uint32_t copies = 0x8000'0000, memsets = 0x9000'0000, graphs = 0xa000'0000,
                         calls = 0xf000'0000;
 
-using frame_key = std::tuple<name_id, name_id, std::uint32_t, std::uint32_t, stack_id>;
+using frame_key = std::tuple<name_id, name_id, std::uint32_t, std::uint32_t>;
 
 frame_key key_of(stack_record const& frame, stack_grouping grouping) noexcept {
   switch (grouping) {
     case stack_grouping::file:
-      return {frame.file, {}, 0, 0, {}};
+      return {frame.file, {}, 0, 0};
     case stack_grouping::function:
-      return {frame.file, frame.function, frame.first_line, 0, {}};
+      return {frame.file, frame.function, frame.first_line, 0};
     case stack_grouping::line:
-      return {frame.file, frame.function, frame.first_line, frame.line, {}};
-    case stack_grouping::stack:
       break;
   }
-  return {{}, {}, 0, 0, frame.stack};
+  return {frame.file, frame.function, frame.first_line, frame.line};
 }
 
 }  // namespace
@@ -149,7 +147,6 @@ std::vector<stack_group> group_stacks(stack_times const& times,
       auto& group = group_of(frame);
       if (seen.insert(&group).second) group.total += sum;
       if (own == nullptr) own = &frame;
-      if (grouping == stack_grouping::stack) break;
     }
     if (own == nullptr && raw(stack) < stacks.size()) {
       own = &stacks[raw(stack)];

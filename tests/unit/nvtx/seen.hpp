@@ -23,6 +23,7 @@ struct seen {
   std::vector<mark_record> marks;
   std::vector<launch_note> launches;
   std::vector<driver_call_note> calls;
+  std::vector<std::uint16_t> stacks;
   std::map<range_id, std::string> range_names;
 
   void begin(range_begin const& r) {
@@ -45,6 +46,10 @@ struct seen {
   void call(driver_call_note const& c) {
     calls.push_back(c);
     lines.push_back("call " + std::to_string(raw(c.correlation)));
+  }
+  void stack(stack_note const& s) {
+    stacks.push_back(s.number);
+    lines.push_back("stack " + std::to_string(s.number));
   }
 };
 

@@ -51,6 +51,12 @@ std::string where(std::string_view file, stack_record const& frame, stack_groupi
   return text;
 }
 
+std::string_view word_of(stack_grouping grouping) {
+  return grouping == stack_grouping::line       ? "line"
+         : grouping == stack_grouping::function ? "function"
+                                                : "file";
+}
+
 std::vector<text::column> columns_for(stack_grouping grouping) {
   using text::column_kind;
   std::vector<text::column> columns{{"Share", column_kind::share, 6},
@@ -121,9 +127,10 @@ finished_report line_report(trace_contents& trace, selection const& wanted, std:
       trace.file(), reading{trace, wanted, times, !wanted.is_everything()});
   times.finish();
   auto const groups = group_stacks(times, stacks, options.grouping, own_files(trace, options));
-  finished.table = report::table_of("py_line_sum", "GPU work by line of the program",
-                                    columns_for(options.grouping),
-                                    rows_of(groups, times, trace, options.grouping));
+  finished.table = report::table_of(
+      "py_" + std::string(word_of(options.grouping)) + "_sum",
+      "GPU work of the program by " + std::string(word_of(options.grouping)),
+      columns_for(options.grouping), rows_of(groups, times, trace, options.grouping));
   if (times.recorded_share() < 0.9995)
     finished.notes.push_back("the stack of " + percent_of(times.recorded_share()) +
                              " of the launches was recorded; the others are spread over the stacks "

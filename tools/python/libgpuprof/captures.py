@@ -184,6 +184,18 @@ class Run:
         named = {name: [f"{key}={factor}" for key, factor in value.items()] if isinstance(value, dict) else value for name, value in options.items()}
         return reports.WhatIf(reports.ask("whatif", self.paths, named))
 
+    def lines(self, by: str = "line", **options: Any) -> "reports.Rows":
+        """Tells which lines of a Python program the GPU works for: `gpuprof lines`. Times are nanoseconds.
+
+        Args:
+            by: "line", "function" or "file".
+            **options: those of the command, with underscores: ``own="/home/you/project", all_code=True``.
+
+        Raises:
+            Error: the capture holds no Python stacks, or an option is wrong.
+        """
+        return reports.Rows(reports.ask("lines", self.paths, {"by": by, "timeunit": "ns", **options}).answer)
+
     def roofline(self, **options: Any) -> "reports.Roofline":
         """Tells what kernels and ranges achieved against what the GPU can do: `gpuprof roofline`. Rates are FLOP/s and bytes/s.
 

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""gpuprof lines: programs of each CPython that is found play sessions from known lines; their kernels belong to these lines."""
+import glob
+import json
+import os
+import subprocess
+import sys
+
+import processes
+
+KERNELS = 205  # of one synthetic session with 200 launches and 4 copies: see made()
+PLAY = '''
+import ctypes, os
+library = ctypes.CDLL(os.environ["BUILT_PLAY_MODULE"])
+play_session, words = library._Z12play_sessioniPPc, (ctypes.c_char_p * 3)(b"play", os.fsencode(os.environ["SESSION"]), None)
+def play():
+    if play_session(2, words) != 0: raise SystemExit("the session cannot be played")
+'''
+PROGRAM = PLAY + '''
+def leaf(n):
+    for _ in range(n):
+        play()  # leaf
+class Model:
+    def forward(self):
+        play()  # method
+def generator():
+    for _ in range(2):
+        yield play()  # generator
+def deep(n):
+    if n == 0:
+        return play()  # deep
+    return deep(n - 1)
+leaf(3)
+Model().forward()
+for _ in generator(): pass
+exec("play()\\nplay()")  # exec
+(lambda: play())()  # lambda
+deep(30)
+deep(300)
+'''
+# Launches by the line that ends with the word.
+EXPECTED = {"leaf": 3, "method": 1, "generator": 2, "exec": 2, "lambda": 1, "deep": 2}
+
+
+def version_of(python):
+    done = subprocess.run([python, "-c", "import sys; print(*sys.version_info[:2], hasattr(sys, '_is_gil_enabled') and not sys._is_gil_enabled())"],
+                          capture_output=True, text=True)
+    return tuple(done.stdout.split()) if done.returncode == 0 else ()
+
+
+def pythons():
+    """One program for each version, by (major, minor)."""
+    found = {}
+    candidates = [sys.executable, *glob.glob("/usr/bin/python3.*"), *glob.glob(os.path.expanduser("~/.pyenv/versions/*/bin/python3.*"))]
+    for python in candidates:
+        if not os.path.basename(python).replace("python3.", "").replace("python3", "").isdigit() and python != sys.executable:
+            continue
+        version = version_of(python)
+        if version and version[2] == "False":
+            found.setdefault((int(version[0]), int(version[1])), python)
+    return found
+
+
+class Lines(processes.Case):
+    def setUp(self):
+        super().setUp()
+        self.program, self.capture = self.folder / "program.py", self.folder / "run.gpuprof"
+
+    def profile(self, code, *options, python=sys.executable, session=None, env=None):
+        self.program.write_text(code)
+        session = session or self.synthetic(launches=200, copies=4, waits=1)
+        run = self.run_program(processes.path("BUILT_GPUPROF"), "profile", "-f", "-o", self.capture, *options, "--", python, self.program,
+                               env={"SESSION": session, "LD_LIBRARY_PATH": processes.path("BUILT_REPLAY_LIBS"), "PYTHONDONTWRITEBYTECODE": "1",
+                                    "GPUPROF_FLUSH_TIMEOUT_MS": "20000", **(env or {})}, timeout=120)
+        self.assertEqual(run.code, 0, run.err)
+        return run
+
+    def lines(self, *options):
+        run = self.run_program(processes.path("BUILT_GPUPROF"), "lines", self.capture, "-f", "json", "--timeunit", "ns", *options)
+        self.assertEqual(run.code, 0, run.err)
+        return json.loads(run.out)
+
+    def marked(self, rows, code):
+        """Launches by the comment at the end of the line; the frames of play() are not those of the program."""
+        text = code.splitlines()
+        found = {}
+        for row in rows:
+            place, _, line = row["Where"].partition(":")
+            if place == "program.py" and "#" in text[int(line) - 1]:
+                word = text[int(line) - 1].rpartition("# ")[2]
+                found[word] = found.get(word, 0) + row["With Callees (ns)"]
+        return found
+
+    def check_lines(self, python):
+        self.profile(PROGRAM, "--python-backtrace", "all", python=python)
+        rows = self.lines()
+        one = sum(row["GPU Time (ns)"] for row in rows) / sum(EXPECTED.values())
+        found = {word: round(ns / one) for word, ns in self.marked(rows, PROGRAM).items()}
+        self.assertEqual(found, EXPECTED)
+        innermost = next(row for row in rows if row["Function"] == "play")
+        self.assertEqual(innermost["Launches"], sum(EXPECTED.values()) * (KERNELS + 4))
+        self.assertEqual(innermost["Source"], 'if play_session(2, words) != 0: raise SystemExit("the session cannot be played")')
+        self.assertGreater(innermost["CUDA Waits (ns)"], 0)
+        self.assertGreater(innermost["Idle Behind (ns)"], 0)
+
+    def test_every_launch_has_its_line_in_each_cpython_from_3_11_on(self):
+        known = {version: python for version, python in pythons().items() if version >= (3, 11)}
+        if not known:
+            self.skipTest("there is no CPython 3.11 or newer here")
+        for version, python in known.items():
+            with self.subTest(version=version):
+                self.check_lines(python)
+
+    def test_an_older_cpython_has_no_stacks_and_one_line_says_so(self):
+        old = [python for version, python in pythons().items() if (3, 8) <= version < (3, 11)]
+        if not old:
+            self.skipTest("there is no CPython older than 3.11 here")
+        run = self.profile(PROGRAM, python=old[0])
+        self.assertEqual(run.err.count("Python stacks are off: this CPython is older than 3.11"), 1, run.err)
+        run = self.run_program(processes.path("BUILT_GPUPROF"), "lines", self.capture)
+        self.assertEqual((run.code, run.out), (1, ""))
+        self.assertIn("holds no Python stacks", run.err)
+
+    def test_no_stacks_are_recorded_if_none_are_wanted(self):
+        self.profile(PROGRAM, "--python-backtrace", "none")
+        run = self.run_program(processes.path("BUILT_GPUPROF"), "lines", self.capture)
+        self.assertEqual((run.code, run.out), (1, ""))
+
+    def test_threads_without_python_have_the_line_that_waits_for_them(self):
+        code = PLAY + "play()  # one\nplay()  # two\nplay()  # two too\n"
+        self.profile(code, "--python-backtrace", "all", session=self.synthetic(threads=4, launches=400))
+        rows = self.lines()
+        self.assertEqual({row["Function"] for row in rows if row["GPU Time (ns)"] > 0}, {"play"})
+        found = self.marked(rows, code)
+        self.assertEqual(set(found), {"one", "two", "two too"})
+        third = sum(found.values()) / 3
+        for word, ns in found.items():  # a millisecond of each may count for the line before
+            self.assertAlmostEqual(ns / third, 1, delta=0.2, msg=word)
+
+    def test_groups_filters_and_own_folders(self):
+        self.profile(PROGRAM, "--python-backtrace", "all")
+        by_function = {row["Function"]: row for row in self.lines("--by", "function")}
+        self.assertEqual(by_function["deep"]["With Callees (ns)"] * 3, 2 * by_function["leaf"]["With Callees (ns)"])
+        self.assertEqual([row["Where"] for row in self.lines("--by", "file")], ["program.py"])
+        nowhere = self.lines("--own", "/nowhere")  # without own code the innermost frame counts
+        self.assertEqual({row["Function"] for row in nowhere}, {"play"})
+        run = self.run_program(processes.path("BUILT_GPUPROF"), "lines", self.capture, "--by", "lines")
+        self.assertEqual(run.code, 2)
+        self.assertIn("did you mean line?", run.err)
+
+    def test_a_changed_file_gives_no_source(self):
+        self.profile(PROGRAM, "--python-backtrace", "all")
+        self.program.write_text("# another program\n" * 60)
+        self.assertEqual({row["Source"] for row in self.lines()}, {None})
+
+    def test_a_program_that_ends_python_and_goes_on_is_unharmed(self):
+        code = PLAY + '''
+import atexit, threading
+class Late:
+    def __del__(self): play()
+late = Late()
+threading.Thread(target=play, daemon=True).start()
+atexit.register(play)
+play()
+'''
+        self.profile(code, "--python-backtrace", "all")
+
+
+processes.main()
