@@ -60,7 +60,7 @@ class Captures(package.Case):
             try: run.kernels["begin"]
             except KeyError as why: print("begin" in str(why))
             """, H200), ["memoryview q 7500 2083720594", "7500 counted_copy",
-                         "[('start', 'int64', 'ns of CLOCK_REALTIME'), ('duration', 'int64', 'ns')] 14", "['stream', 'duration']", "True"])
+                         "[('start', 'int64', 'ns of CLOCK_REALTIME'), ('duration', 'int64', 'ns')] 15", "['stream', 'duration']", "True"])
 
     def test_a_view_stays_valid_after_its_table_is_gone(self):
         self.assertEqual(self.lines("""

@@ -205,7 +205,8 @@ void judge_cost(known_stacks& stacks) noexcept {
   if (stacks.judged_at != 0 && stacks.timed != 0 && passed > 0) {
     auto const each = static_cast<double>(stacks.timed_ticks) / stacks.timed;
     auto const of_all = each * stacks.launches / passed;
-    auto const times_too_many = of_all / most_of_the_time.load(std::memory_order_relaxed);
+    auto const share = most_of_the_time.load(std::memory_order_relaxed);
+    auto const times_too_many = share < 1 ? of_all / share : 1;
     stacks.spent_ticks += static_cast<std::uint64_t>(each * stacks.walks);
     stacks.one_in =
         stacks.spent_ticks < ticks_for_nothing

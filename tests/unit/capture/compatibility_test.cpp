@@ -33,18 +33,19 @@ std::uint64_t expected_value(std::size_t place, std::uint64_t i, std::uint64_t b
   }
 }
 
-/// The stored capture has the columns of version 1.0.
-template <class Row>
-bool is_later_column(std::size_t place) {
-  return std::is_same_v<Row, kernel_shape> && place == 19;  // shared_bytes_unknown
+/// The stored capture has the columns and tables of version 1.0.
+bool is_later_column(std::string_view table, std::string_view column) {
+  return (table == "shape" && column == "shared_bytes_unknown") || column == "stack";
 }
+template <class Row>
+constexpr bool is_later_table = std::is_same_v<Row, stack_record>;
 
 template <class Row>
 std::vector<Row> expected_rows() {
   std::vector<Row> rows(rows_each);
   auto const& layout = layout_of<Row>();
   for (std::size_t place = 0; place < layout.columns.size(); ++place) {
-    if (is_later_column<Row>(place)) continue;
+    if (is_later_column(layout.name, layout.columns[place].name)) continue;
     std::uint64_t value = 1'000'000 * (place + 1) + layout.number;
     std::vector<std::uint64_t> stored(rows_each);
     for (std::uint64_t i = 0; i < rows_each; ++i) {
@@ -80,7 +81,7 @@ TEST_CASE("the stored capture of format 1.0 reads exactly") {
   auto const check = [&]<class Row>(std::type_identity<Row>) {
     if constexpr (is_data<Row>) {
       INFO(table<Row>::name);
-      CHECK(same(all<Row>(*in), expected_rows<Row>()));
+      CHECK(same(all<Row>(*in), is_later_table<Row> ? std::vector<Row>{} : expected_rows<Row>()));
     }
   };
   for_every_table(check);
