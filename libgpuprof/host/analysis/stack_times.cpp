@@ -71,7 +71,7 @@ void stack_times::add(graph_record const& graph) {
 
 void stack_times::add(api_record const& call, thread_index thread) {
   auto const ns = static_cast<double>(call.duration.value);
-  sum_of(thread, calls, call.stack) += {.wait_ns = ns};
+  sum_of(thread, calls + raw(call.name), call.stack) += {.wait_ns = ns};
   all_ += {.wait_ns = ns};
 }
 
@@ -118,6 +118,28 @@ void stack_times::finish() {
     on_such_threads_ += without->second.launches;
     spread(thread, without->second, stacks.size() > 1 ? stacks : of_thread->second);
   }
+}
+
+void stack_times::each_recorded(
+    std::function<void(ran, stack_id, stack_sum const&)> const& use) const {
+  for (auto const& [key, stacks] : alike_) {
+    auto const what = static_cast<std::uint32_t>(key);
+    auto const is_call = what >= calls;
+    auto const is = is_call         ? ran::kind::call
+                    : what < copies ? ran::kind::kernel
+                                    : ran::kind::other;
+    for (auto const& [stack, sum] : stacks)
+      if (raw(stack) != 0) use({is, is_call ? what - calls : what}, stack, sum);
+  }
+}
+
+stack_record const* own_frame(std::vector<stack_record> const& stacks, stack_id stack,
+                              std::function<bool(stack_record const&)> const& is_own) {
+  for (auto at = raw(stack); at != 0 && at < stacks.size(); at = raw(stacks[at].caller)) {
+    if (is_own(stacks[at])) return &stacks[at];
+    if (raw(stacks[at].caller) >= at) break;  // only a damaged file has such callers
+  }
+  return nullptr;
 }
 
 bool is_own_by_default(std::string_view file) noexcept {

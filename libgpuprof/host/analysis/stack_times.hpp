@@ -37,6 +37,13 @@ class stack_times {
   /// `thread`: of the call.
   void add(api_record const& call, thread_index thread);
 
+  struct ran {
+    enum class kind : std::uint8_t { kernel, call, other } is;
+    std::uint32_t id;  // shape_id of a kernel, name_id of a call
+  };
+  /// Calls use(ran, stack_id, stack_sum const&) for what has a stack of its own.
+  void each_recorded(std::function<void(ran, stack_id, stack_sum const&)> const& use) const;
+
   /// Spreads the work without a stack over the stacks of its thread: first over those of work that
   /// ran the same, else over all.
   void finish();
@@ -85,6 +92,11 @@ using is_own_file = std::function<bool(std::string_view file)>;
 
 /// Not of an installed package or the standard library, and not written by a compiler of PyTorch.
 bool is_own_by_default(std::string_view file) noexcept;
+
+/// The innermost frame of a stack that is_own; null: there is none. `stacks` is indexed by
+/// stack_id.
+stack_record const* own_frame(std::vector<stack_record> const& stacks, stack_id stack,
+                              std::function<bool(stack_record const&)> const& is_own);
 
 /// Most GPU time first. A stack counts for its innermost frame that is_own; without such a frame,
 /// for its innermost one. `stacks` is indexed by stack_id.

@@ -312,4 +312,15 @@ text::overview trace_contents::overview() {
   return about;
 }
 
+std::vector<stack_record> stacks_of(capture::reader& file) {
+  std::vector<stack_record> stacks(1);
+  each<stack_record>(file, [&](stack_record const& row) {
+    constexpr std::uint32_t largest = 1u << 24;  // only a damaged file has others
+    if (raw(row.stack) > largest) return;
+    if (raw(row.stack) >= stacks.size()) stacks.resize(raw(row.stack) + std::size_t{1});
+    stacks[raw(row.stack)] = row;
+  });
+  return stacks;
+}
+
 }  // namespace gpuprof::host

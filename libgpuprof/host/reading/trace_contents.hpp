@@ -92,4 +92,7 @@ class trace_contents {
   timestamp_ns origin_;
 };
 
+/// The stacks of a capture, indexed by stack_id; the first is none.
+std::vector<stack_record> stacks_of(capture::reader& file);
+
 }  // namespace gpuprof::host

@@ -5,6 +5,7 @@
 
 #include "host/analysis/declared_launches.hpp"
 #include "host/analysis/selection.hpp"
+#include "host/analysis/stack_times.hpp"
 #include "host/analysis/timeline/gpu_item.hpp"
 #include "host/analysis/timeline/timeline_pass.hpp"
 #include "host/analysis/timeline/work_tables.hpp"
@@ -48,7 +49,8 @@ class time_walk {
  public:
   time_walk(trace_contents& trace, gpu_items const& items, timeline_pass& pass,
             declared_launches& declared, selection const* wanted, std::vector<time_stretch> windows,
-            bool only_windows, step_collector* collector, read_progress const& progress)
+            bool only_windows, step_collector* collector, stack_times* stacks,
+            read_progress const& progress)
       : trace_(trace),
         items_(items),
         pass_(pass),
@@ -57,6 +59,7 @@ class time_walk {
         windows_(std::move(windows)),
         only_windows_(only_windows),
         collector_(collector),
+        stacks_(stacks),
         progress_(progress) {
     pass_.begin_window(windows_.front().begin, windows_.front().end);
   }
@@ -67,6 +70,7 @@ class time_walk {
     auto const item = items_.of(kernel);
     declared_.add(kernel_key(item.device, item.subject), item.range);
     if (is_wanted(kernel)) pass_.add_kernel(item);
+    add_stack(kernel);
     advance();
   }
   void operator()(graph_record const& graph) {
@@ -75,16 +79,19 @@ class time_walk {
     auto const item = items_.of(graph);
     declared_.add(declared_launches::several, item.range);
     if (is_wanted(graph)) pass_.add_kernel(item);
+    add_stack(graph);
   }
   void operator()(copy_record const& copy) {
     if (collector_ != nullptr) collector_->add(copy);
     enter(copy.start);
     if (is_wanted(copy)) pass_.add_transfer(items_.of(copy), key_of(copy), copy.bytes);
+    add_stack(copy);
   }
   void operator()(memset_record const& fill) {
     if (collector_ != nullptr) collector_->add(fill);
     enter(fill.start);
     if (is_wanted(fill)) pass_.add_transfer(items_.of(fill), key_of(fill), fill.bytes);
+    add_stack(fill);
   }
   void operator()(unified_memory_record const& migration) {
     if (migration.duration.value > 0)
@@ -105,6 +112,7 @@ class time_walk {
       enter(call.start);
       if (!is_in_window(call.start)) return;
     }
+    if (stacks_ != nullptr) stacks_->add(call, trace_.thread_of(call.os_thread));
     pass_.add_call(trace_.thread_of(call.os_thread),
                    {.begin = call.start,
                     .end = call.start + call.duration,
@@ -124,6 +132,10 @@ class time_walk {
   bool is_wanted(Record const& record) const {
     if (only_windows_ && !is_in_window(record.start)) return false;
     return wanted_ == nullptr || wanted_->keeps(record);
+  }
+  template <class Record>
+  void add_stack(Record const& record) {
+    if (stacks_ != nullptr && is_wanted(record)) stacks_->add(record);
   }
   bool is_in_window(timestamp_ns moment) const {
     return moment >= windows_[window_].begin && moment < windows_[window_].end;
@@ -159,6 +171,7 @@ class time_walk {
   std::vector<time_stretch> windows_;
   bool only_windows_ = false;  // work outside of them is left out
   step_collector* collector_;  // gets all records; may be null
+  stack_times* stacks_;        // null: the capture has no Python stacks
   std::size_t window_ = 0;
   read_progress const& progress_;
   std::vector<meaning> meanings_;  // by name_id

@@ -249,6 +249,8 @@ read_capture read_one(std::string const& path, std::string const& rank,
   } else {
     made.advice = {rank, facts.all_windows_ns(), advice::give_advice(facts, rules)};
   }
+  run.lines().name(made.advice.given.findings);
+  run.lines().name(made.advice.given.too_small);
   made.roof = advice::roof_distance_of(facts);
   made.facts.window_ns = facts.window_ns;
   made.facts.there = facts.there;

@@ -22,7 +22,7 @@ auto kernel_columns() {
   return capture::only(&kernel_record::start, &kernel_record::duration, &kernel_record::launched,
                        &kernel_record::shape, &kernel_record::device, &kernel_record::context,
                        &kernel_record::stream, &kernel_record::thread, &kernel_record::range,
-                       &kernel_record::correlation, &kernel_record::graph);
+                       &kernel_record::correlation, &kernel_record::graph, &kernel_record::stack);
 }
 
 std::map<range_id, double> declared_flops(capture::reader& file) {
@@ -244,17 +244,22 @@ void run_reading::go_through_time() {
   auto const progress = progress_of("reading " + file.path(),
                                     file.row_count<kernel_record>() + file.row_count<api_record>());
   gpu_items const items(trace_);
+  stack_times stacks;
   time_walk walk(trace_, items, *pass_, *declared_, phase_.empty() ? wanted_ : nullptr,
-                 std::move(windows), !phase_.empty(), collector_.get(), progress);
+                 std::move(windows), !phase_.empty(), collector_.get(),
+                 file.row_count<stack_record>() > 0 ? &stacks : nullptr, progress);
   for_each_in_time<read_launch_record, hold_record, unified_memory_record, api_record, copy_record,
                    memset_record, graph_record, kernel_record>(
       file, walk, capture::column_set<read_launch_record>{}, capture::column_set<hold_record>{},
       capture::column_set<unified_memory_record>{},
       capture::only(&api_record::start, &api_record::duration, &api_record::name,
-                    &api_record::os_thread, &api_record::correlation),
+                    &api_record::os_thread, &api_record::correlation, &api_record::stack),
       capture::column_set<copy_record>{}, capture::column_set<memset_record>{},
       capture::column_set<graph_record>{}, kernel_columns());
   pass_->finish();
+  if (file.row_count<stack_record>() == 0) return;
+  stacks.finish();
+  lines_ = program_lines(trace_, stacks);
 }
 
 /// Computes how much of the blocks that a GPU can hold a kernel fills; nothing if not known.

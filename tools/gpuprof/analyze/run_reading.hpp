@@ -2,6 +2,7 @@
 // Reads the facts of a capture for the rules, and its time ledger.
 #pragma once
 
+#include "analyze/program_lines.hpp"
 #include "analyze/steady_part.hpp"
 #include "host/advice/facts.hpp"
 #include "host/analysis/declared_launches.hpp"
@@ -64,6 +65,8 @@ class run_reading {
   /// After read(): what was asked for with collect_steps(), or why there is none. Call once.
   result<steps_of_capture> collected_steps();
 
+  /// After read(): names the Python lines of findings.
+  program_lines const& lines() const noexcept { return lines_; }
   advice::run_facts const& facts() const noexcept { return facts_; }
   time_ledger const& ledger() const noexcept { return pass_->ledger(); }
   /// Limits of the answer, one per line.
@@ -110,6 +113,7 @@ class run_reading {
   std::string why_no_steps_;
   advice::run_facts facts_;
   std::vector<std::string> remarks_;
+  program_lines lines_;
 };
 
 }  // namespace gpuprof::host::command

@@ -109,13 +109,7 @@ owned_rows rows_of(std::vector<stack_group> const& groups, stack_times const& ti
 finished_report line_report(trace_contents& trace, selection const& wanted, std::string const& path,
                             line_options const& options) {
   finished_report finished;
-  std::vector<stack_record> stacks(1);
-  trace.file().for_each<stack_record>([&](std::span<stack_record const> rows) {
-    for (auto const& row : rows) {
-      if (raw(row.stack) >= stacks.size()) stacks.resize(raw(row.stack) + std::size_t{1});
-      stacks[raw(row.stack)] = row;
-    }
-  });
+  auto const stacks = stacks_of(trace.file());
   if (stacks.size() == 1) {
     finished.missing = path +
                        " holds no Python stacks. They are recorded in programs that CPython "
