@@ -128,7 +128,7 @@ void recompute(nlohmann::json const& line, double all_ns, bool is_of_one_kernel)
   auto const of_roof = value(line["of_roof"]);
   auto const too_long = std::max(0.0, 1 - of_roof);
   CHECK(value(line["to_roof_ns"]) == near(value(line["avg_ns"]) * too_long));
-  CHECK(value(line["potential_gain"]) == near(value(line["time_share"]) * too_long));
+  CHECK(value(line["below_roof"]) == near(value(line["time_share"]) * too_long));
   if (!is_of_one_kernel) return;
   double highest = 0;
   std::string bound;
