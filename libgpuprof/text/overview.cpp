@@ -79,9 +79,7 @@ std::vector<std::string> overview_lines(overview const& about) {
   if (!about.ways_to_lose_less.empty())
     lost += ". To lose less: " +
             joined({about.ways_to_lose_less.begin(), about.ways_to_lose_less.end()}, ", ");
-  std::vector<std::string> lines = {
-      std::move(captured), std::move(lost),
-      "cost: " + (about.costs.empty() ? "not recorded" : joined(about.costs, ", "))};
+  std::vector<std::string> lines = {std::move(captured), std::move(lost), cost_line(about)};
   lines.insert(lines.end(), about.remarks.begin(), about.remarks.end());
   return lines;
 }
@@ -112,17 +110,7 @@ void add_counter(overview& about, std::string_view name, std::uint64_t value) {
     if (auto const way = way_to_lose_less(what); value > 0 && !way.empty())
       about.ways_to_lose_less.emplace(way);
   }
-  if (family != "cost" && family != "memory") return;
-  auto const amount = static_cast<double>(value);
-  if (what.ends_with("_ns")) {
-    what.remove_suffix(3);
-    about.costs.push_back(in_words(what) + " " + readable_time(amount));
-  } else if (what.ends_with("_bytes")) {
-    what.remove_suffix(6);
-    about.costs.push_back(in_words(what) + " " + readable_bytes(amount));
-  } else {
-    about.costs.push_back(in_words(what) + " " + readable_count(value));
-  }
+  if (family == "cost" || family == "memory") about.costs.push_back({std::string(name), value});
 }
 
 }  // namespace gpuprof::text

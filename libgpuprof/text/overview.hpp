@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -30,12 +31,26 @@ struct overview {
   /// Losses without a number: "the end of the file".
   std::vector<std::string> other_losses;
   std::set<std::string> ways_to_lose_less;  // "a greater --buffer-limit-mib"
-  std::vector<std::string> costs;           // "start 9.8 ms"
+  std::vector<amount> costs;                // {"cost.start_ns", 9'800'000}, "memory.names_bytes"
+  bool all_launches_read = false;           // --metrics exact: no part of it was needed once only
+  std::optional<double> ns_a_launch;        // what tracing adds; none: not measured
+  std::string costs_of;                     // "most in rank 1"; empty: not several
   std::vector<std::string> remarks;         // further lines, such as warnings of the reader
 };
 
+/// Returns the share of the run in which the program waited for the profiler; 0: not recorded.
+double share_lost(overview const& about);
+
 /// Returns "captured: ...", "lost: ...", "cost: ...", then the remarks; without line ends.
 std::vector<std::string> overview_lines(overview const& about);
+inline constexpr std::size_t cost_line_at = 2;
+
+/// The most that reading samples may cost in advance of what the budget allows.
+inline constexpr std::uint64_t sampling_once_ns = 100'000'000;
+
+/// Returns "cost: the program waited 674 ms for this profiler, 2.1 % of the run (350 ms once, ...".
+/// All commands and pages show this line.
+std::string cost_line(overview const& about);
 
 /// Sorts a counter of a capture into losses ("lost.kernels") or costs ("cost.start_ns",
 /// "memory.buffers_bytes"); ignores any other.

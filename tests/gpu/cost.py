@@ -76,7 +76,7 @@ def after_the_capture(times):
         lambda: workload("profiler-range", traced=False),
         lambda: workload("profiler-range", 20000, 1, "floor", traced=False),
         lambda: workload("profiler-range", capture_range="cudaProfilerApi"))
-    left = sum("leave 0 ns" not in line for r in traced for line in r.overview() if line.startswith("cost:"))
+    left = sum(r.costs()["cost.leave_ns"] > 0 for r in traced)
     row("captures after which CUPTI was left", left, f"= {len(traced)}", left == len(traced))
     ratio = ratio_of_medians([r.value("ns_after") for r in traced], [r.value("ns_after") for r in bare])
     row("launch after the capture / bare", f"{ratio:.3f}", "<= 1.02", ratio <= 1.02)

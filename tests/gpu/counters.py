@@ -146,13 +146,13 @@ def run_ncu(metrics, launches):
 
 def cost_of_a_launch(capture):
     """Milliseconds that its program was held up, for each launch that was read."""
-    done = subprocess.run([COMMAND, "stats", "-r", "cuda_gpu_kern_sum", capture], capture_output=True, text=True, timeout=120)
-    amount, unit = re.search(r"cost: counters ([0-9.,]+) (s|ms|us)", done.stdout).groups()
+    done = subprocess.run([COMMAND, "roofline", "-f", "json", capture], capture_output=True, text=True, timeout=120)
+    spent_ns = json.loads(done.stdout)["cost"]["cost.counters_ns"]
     read = subprocess.run([COMMAND, "stats", "-r", "gpu_metrics_sum", "-f", "csv", capture], capture_output=True, text=True, timeout=120)
     samples = {}
     for line in csv.DictReader(io.StringIO("\n".join(x for x in read.stdout.splitlines() if "," in x))):
         samples[line["Name"]] = int(line["Samples"].replace(",", ""))
-    return float(amount.replace(",", "")) * {"s": 1000, "ms": 1, "us": 0.001}[unit] / sum(samples.values())
+    return 1e-6 * spent_ns / sum(samples.values())
 
 
 def cost():

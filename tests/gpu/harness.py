@@ -68,6 +68,10 @@ class Run:
         done = subprocess.run([COMMAND, "stats", "-r", "cuda_gpu_kern_sum", self.capture], capture_output=True, text=True, timeout=300)
         return done.stdout.splitlines()[:4]
 
+    def costs(self):
+        done = subprocess.run([COMMAND, "analyze", "-f", "json", self.capture], capture_output=True, text=True, timeout=300)
+        return json.loads(done.stdout)["cost"]
+
     def lost(self):
         for line in self.overview():
             if line.startswith("lost:"):

@@ -2,7 +2,6 @@
 """What the roofline of a capture covers: shares of its kernel time, workloads, and operations by kernel. Knows no GPU and no harness."""
 
 import json
-import re
 import subprocess
 import sys
 
@@ -78,17 +77,8 @@ def tensor_flop(report, at_least_ns=20e3, sources=None):
     return {key: flop / launches for key, (flop, launches) in totals.items() if flop > 0}
 
 
-UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
-
-
-def cost_seconds(overview, what):
-    """Seconds that the line "cost: counters 726.5 ms, ..." gives for `what`; 0 when it has no such part."""
-    found = re.search(rf"\b{what} ([0-9.,]+) (ns|us|ms|s)\b", next((line for line in overview if line.startswith("cost:")), ""))
-    return float(found[1].replace(",", "")) * UNITS[found[2]] if found else 0.0
-
-
 def reading_ms(report):
     """Milliseconds a launch that was read cost its program, the first start left out; None when none was."""
-    overview = report["overview"]
-    spent = cost_seconds(overview, "counters") - cost_seconds(overview, "sampling") - cost_seconds(overview, "counters once")
-    return 1e3 * spent / readings(report) if readings(report) else None
+    cost = {name: report["cost"].get(f"cost.{name}_ns", 0) for name in ("counters", "sampling", "counters_once")}
+    spent = cost["counters"] - cost["sampling"] - cost["counters_once"]
+    return 1e-6 * spent / readings(report) if readings(report) else None

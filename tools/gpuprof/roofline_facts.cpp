@@ -2,7 +2,6 @@
 #include "roofline_facts.hpp"
 
 #include "base/readable.hpp"
-#include "guest/counters/sampling_budget.hpp"
 #include "guest/options/option_table.hpp"
 #include "host/reading/roofline_reading.hpp"
 #include "sampling_notes.hpp"
@@ -57,53 +56,6 @@ std::string known_line(roofline const& roofs, std::map<std::uint32_t, std::strin
   auto const latest = std::max_element(
       peaks.begin(), peaks.end(), [](auto const& a, auto const& b) { return a.second < b.second; });
   return line + "; peaks measured " + latest->second;
-}
-
-/// Returns "0.25".
-std::string figure(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", value);
-  return text;
-}
-
-/// The value that the profiler used. In a job only rank 0 had it.
-double seconds_once(trace_contents const& trace, metrics_options const& asked) {
-  auto const allowed = trace.counter("cost.once_allowed_ns");
-  return static_cast<double>(allowed != 0 ? allowed : asked.may_cost_once_ns()) / 1e9;
-}
-
-/// Returns the part of the counters' cost that --overhead-once allows: for launches, and what
-/// samples may use in advance.
-double once_of(trace_contents const& trace, metrics_options const& asked, double launches,
-               double samples) {
-  auto const costs = trace.counters_of("cost");
-  auto const told = std::find_if(costs.begin(), costs.end(), [](auto const& counter) {
-    return counter.first == "once_allowed_ns";  // not in captures before 1.6
-  });
-  auto const allowed =
-      told != costs.end() ? static_cast<double>(told->second) / 1e9 : seconds_once(trace, asked);
-  auto const in_advance = static_cast<double>(sampling_budget::sampling_once_ns) / 1e9;
-  return std::min(launches, allowed) + std::min(samples, in_advance);
-}
-
-/// If counters cost nothing, the line is the same as in all reports.
-std::string cost_line(trace_contents const& trace, text::overview const& about) {
-  auto const seconds = [&](char const* name) {
-    return static_cast<double>(trace.counter(name)) / 1e9;
-  };
-  auto const all = seconds("cost.counters_ns"), samples = seconds("cost.sampling_ns");
-  std::string line = "cost: ";
-  if (!(all > 0) || !(about.seconds > 0))
-    return line + (about.costs.empty() ? "not recorded" : joined(about.costs, ", "));
-  auto const run = readable_time(about.seconds * 1e9);
-  auto const asked = captured_metrics(trace);
-  if (asked.mode == metrics_mode::exact)
-    return line + percent_of(all / about.seconds) + " of " + run + " for counters";
-  auto const once = once_of(trace, asked, all - samples, samples);
-  line += percent_of(std::max(0.0, all - once) / about.seconds) + " of " + run + " for counters";
-  if (once > 0) line += ", and " + readable_time(once * 1e9) + " once";
-  return line + " (--overhead-budget " + figure(asked.budget_percent) + " %, --overhead-once " +
-         figure(seconds_once(trace, asked)) + " s and 0.1 s for samples)";
 }
 
 /// True if something is read around launches, but no operations.
@@ -179,7 +131,7 @@ std::vector<std::string> roofline_summary(trace_contents const& trace, text::ove
   lines.resize(2);  // keeps what was captured and what was lost
   lines.insert(lines.end(), damage.begin(), damage.end());
   lines.push_back(known_line(roofs, peaks));
-  lines.push_back(cost_line(trace, about));
+  lines.push_back(text::cost_line(about));
   auto missing = all_missing(trace, read, roofs, !peaks.empty());
   if (missing.size() > max_missing) missing.resize(max_missing);
   if (!missing.empty()) lines.push_back("missing: " + joined(missing, ". Also "));
@@ -300,6 +252,7 @@ report::roofline_facts facts_of(trace_contents& trace, roofline_reading const& r
   facts.exact_share = roofs.exact_share();
   facts.known_share = roofs.known_share();
   facts.readings = trace.counters_of("counters");
+  facts.costs = trace.costs();
   facts.samples = read.exact().samples();
   facts.discarded = read.exact().discarded();
   facts.sampling = read.sampling();

@@ -131,6 +131,18 @@ std::string busy_sentence(run_facts const& facts) {
   return "The GPU is busy " + percent(times.busy() / times.total()) + " of the time";
 }
 
+/// No gain is larger than the time that its finding is about, and all of them together are no
+/// larger than the window: a replay adds its error to each.
+void limit_gains(std::vector<finding>& findings, double window_ns) {
+  for (auto& one : findings) one.gain.high_ns = std::min(one.gain.high_ns, one.within_ns);
+  sort_by_gain(findings);
+  for (auto& one : findings) {
+    one.gain.high_ns = std::min(one.gain.high_ns, window_ns);
+    one.gain.low_ns = std::min(one.gain.low_ns, one.gain.high_ns);
+    window_ns -= one.gain.high_ns;
+  }
+}
+
 /// Skips a rule if these GPUs can never deliver its data.
 void note_missing(rule const& one, data_set missing, run_facts const& facts, run_advice& given) {
   if (missing.without(facts.impossible).has(missing)) given.missing.push_back({&one, missing});
@@ -159,10 +171,12 @@ run_advice give_advice(run_facts const& whole_run, advice_options const& options
   if (steps != nullptr) replay_gains(all, facts, *steps);
   sort_by_gain(all);
   share_buckets(all, facts);
-  sort_by_gain(all);
   auto const window = facts.all_windows_ns();
+  limit_gains(all, window);
+  sort_by_gain(all);
   given.best_case_ns = window;
   for (auto& one : all) {
+    std::erase_if(one.because, [](evidence const& fact) { return fact.value == 0; });
     if (one.gain.high_ns < options.min_gain * window && one.level != severity::info) {
       given.too_small.push_back(std::move(one));
       continue;
@@ -268,6 +282,7 @@ void add(merged& into, finding one) {
   auto& all = into.all;
   all.gain.low_ns += one.gain.low_ns;
   all.gain.high_ns += one.gain.high_ns;
+  all.within_ns += one.within_ns;
   all.instances += one.instances;
   if (all.device != one.device) all.device.reset();
   add_names(all.also, one.also);
@@ -361,6 +376,7 @@ std::vector<finding> settle_kernel_findings(std::vector<finding> findings, run_f
   auto shared = share_kernel_caps(std::move(findings), facts);
   std::vector<finding> of_steps, others;
   for (auto& one : shared) {
+    if (one.kernel_line) one.within_ns = facts.kernels[*one.kernel_line].total_ns;
     state_kernel_repair(one, facts);
     auto const is_replayed = replayed != nullptr && one.kernel_line && can_replay(one, *replayed);
     (is_replayed ? of_steps : others).push_back(std::move(one));

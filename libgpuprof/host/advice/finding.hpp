@@ -7,6 +7,7 @@
 #include "model/ids.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -67,6 +68,8 @@ struct finding {
   std::uint64_t instances = 0;
   std::vector<evidence> because;  // the strongest evidence first
   time_gain gain;
+  /// The time of the kernels or of the idle stretches that the finding is about: no gain is larger.
+  double within_ns = std::numeric_limits<double>::infinity();
   /// Empty: the fix cannot be stated as a change of steps, and `gain` comes from sums of the run.
   std::vector<stated_repair> repairs;
   /// The fix may be impossible, such as where a kernel needs what is copied: the low gain is 0.

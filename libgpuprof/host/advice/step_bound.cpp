@@ -25,6 +25,7 @@ step_bound bound_of(run_facts const& facts) {
   auto const in_steps = gpus * std::accumulate(steps.period_ns.begin(), steps.period_ns.end(), 0.0);
   auto const window = facts.all_windows_ns();
   auto const is_one_step = in_steps < window / 2;
+  bound.is_of_steps = !is_one_step;
   if (is_one_step) {
     bucket_times ledger;
     for (auto const& device : facts.devices) ledger += device.ledger;

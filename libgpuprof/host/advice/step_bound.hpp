@@ -23,11 +23,12 @@ struct step_change {
 /// A step takes as long as the slower of GPU and launching thread, if neither waits for the other:
 /// P >= max(B + n x pause, C). All members are sums over the steps and over the GPUs.
 struct step_bound {
-  double period_ns = 0;  // P
-  double busy_ns = 0;    // B
-  double host_ns = 0;    // C: outside of waiting calls; 0: not known
-  double items = 0;      // n
-  double pause_ns = 0;   // between two pieces of work that were both queued
+  double period_ns = 0;      // P
+  double busy_ns = 0;        // B
+  double host_ns = 0;        // C: outside of waiting calls; 0: not known
+  double items = 0;          // n
+  double pause_ns = 0;       // between two pieces of work that were both queued
+  bool is_of_steps = false;  // not of the whole window, which then counts as one step
 
   double gpu_ns() const noexcept { return busy_ns + items * pause_ns; }
   bool launches_hold() const noexcept { return host_ns > gpu_ns(); }

@@ -114,7 +114,7 @@ void say_what_the_roof_would_give(roofline_row& row) {
   if (!row.of_roof) return;
   auto const too_long = std::max(0.0, 1 - *row.of_roof);
   if (row.mean_ns) row.to_roof_ns = *row.mean_ns * too_long;
-  row.potential_gain = row.time_share * too_long;
+  row.below_roof = row.time_share * too_long;
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ struct roofline_row {
   // time that a launch would save at the roof: mean_ns (1 - of_roof)
   std::optional<double> to_roof_ns;
   // as a share of the time of all kernels: time_share (1 - of_roof)
-  std::optional<double> potential_gain;
+  std::optional<double> below_roof;
 };
 
 /// Values of one workload, from counters, samples and its machine code. Amounts are per launch.

@@ -2,6 +2,7 @@
 #include "host/reading/trace_contents.hpp"
 
 #include "base/readable.hpp"
+#include "host/analysis/timeline/log_histogram.hpp"
 #include "host/reading/time_order.hpp"
 #include "text/overview.hpp"
 
@@ -197,6 +198,61 @@ std::map<std::uint32_t, std::string> trace_contents::peaks_measured_at() {
 
 namespace {
 
+/// Seconds of a bare launch, from the peaks in the capture; 0: not measured.
+double bare_launch_ns(capture::reader& file, text_of_name const& text) {
+  double ns = 0;
+  each<peak_record>(file, [&](peak_record const& peak) {
+    if (text(peak.test) == "launch_throughput") ns = peak.burst * 1e9;
+  });
+  return ns;
+}
+
+/// A tenth of the distances between launches of a thread is shorter. Looks at the first launches
+/// only, which come quickly enough.
+std::optional<double> quick_launch_ns(capture::reader& file) {
+  constexpr std::uint64_t enough = 200'000;
+  std::map<thread_index, timestamp_ns> last;
+  log_histogram distances;
+  for (auto const block : file.blocks_of<kernel_record>()) {
+    if (distances.count() >= enough) break;
+    file.for_each_in<kernel_record>(
+        block,
+        [&](std::span<kernel_record const> rows) {
+          for (auto const& row : rows) {
+            if (row.launched.value == 0) continue;
+            auto& before = last[row.thread];
+            if (before.value != 0 && row.launched > before)
+              distances.add(static_cast<std::uint64_t>((row.launched - before).value));
+            before = std::max(before, row.launched);
+          }
+        },
+        capture::only(&kernel_record::launched, &kernel_record::thread));
+  }
+  return distances.quantile(0.1);
+}
+
+}  // namespace
+
+std::optional<double> trace_contents::ns_a_launch() {
+  if (ns_a_launch_) return *ns_a_launch_;
+  auto& made = ns_a_launch_.emplace();
+  auto const alone = bare_launch_ns(file_, text_);
+  if (!(alone > 0)) return made;
+  // If a launch takes twice the measured time or more, not all of the excess is due to the
+  // profiler: the program itself is slow.
+  if (auto const quick = quick_launch_ns(file_)) made = std::clamp(*quick - alone, 0.0, alone);
+  return made;
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> trace_contents::costs() const {
+  std::vector<std::pair<std::string, std::uint64_t>> found;
+  for (auto const& [name, value] : counters_)
+    if (name.starts_with("cost.") || name.starts_with("memory.")) found.emplace_back(name, value);
+  return found;
+}
+
+namespace {
+
 /// Adds a line such as "30,000 kernels (12.5%) in damaged parts of the file". Returns the number of
 /// lost rows.
 template <class Row>
@@ -305,6 +361,8 @@ text::overview trace_contents::overview() {
                    {"NVTX ranges", file_.row_count<range_begin>()},
                    {"marks", file_.row_count<mark_record>()}};
   for (auto const& [name, value] : counters_) add_counter(about, name, value);
+  about.all_launches_read = fact("environment.GPUPROF_METRICS").starts_with("exact");
+  about.ns_a_launch = ns_a_launch();
   add_file_losses(file_, about);
   if (auto line = labels_line(); !line.empty()) about.remarks.push_back(std::move(line));
   if (auto line = peaks_line(); !line.empty()) about.remarks.push_back(std::move(line));

@@ -63,6 +63,12 @@ class trace_contents {
   std::uint32_t os_thread(thread_index thread) const;
   thread_index thread_of(std::uint32_t os_thread) const;  // 0: not known
 
+  /// Returns what tracing added to each launch: the run's quick launches minus the measured
+  /// launch_throughput. Returns nothing without peaks or launches.
+  std::optional<double> ns_a_launch();
+  /// Returns the counters of families "cost" and "memory" with their whole names.
+  std::vector<std::pair<std::string, std::uint64_t>> costs() const;
+
   /// Call last, because damage inside the file only shows when it is read.
   text::overview overview();
   /// Returns what was lost while recording and what is missing from the file, one line each. Call
@@ -86,6 +92,7 @@ class trace_contents {
   std::optional<std::vector<kernel_shape>> shapes_;
   std::array<std::optional<kernel_labels>, 3> labels_;
   std::optional<std::set<device_id>> devices_at_work_;
+  std::optional<std::optional<double>> ns_a_launch_;
   std::optional<range_tree> ranges_;
   std::optional<open_ranges> open_;
   std::array<std::optional<launch_ranges>, 2> launched_;  // indexed by scope

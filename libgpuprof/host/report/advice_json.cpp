@@ -90,6 +90,8 @@ void append_rank(std::string& out, captured_rank const& rank) {
   json_object o(out);
   o.text("rank", rank.rank);
   o.text("capture", rank.capture);
+  if (!rank.costs.empty())
+    o.member("cost", [&](std::string& to) { append_json_counts(to, rank.costs); });
   o.number("window_ns", rank.window_ns);
   o.member("holds", [&](std::string& to) { append_holds(to, rank.holds); });
   o.end();
@@ -132,6 +134,8 @@ void write_advice_json(advice_report const& report, text::text_sink const& out) 
   json_object o(text);
   o.text("schema", "gpuprof-analyze-1");
   o.member("heading", [&](std::string& to) { append_json_texts(to, report.heading); });
+  if (!report.costs.empty())
+    o.member("cost", [&](std::string& to) { append_json_counts(to, report.costs); });
   o.number("window_ns", report.window_ns);
   if (report.part) o.member("part", [&](std::string& to) { append_part(to, *report.part); });
   o.number("best_case_share",

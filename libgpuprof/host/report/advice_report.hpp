@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gpuprof::host::report {
@@ -17,6 +18,7 @@ struct captured_rank {
   std::string rank, capture;
   double window_ns = 0;
   advice::bottleneck holds;
+  std::vector<std::pair<std::string, std::uint64_t>> costs;  // {"cost.start_ns", 9800000}
 };
 
 /// The steps of a run without their warm-up, when only they are looked at.
@@ -32,6 +34,7 @@ std::string part_line(analyzed_part const& part);
 
 struct advice_report {
   std::vector<std::string> heading;  // lines on what was captured, lost, and its cost
+  std::vector<std::pair<std::string, std::uint64_t>> costs;  // {"cost.start_ns", 9800000}
   advice::bottleneck holds;
   std::optional<advice::roof_distance> roof;
   std::string roof_is_missing;  // what to record if the roof is not known

@@ -167,10 +167,9 @@ text_lines findings_heading(advice_report const& report, std::size_t width) {
   }
   auto text = counted(found.size(), "findings");
   if (report.best_case_ns < report.all_windows_ns && report.all_windows_ns > 0)
-    text += std::string("; at best ") +
-            (found.size() == 1 ? "it saves " : "all of them together save ") +
-            percent(1 - report.best_case_ns / report.all_windows_ns) + " of the time of " +
-            (report.time.gpus.size() > 1 ? "the GPUs" : "the GPU");
+    text += std::string("; what ") + (found.size() == 1 ? "it" : "these findings") +
+            " can save: up to " + percent(1 - report.best_case_ns / report.all_windows_ns) +
+            " of the " + whole_of(report);
   append_wrapped(lines, text + ":", width, 0);
   return lines;
 }

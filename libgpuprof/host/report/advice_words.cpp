@@ -207,7 +207,7 @@ std::string heading_of(std::size_t number, advice::finding const& one,
 std::string gain_of(advice::joined_finding const& of, std::string_view whole) {
   if (of.ns.high <= 0)
     return of.one.is_hidden_by_launches ? "none alone: launches hold the program, not this kernel"
-                                        : "none in time";
+                                        : "no time to win by itself";
   auto text = time_interval(of.ns) + " (" + share_interval(of.share) + " of the " +
               std::string(whole) + (of.ranks.size() > 1 ? " of a rank)" : ")");
   if (of.one.is_hidden_by_launches)

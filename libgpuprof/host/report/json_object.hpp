@@ -81,4 +81,12 @@ inline void append_json_texts(std::string& out, std::vector<std::string> const& 
   out += ']';
 }
 
+/// Writes {"start_ns": 9800000}.
+inline void append_json_counts(std::string& out,
+                               std::vector<std::pair<std::string, std::uint64_t>> const& counts) {
+  json_object o(out);
+  for (auto const& [what, count] : counts) o.whole(what, count);
+  o.end();
+}
+
 }  // namespace gpuprof::host::report

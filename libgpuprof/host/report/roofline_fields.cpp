@@ -104,7 +104,7 @@ void add_verdict(std::vector<roofline_field>& to) {
                 }});
   to.push_back(number_field("of_roof", &roofline_row::of_roof));
   to.push_back(number_field("to_roof_ns", &roofline_row::to_roof_ns));
-  to.push_back(number_field("potential_gain", &roofline_row::potential_gain));
+  to.push_back(number_field("below_roof", &roofline_row::below_roof));
   for (std::size_t i = 0; i < roof_count; ++i) {
     std::string const roof(name_of(roof_of(i)));
     to.push_back(number_field("of_" + snake_case(roof), "roof_shares." + roof,

@@ -66,11 +66,8 @@ void write_roofline_json(std::span<roofline_row const> lines, roofline_lines of,
   o.number("flop_exact_share", facts.exact_share);
   o.number("flop_known_share", facts.known_share);
   o.whole("samples", facts.samples);
-  o.member("readings", [&](std::string& to) {
-    json_object readings(to);
-    for (auto const& [what, count] : facts.readings) readings.whole(what, count);
-    readings.end();
-  });
+  o.member("readings", [&](std::string& to) { append_json_counts(to, facts.readings); });
+  o.member("cost", [&](std::string& to) { append_json_counts(to, facts.costs); });
   o.member("samples_left_out", [&](std::string& to) {
     json_object left_out(to);
     left_out.whole("other_kernels_beside", facts.discarded.beside_kernels);

@@ -46,6 +46,8 @@ struct roofline_facts {
   /// Numbers of launches that were read or skipped, with the reason: "launches_read",
   /// "skipped_busy".
   std::vector<std::pair<std::string, std::uint64_t>> readings;
+  /// What profiling cost: {"cost.start_ns", 9800000}.
+  std::vector<std::pair<std::string, std::uint64_t>> costs;
   std::uint64_t samples = 0;
   discarded_samples discarded;
   sampling_facts sampling;

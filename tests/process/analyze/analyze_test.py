@@ -285,6 +285,28 @@ class BadInput(Case):
         self.assertIn("steps replayed", copies["arithmetic"])
         self.assertRegex(found["holds"]["steps"], r"\A10 % less time of copies makes a step [\d.]+ % shorter, of kernels ")
 
+    def test_no_gain_exceeds_the_time_of_what_it_is_attached_to(self):
+        captures = [*DATA.glob("repaired/*.gpuprof"), *DATA.glob("h?00/*.gpuprof"), *DATA.glob("ranks/*.gpuprof"), *self.folder.glob("*.gpuprof")]
+        attached = 0
+        for capture in captures:
+            run = self.run_gpuprof("analyze", "-f", "json", "--all", "--min-gain", "0%", capture)
+            if run.returncode != 0:
+                continue
+            said = json.loads(run.stdout)
+            with self.subTest(capture=capture.name):
+                highest = sum(one["potential_gain_ms"]["high"] for one in said["findings"])
+                self.assertLessEqual(highest * 1e6, said["window_ns"] * len({line["device"] for line in said["ledger"]}) * (1 + 1e-9))
+                self.assertGreaterEqual(said["best_case_share"], 0)
+                table = csv.DictReader(self.run_gpuprof("stats", "-r", "cuda_gpu_kern_sum", "-f", "csv", capture).stdout.split("\n\n")[-1].splitlines())
+                times = {line["Name"]: float(line["Total Time (ns)"]) for line in table}
+                for one in said["findings"]:
+                    self.assertNotIn(0, [fact["value"] for fact in one["evidence"]])
+                    self.assertNotIn("the 0 launches", one["arithmetic"])
+                    if one["where"]["kernel"] in times and "worst of" not in one["what"]:
+                        attached += 1
+                        self.assertLessEqual(one["potential_gain_ms"]["high"] * 1e6, times[one["where"]["kernel"]] * (1 + 1e-6))
+        self.assertGreater(attached, 3)
+
     def test_without_steps_stretches_of_the_run_are_replayed(self):
         found = self.json_of("--min-gain", "0%", DOCS.parent / "tests" / "data" / "h200" / "mixed_sampled.gpuprof")
         self.assertRegex(found["holds"]["steps"], r"\A10 % less time of kernels makes the run [\d.]+ % shorter, of CPU work ")

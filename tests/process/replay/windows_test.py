@@ -4,7 +4,6 @@ import concurrent.futures
 import json
 import os
 import pathlib
-import re
 import time
 import uuid
 
@@ -19,9 +18,8 @@ class Windows(Counters):
 
     def cost_ms(self):
         """What the report says that sampling has cost."""
-        run = self.run_program(processes.path("BUILT_GPUPROF"), "stats", "-r", "gpu_metrics_sum", self.capture)
-        line = next(line for line in run.out.splitlines() if line.startswith("cost: "))
-        return float(re.search(r"sampling ([0-9.]+) ms", line).group(1))
+        run = self.run_program(processes.path("BUILT_GPUPROF"), "roofline", "-f", "json", self.capture)
+        return json.loads(run.out)["cost"]["cost.sampling_ns"] / 1e6
 
     def session(self, launches=2000, **more):
         return self.synthetic(**{**dict(threads=1, launches=launches, step_ns=1000000, kernel_ns=100000, graphs=0), **more})

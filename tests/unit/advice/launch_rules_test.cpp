@@ -51,7 +51,7 @@ TEST_CASE(
   CHECK(found[0].gain.high_ns == Approx(400 * ms));  // 900 - 500
   CHECK(found[0].gain.low_ns == 0);  // the CPU may have work of its own between the launches
   CHECK(found[0].range == "step");
-  CHECK(found[0].kernel == "mul");
+  CHECK(found[0].kernel.empty());  // the gain is not one of its kernels
 }
 
 TEST_CASE("a graph may hold several repetitions, and its gain excludes the cost of recording") {
@@ -111,6 +111,18 @@ TEST_CASE("tiny kernels: half the launches relieve the thread, down to the time 
   CHECK(found[0].gain.high_ns == Approx(450 * ms));
   CHECK(found[0].gain.low_ns == 0);
   CHECK(found[0].range == "forward");
+  CHECK(found[0].kernel.empty());  // the gain is not one of its kernels
+}
+
+TEST_CASE("launches are counted in the kernels where steps cover too little of the run") {
+  auto facts = tiny_kernels();
+  facts.steps.period_ns.resize(10);
+  facts.kernels.emplace_back().launches = 150'000;
+  auto const found = found_by("launch_bound", facts);
+  REQUIRE(found.size() == 1);
+  INFO(found[0].arithmetic);
+  CHECK(found[0].arithmetic.find("half of the 150000 launches") != std::string::npos);
+  CHECK(found[0].arithmetic.find(" 0.0 ns") == std::string::npos);
 }
 
 TEST_CASE(

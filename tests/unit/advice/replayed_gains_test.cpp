@@ -181,6 +181,37 @@ TEST_CASE("launches are shorter without this profiler, so that its cost is no ga
   CHECK(found[0].gain.high_ns < 0.4 * other[0].gain.high_ns);
 }
 
+TEST_CASE("a replayed gain is no larger than the idle time that the finding is about") {
+  auto const highest = [](double idle_ns) {
+    replayed_run made(times(10, {work(200'000), kernel("k", 30'000), wait()}));
+    made.facts.run.launch_distance = 2 * us;
+    made.facts.gaps = {gaps(time_bucket::cpu_work, 600, idle_ns)};
+    made.facts.gaps[0].range = "step";
+    replayable_steps const steps_of_run{&made.graph, steps};
+    auto const given = give_advice(made.facts, {.only = {"gpu_idle"}, .skipped = {}, .min_gain = 0},
+                                   &steps_of_run);
+    REQUIRE(given.findings.size() == 1);
+    CHECK(given.findings[0].is_replayed);
+    return given.findings[0].gain.high_ns;
+  };
+  CHECK(highest(30 * ms) == Approx(30 * ms));
+  CHECK(highest(500 * ms) > 60 * ms);
+}
+
+TEST_CASE("all gains together are no larger than the run, though each has an error") {
+  replayed_run made(times(10, {work(200'000), kernel("k", 30'000), wait()}));
+  made.facts.window_ns = 100 * ms;  // less than what the repair saves in the replayed steps
+  made.facts.run.launch_distance = 2 * us;
+  made.facts.gaps = {gaps(time_bucket::cpu_work, 600, 500 * ms)};
+  made.facts.gaps[0].range = "step";
+  replayable_steps const steps_of_run{&made.graph, steps};
+  auto const given =
+      give_advice(made.facts, {.only = {"gpu_idle"}, .skipped = {}, .min_gain = 0}, &steps_of_run);
+  REQUIRE(given.findings.size() == 1);
+  CHECK(given.findings[0].gain.high_ns == Approx(100 * ms));
+  CHECK(given.best_case_ns == 0);
+}
+
 TEST_CASE("advice takes its gains from the replay, and the best case from all of them") {
   auto const run = [] {
     replayed_run made(times(10, {work(1000), kernel("k", 30'000), wait()}));

@@ -65,12 +65,12 @@ TEST_CASE("shares refer to the measured peak at the clock of the kernel") {
   CHECK(name_of(gemm.bound) == "tensor BF16");
   CHECK(*gemm.of_roof == near(0.625));
   CHECK(*gemm.to_roof_ns == near(37.5e3));
-  CHECK(*gemm.potential_gain == near(600 * 0.375 / 990));
+  CHECK(*gemm.below_roof == near(600 * 0.375 / 990));
 
   auto const& copy = *row_named(rows, "copy");
   CHECK(*copy.shares[0] == near(1));  // 180 MB in 50 us are all of dram_copy's 3.6 TB/s
   CHECK(name_of(copy.bound) == "DRAM");
-  CHECK(*copy.potential_gain == near(0));
+  CHECK(*copy.below_roof == near(0));
   CHECK(*copy.total_flops == 0);
   CHECK(copy.source == flop_source::counted);
 
@@ -106,7 +106,7 @@ TEST_CASE("without peaks there are rates and no shares") {
   auto const step = counted_step();
   for (auto const& row : analyzed(step).by_kernel()) {
     CHECK_FALSE(row.of_roof);
-    CHECK_FALSE(row.potential_gain);
+    CHECK_FALSE(row.below_roof);
     CHECK(name_of(row.bound).empty());
   }
 }
@@ -230,7 +230,7 @@ TEST_CASE("a line that is known in part has the rates of that part, and says how
   CHECK(*row.intensity == near(1));  // operations and bytes of the same launches
   CHECK(*row.of_roof == near(0.9));
   CHECK(*row.to_roof_ns == near(1e3));
-  CHECK(*row.potential_gain == near(0.1));
+  CHECK(*row.below_roof == near(0.1));
 }
 
 TEST_CASE("signatures of one kernel that are bound by different roofs are judged together") {
@@ -272,7 +272,7 @@ TEST_CASE("a range has the work of all launches inside, inner ranges included") 
   CHECK(*outer.total_flops == near((24e10 + 10.5e7 + 1e4) / 960e-6));
   CHECK(name_of(outer.bound) == "tensor BF16");  // most of its time is
   CHECK(*outer.of_roof == near(1 - (600 * 0.375 + 100 * (1 - 3 / 3.8) + 10 * (1 - 0.0005)) / 960));
-  CHECK(*outer.potential_gain == near(1 - *outer.of_roof));
+  CHECK(*outer.below_roof == near(1 - *outer.of_roof));
   auto const& inner = rows[1];
   CHECK(inner.name == "forward");
   CHECK(inner.launches == 5);  // of gemm; the sixth was launched after its end

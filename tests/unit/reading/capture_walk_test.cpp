@@ -163,6 +163,33 @@ TEST_CASE("the GPUs at work are known without another look after a walk") {
   CHECK(trace.file().rows_decoded<kernel_record>() == 2);
 }
 
+TEST_CASE("what tracing adds to a launch is told from quick launches and the measured peak") {
+  auto const added = [](double bare_launch_seconds, std::uint64_t distance) {
+    written_capture made;
+    if (bare_launch_seconds > 0) {
+      peak_record peak;
+      made.out->add_name(name_id{1}, "launch_throughput");
+      peak.test = name_id{1};
+      peak.burst = bare_launch_seconds;
+      made.out->add(peak);
+    }
+    for (std::uint64_t i = 1; i <= 100; ++i) {
+      kernel_record row;
+      // Every second launch comes late.
+      row.launched.value = 1'000'000 * (i / 2) + (i % 2) * distance;
+      row.thread = thread_index{1};
+      row.shape = shape_id{1};
+      made.out->add(row);
+    }
+    trace_contents trace(made.read());
+    return trace.ns_a_launch();
+  };
+  CHECK(added(2e-6, 3'000).value() == Approx(1'000).epsilon(0.1));
+  CHECK(added(2e-6, 9'000).value() == Approx(2'000));  // the program itself is slow
+  CHECK(added(2e-6, 1'500).value() == 0);
+  CHECK(!added(0, 3'000));
+}
+
 TEST_CASE("blocks without a row in the stretches are not read when their times are known") {
   written_capture made;
   for (std::uint32_t i = 0; i < 4; ++i) {

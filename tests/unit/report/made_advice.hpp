@@ -94,7 +94,8 @@ inline advice::run_advice made_advice() {
 inline report::advice_report made_frame() {
   report::advice_report report;
   report.heading = {"captured: ./train --steps 113 on NVIDIA H200, 10.000 s, 227,311 kernels",
-                    "lost: nothing", "cost: start 9.8 ms"};
+                    "lost: nothing",
+                    "cost: the program waited 9.8 ms for this profiler, 0.1 % of the run"};
   report.holds.bucket = time_bucket::compute;
   report.holds.share = 0.612;
   report.holds.sentence = "The GPU is busy 66 % of the time: compute holds the program.";
@@ -139,7 +140,11 @@ inline report::advice_report made_report_of_ranks() {
     line.label = "rank " + label + " GPU 0";
     line.device = 0;
     report.time.gpus.push_back(line);
-    report.ranks.push_back({label, "run.rank" + label + ".gpuprof", 10 * second, report.holds});
+    report.ranks.push_back({label,
+                            "run.rank" + label + ".gpuprof",
+                            10 * second,
+                            report.holds,
+                            {{"cost.start_ns", 9'800'000}}});
   }
   report.time.ranges.clear();
   report.time.steps.clear();

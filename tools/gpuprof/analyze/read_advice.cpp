@@ -113,6 +113,7 @@ struct read_capture {
   report::ledger time;
   std::optional<report::analyzed_part> part;
   text::overview overview;
+  std::vector<std::pair<std::string, std::uint64_t>> costs;
   std::string step;          // name of the steps that were replayed
   replay::step_paths paths;  // of these steps; none if they are stretches of the run
   std::vector<std::string> remarks;
@@ -230,6 +231,7 @@ read_capture read_one(std::string const& path, std::string const& rank,
   run.read();
   auto const& facts = run.facts();
   made.overview = trace.overview();
+  made.costs = trace.costs();
   if (facts.devices.empty()) {
     made.failure = {nothing_to_analyze(path, inputs.filters), false};
     return made;
@@ -277,6 +279,7 @@ std::string missing_for_the_roof(advice::run_facts const& facts) {
 advice_report report_of_one(read_capture made, advice_inputs const& inputs) {
   advice_report report;
   report.heading = overview_lines(made.overview);
+  report.costs = std::move(made.costs);
   if (made.part) report.heading.push_back("steps:    " + report::part_line(*made.part));
   report.is_of_steps = made.part.has_value();
   report.part = std::move(made.part);
@@ -312,8 +315,8 @@ class joined_reading {
     report_.window_ns = std::max(report_.window_ns, made.facts.window_ns);
     report_.all_windows_ns += made.advice.all_windows_ns;
     report_.best_case_ns += made.advice.given.best_case_ns;
-    report_.ranks.push_back(
-        {capture.label, capture.path, made.facts.window_ns, made.advice.given.holds});
+    report_.ranks.push_back({capture.label, capture.path, made.facts.window_ns,
+                             made.advice.given.holds, std::move(made.costs)});
     report::ledger_line line;
     line.label = capture.label;
     line.rank = capture.label;

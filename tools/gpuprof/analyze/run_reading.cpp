@@ -145,10 +145,7 @@ void run_reading::measure_pace() {
   if (phase_.empty()) tenth_launched_ = walk.tenth_launched;
   launches_ = std::move(walk.launches);
   if (part_) end_part_with_its_work(walk.ended);
-  // If a launch takes twice the measured time or more, not all of the excess is due to the
-  // profiler: the program itself is slow.
-  if (auto const alone = peak_ns("launch_throughput"); alone > 0 && pace_.quick_launch > 0)
-    facts_.own_ns_a_launch = std::clamp(pace_.quick_launch - alone, 0.0, alone);
+  facts_.own_ns_a_launch = trace_.ns_a_launch().value_or(facts_.own_ns_a_launch);
 }
 
 void run_reading::choose_steps_to_collect() {

@@ -41,6 +41,11 @@ void joined_heading::add(text::overview const& one, ranked_capture const& captur
   add_amounts(all_.records, one.records);
   add_amounts(all_.losses, one.losses);
   all_.ways_to_lose_less.insert(one.ways_to_lose_less.begin(), one.ways_to_lose_less.end());
+  if (ranks_ == 1 || share_lost(one) > most_lost_) {
+    most_lost_ = share_lost(one);
+    costliest_ = one;
+    costliest_.costs_of = "most in rank " + capture.label;
+  }
   for (auto const& loss : one.other_losses) losses_.add(loss, capture.label);
   for (auto const& remark : one.remarks) remarks_.add(remark, capture.label);
 }
@@ -51,9 +56,10 @@ std::vector<std::string> joined_heading::lines() const {
       (about.program.empty() ? "" : " ") + std::string("as ") + counted(ranks_, "ranks");
   for (auto const& [_, gpu] : gpus_) about.devices.push_back(gpu);
   about.other_losses = losses_.lines(ranks_);
-  about.costs = {"of each rank, in the report of its capture alone"};
   about.remarks = remarks_.lines(ranks_);
-  return overview_lines(about);
+  auto lines = overview_lines(about);
+  lines[text::cost_line_at] = cost_line(costliest_);
+  return lines;
 }
 
 namespace {

@@ -95,6 +95,8 @@ class joined_heading {
 
  private:
   text::overview all_;
+  text::overview costliest_;  // of the rank that lost the largest share of its run
+  double most_lost_ = 0;
   std::map<std::string, text::overview::gpu> gpus_;  // several ranks may see the same GPU
   rank_remarks losses_, remarks_;
   std::size_t ranks_ = 0;

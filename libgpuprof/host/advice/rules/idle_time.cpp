@@ -53,6 +53,7 @@ void look_at_cause(run_facts const& facts, advice_on_idle const& of, std::vector
     one.instances = idle.count;
     one.bucket = of.cause;
     one.gain = bound.gain(idle.idle_ns, idle.sure_ns, {.host_ns = frees_thread ? idle.idle_ns : 0});
+    one.within_ns = idle.idle_ns;
     one.removed_wait_ns = frees_thread ? 0 : one.gain.high_ns;
     if (frees_thread)  // shorter pauses between launches are launching itself
       one.repairs = {{.kind = replay::repair_kind::scale_long_cpu,

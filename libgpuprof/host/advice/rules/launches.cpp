@@ -27,6 +27,12 @@ std::string sequence_text(sequence_facts const& sequence) {
   return text + (sequence.length > 2 ? ", ...)" : ")");
 }
 
+double idle_of_gpus(run_facts const& facts) {
+  double ns = 0;
+  for (auto const& device : facts.devices) ns += device.ledger.idle();
+  return ns;
+}
+
 void look_at_sequence(run_facts const& facts, sequence_facts const& sequence,
                       std::vector<finding>& found) {
   auto const idle = sequence.run_ns - sequence.busy_ns;
@@ -42,13 +48,14 @@ void look_at_sequence(run_facts const& facts, sequence_facts const& sequence,
   finding one;
   one.what = sequence_text(sequence) + ", and the GPU idles between them";
   one.range = sequence.range;
-  one.kernel = sequence.kernels.empty() ? "" : sequence.kernels.front();
   one.instances = sequence.repetitions;
   one.because = {{"idle inside", idle / sequence.run_ns * 100, "%", "traced"},
                  {"launches in a row", static_cast<double>(sequence.length), "", "traced"},
                  {"repetitions", static_cast<double>(sequence.repetitions), "", "traced"}};
   // The CPU's own work between launches is an unknown part of the idle time.
   one.gain = {0, high};
+  // With its launches in a graph the thread gets ahead, and other gaps become shorter.
+  one.within_ns = idle_of_gpus(facts);
   one.bucket = time_bucket::launch_bound;
   one.further_buckets = {time_bucket::back_to_back};
   one.repairs = {{.kind = replay::repair_kind::join_launches,
@@ -58,11 +65,13 @@ void look_at_sequence(run_facts const& facts, sequence_facts const& sequence,
       "Capture the sequence once and launch it as a CUDA graph: torch.cuda.graphs, "
       "torch.compile(mode=\"reduce-overhead\"), one jax.jit around it, or "
       "cudaStreamBeginCapture. Inputs must keep their shapes and addresses.";
-  one.arithmetic = "takes " + in_time(run) + ", busy for " + in_time(sequence.busy_ns) + "; " +
-                   in_count(n) + " graph nodes cost " + in_time(node) + " each (" +
-                   (peak ? "measured on this GPU" : "the pause between kernels: no peaks") +
-                   "), this profiler " + in_time(facts.own_ns_a_launch) +
-                   " a launch, which is taken off";
+  one.arithmetic =
+      "takes " + in_time(run) + ", busy for " + in_time(sequence.busy_ns) + "; " + in_count(n) +
+      " graph nodes cost " + in_time(node) + " each (" +
+      (peak ? "measured on this GPU" : "the pause between kernels: no peaks") + ")" +
+      (facts.own_ns_a_launch > 0
+           ? ", this profiler " + in_time(facts.own_ns_a_launch) + " a launch, which is taken off"
+           : "");
   found.push_back(std::move(one));
 }
 
@@ -76,6 +85,12 @@ kernel_facts const* tiniest(run_facts const& facts) {
         (chosen == nullptr || kernel.launches > chosen->launches))
       chosen = &kernel;
   return chosen;
+}
+
+double launches_of(run_facts const& facts) {
+  double launches = 0;
+  for (auto const& kernel : facts.kernels) launches += static_cast<double>(kernel.launches);
+  return launches;
 }
 
 }  // namespace
@@ -92,20 +107,20 @@ void look_at_tiny_kernels(run_facts const& facts, std::vector<finding>& found) {
   if (run.launch_distance <= run.kernel_length + run.back_to_back) return;
   if (share_of_window(facts, idle.idle_ns) < min_launch_bound) return;
   auto const bound = bound_of(facts);
-  auto const half = bound.items / 2;
+  auto const half = (bound.items > 0 ? bound.items : launches_of(facts)) / 2;
   auto const own = std::min(facts.own_ns_a_launch, run.launch_distance);
   auto const freed = half * (run.launch_distance - own);
   finding one;
   one.range = majority(idle.by_range);
   one.instances = idle.count;
   one.gain = bound.gain(idle.idle_ns, 0, {.host_ns = freed, .items = half});
+  one.within_ns = idle.idle_ns;
   one.bucket = time_bucket::launch_bound;
   one.yields_to = "cuda_graph";
   one.repairs = {{.kind = replay::repair_kind::fuse_pairs, .at_best = 1}};
   one.is_at_best = true;
   one.what = "kernels are shorter than the time to launch them: the GPU waits for the CPU";
   if (auto const* const tiny = tiniest(facts)) {
-    one.kernel = tiny->name;
     one.because.push_back(
         {"launches of " + tiny->name, static_cast<double>(tiny->launches), "", "traced"});
   }
@@ -116,8 +131,8 @@ void look_at_tiny_kernels(run_facts const& facts, std::vector<finding>& found) {
       "Launch fewer, longer kernels: fuse elementwise operations (torch.compile, jax.jit), "
       "use foreach or fused optimizers (fused=True), a greater batch.";
   one.arithmetic = "the GPU waits " + in_time(idle.idle_ns) + " for launches; half of the " +
-                   in_count(bound.items) + " launches would free the thread for " + in_time(freed) +
-                   ", without the " + in_time(own) + " that this profiler adds";
+                   in_count(2 * half) + " launches would free the thread for " + in_time(freed) +
+                   (own > 0 ? ", without the " + in_time(own) + " that this profiler adds" : "");
   found.push_back(std::move(one));
 }
 

@@ -33,10 +33,13 @@ finding of_wait(gap_facts const& gap, step_bound const& bound) {
   auto const mean = gap.idle_ns / static_cast<double>(gap.count);
   one.because = {{"idle behind it", mean, "ns", "traced"},
                  {"times", static_cast<double>(gap.count), "", "traced"}};
-  one.arithmetic = "the GPU idles " + in_time(gap.idle_ns) + " behind it, " + in_time(gap.sure_ns) +
-                   " of it is sure; steps take " + in_time(bound.excess()) +
-                   " beyond the longer of GPU (" + in_time(bound.gpu_ns()) +
-                   ") and launching thread (" + in_time(bound.host_ns) + ")";
+  one.arithmetic =
+      "the GPU idles " + in_time(gap.idle_ns) + " behind it, " + in_time(gap.sure_ns) +
+      " of it is sure; " + (bound.is_of_steps ? "steps take " : "the run takes ") +
+      in_time(bound.excess()) + " beyond " +
+      (bound.host_ns > 0 ? "the longer of GPU (" + in_time(bound.gpu_ns()) +
+                               ") and launching thread (" + in_time(bound.host_ns) + ")"
+                         : "its work on the GPU (" + in_time(bound.gpu_ns()) + ")");
   return one;
 }
 

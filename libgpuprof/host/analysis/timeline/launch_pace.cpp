@@ -71,7 +71,6 @@ pace launch_pace::measured(double peak_delay) const {
   if (copy_pauses_.count() >= enough)
     found.before_copy = std::clamp(*copy_pauses_.quantile(0.5), found.back_to_back, longest_pause);
   found.launch_distance = distances_.quantile(0.5).value_or(0);
-  found.quick_launch = distances_.quantile(0.1).value_or(0);
   found.kernel_length = lengths_.quantile(0.5).value_or(0);
   return found;
 }

@@ -24,7 +24,6 @@ struct pace {
   double back_to_back = 1'100;  // between two kernels of a stream that were both queued
   double before_copy = 0;       // the same before a copy or fill; at least `back_to_back`
   double launch_distance = 0;   // median between two launches of a thread; 0: not seen
-  double quick_launch = 0;      // 10 % quantile: launches that follow directly; 0: not seen
   double kernel_length = 0;     // median
   /// Without a profiler, from the peak test `synchronize`: from the end of work to the return of a
   /// wait, plus from a launch to its start. 0: not measured.

@@ -188,7 +188,7 @@ sqlite_table const roofline{
     ", meanNs REAL, flopPerSecond REAL, flopPerSecondError REAL, flopSource TEXT NOT NULL"
     ", flopKnownShare REAL NOT NULL, dramBytesPerSecond REAL, dramBytesPerSecondError REAL"
     ", l2BytesPerSecond REAL, l2BytesPerSecondError REAL, flopPerDramByte REAL, clockHz REAL"
-    ", occupancy REAL, tensorActive REAL, boundBy TEXT, shareOfRoof REAL, potentialGain REAL"};
+    ", occupancy REAL, tensorActive REAL, boundBy TEXT, shareOfRoof REAL, belowRoof REAL"};
 sqlite_table const roofline_flops{
     "GPUPROF_ROOFLINE_FLOP",
     "id INTEGER NOT NULL, precision TEXT NOT NULL, flopPerSecond REAL NOT NULL"

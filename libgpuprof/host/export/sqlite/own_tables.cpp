@@ -153,7 +153,7 @@ void write_roofline(sqlite_output& to) {
               row.arguments, row.launches, row.total_ns, row.mean_ns, row.total_flops,
               row.total_flops_error, name_of(row.source), row.known_share, row.dram_rate,
               row.dram_error, row.l2_rate, row.l2_error, row.intensity, row.clock, row.occupancy,
-              row.tensor_active, bound_of(row), row.of_roof, row.potential_gain);
+              row.tensor_active, bound_of(row), row.of_roof, row.below_roof);
     write_flops(flops, id, row);
     to.job.advance(0);
   }

@@ -34,7 +34,7 @@ const kernelDetail = (() => {
     if (row.findings.length === 0) return '';
     const items = row.findings.map((one) => element('li', {}, element('b', {}, kernelRows.findingGain(one)),
       ' (' + one.rule + '): ' + one.what + '. ' + one.to_do));
-    return part('What a mend would save', element('ul', {}, ...items));
+    return part('What fixing it would save', element('ul', {}, ...items));
   }
 
   function part(title, ...content) {

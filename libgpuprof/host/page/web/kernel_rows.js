@@ -70,7 +70,7 @@ const kernelRows = (() => {
     return low === 0 ? 'up to ' + to : from + ' to ' + to;
   };
   // In words, of a finding and of a line.
-  const findingGain = (one) => between(gainOf(one).low, gainOf(one).high);
+  const findingGain = (one) => (gainOf(one).high > 0 ? between(gainOf(one).low, gainOf(one).high) : 'no time to win by itself');
   const gainText = (row) => (known(row.gain) ? between(row.least, row.gain) : '');
 
   const errorText = (wrong, value) => (known(wrong) && value > 0 ? ', standard error ' + (100 * wrong / value).toFixed(1) + ' %' : '');

@@ -55,7 +55,7 @@ const summary = (() => {
     return place;
   }
 
-  const gainOf = (one) => kernelRows.findingGain(one) + ', at most ' + share(one.of_window.high) + ' of the run';
+  const gainOf = (one, whole) => kernelRows.findingGain(one) + (one.of_window.high > 0 ? ', at most ' + share(one.of_window.high) + ' of the ' + whole : '');
 
   const prefixes = {'': 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12};
   const evidenceOf = (one) => one.evidence.map((fact) => fact.name + ' ' + valueOf(fact) + ' (' + fact.source + ')').join('; ');
@@ -66,8 +66,8 @@ const summary = (() => {
     return (Number.isInteger(fact.value) ? words.count(fact.value) : words.figure(fact.value)) + (fact.unit ? ' ' + fact.unit : '');
   }
 
-  function itemOf(one) {
-    return element('li', {'data-rule': one.rule}, element('span', {class: 'gain'}, gainOf(one)), ': ' + one.what + '. ', placeOf(one.where),
+  function itemOf(one, whole) {
+    return element('li', {'data-rule': one.rule}, element('span', {class: 'gain'}, gainOf(one, whole)), ': ' + one.what + '. ', placeOf(one.where),
       element('div', {}, one.to_do),
       element('details', {}, element('summary', {}, one.rule + ': evidence and arithmetic'), element('p', {}, evidenceOf(one)),
         element('p', {}, one.arithmetic)));
@@ -75,9 +75,11 @@ const summary = (() => {
 
   function showFindings(advice) {
     const place = byId('findings');
-    if (advice.findings.length === 0) place.append(element('p', {}, 'Nothing was found that would save ' + share(advice.min_gain) + ' of the run.'));
+    const whole = advice.part ? 'steps' : 'run';
+    place.append(element('p', {}, advice.findings.length === 0 ? 'Nothing was found that would save ' + share(advice.min_gain) + ' of the ' + whole + '.' :
+      'These findings can save up to ' + share(1 - advice.best_case_share) + ' of the ' + whole + '.'));
     const list = element('ol', {class: 'findings'});
-    list.append(...advice.findings.map(itemOf));
+    list.append(...advice.findings.map((one) => itemOf(one, whole)));
     place.append(list);
     if (advice.not_looked_at && advice.not_looked_at.length > 0) {
       const lines = advice.not_looked_at.map((one) => element('li', {}, one.rule + ': needs ' + (one.needs || one.how || 'more data')));

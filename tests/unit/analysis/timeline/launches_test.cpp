@@ -82,7 +82,7 @@ TEST_CASE("the pace of a run is measured only from suitable launches") {
   CHECK(few.start_delay == 3'000);
 }
 
-TEST_CASE("pauses before copies are measured separately, and so are launches in quick succession") {
+TEST_CASE("pauses before copies are measured separately") {
   launch_pace of;
   double at = 0;
   for (int i = 0; i < 100; ++i) {
@@ -94,7 +94,6 @@ TEST_CASE("pauses before copies are measured separately, and so are launches in 
   auto const run = of.measured();
   CHECK(run.back_to_back == Approx(1'000).epsilon(0.035));
   CHECK(run.before_copy == Approx(4'000).epsilon(0.035));
-  CHECK(run.quick_launch == Approx(4'000).epsilon(0.035));
   CHECK(launch_pace().measured().before_copy == launch_pace().measured().back_to_back);
 }
 
