@@ -14,10 +14,11 @@ constexpr std::string_view once_allowed = "cost.once_allowed_ns";  // not in cap
 struct spent_time {
   double outside = 0;  // before and after what was captured
   double code = 0;
+  double python_stacks = 0;
   double counters_once = 0, counters_later = 0;
 
   double once() const noexcept { return outside + code + counters_once; }
-  double all() const noexcept { return once() + counters_later; }
+  double all() const noexcept { return once() + counters_later + python_stacks; }
 };
 
 std::optional<double> recorded(overview const& about, std::string_view name) {
@@ -35,6 +36,7 @@ spent_time spent_in(overview const& about) {
   spent_time spent;
   spent.outside = figure(about, "cost.start_ns") + figure(about, "cost.leave_ns");
   spent.code = figure(about, "cost.code_ns");
+  spent.python_stacks = figure(about, "cost.python_stacks_ns");
   auto const counters = figure(about, "cost.counters_ns");
   if (!about.all_launches_read) {
     auto const samples = std::min(counters, figure(about, "cost.sampling_ns"));
@@ -85,6 +87,8 @@ std::string cost_line(overview const& about) {
     line += " (" + readable_time(spent.once()) + " once, " + readable_time(spent.counters_later) +
             " for counters" +
             (about.all_launches_read ? ")" : " later, which --overhead-budget limits)");
+  if (spent.python_stacks > 0)
+    line += ", with " + readable_time(spent.python_stacks) + " for Python stacks";
   line += about.ns_a_launch
               ? "; tracing adds about " + readable_time(*about.ns_a_launch) + " to each launch"
               : "; what tracing adds to each launch was not measured";

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <memory>
 #include <new>
@@ -109,9 +110,14 @@ known_stacks* with_room(thread_log& log, known_stacks* stacks) noexcept {
   return grown;
 }
 
-constexpr std::uint64_t hash_of(std::uint64_t before, python_position const& at) noexcept {
-  return mix(mix(before, reinterpret_cast<std::uintptr_t>(at.code)),
-             reinterpret_cast<std::uintptr_t>(at.instruction));
+/// The products do not wait for each other: only one short step of a frame waits for the frame
+/// before.
+inline std::uint64_t hash_of(std::uint64_t before, python_position const& at,
+                             std::uint64_t identity = 0) noexcept {
+  auto const frame = reinterpret_cast<std::uintptr_t>(at.code) * 0x9E3779B97F4A7C15ull ^
+                     reinterpret_cast<std::uintptr_t>(at.instruction) * 0xC2B2AE3D27D4EB4Full ^
+                     identity * 0x165667B19E3779F9ull;
+  return (std::rotl(before, 23) ^ frame ^ frame >> 29) * 0x9E3779B97F4A7C15ull;
 }
 
 /// Reads frames from the inside out.
@@ -133,11 +139,10 @@ class walk {
   /// Code objects may come to an address where another has been. Those of another thread are not
   /// read for that.
   std::uint64_t hash(std::uint64_t before, python_position const& at) const noexcept {
-    auto const hash = hash_of(before, at);
     if constexpr (Memory::may_fail)
-      return hash;
+      return hash_of(before, at);
     else
-      return mix(hash, python_.identity_of(at.code));
+      return hash_of(before, at, python_.identity_of(at.code));
   }
   bool is_damaged() const noexcept { return frame_ != nullptr && looked_at_ < max_looked_at; }
 
@@ -254,7 +259,7 @@ seen_stack whole_stack(walk<Memory>& frames, python_position at) noexcept {
     stack.hash = frames.hash(stack.hash, at);
     stack.frames[stack.size++] = at;
   }
-  stack.hash |= 1;  // 0 marks a free slot
+  stack.hash = mix(stack.hash, stack.size) | 1;  // 0 marks a free slot
   return stack;
 }
 

@@ -17,7 +17,8 @@ namespace gpuprof::guest {
 inline constexpr std::uint16_t max_stacks_of_thread = 16'384;
 
 /// From now on stacks are read from this runtime; null: no stacks. A thread whose walks would take
-/// more than `share` of its time, if that is less than 1, gives a stack to one launch in N, and to the first of each place.
+/// more than `share` of its time, if that is less than 1, gives a stack to one launch in N, and to
+/// the first of each place.
 void read_python_stacks(python_runtime const* runtime, double share = 1) noexcept;
 
 namespace detail {

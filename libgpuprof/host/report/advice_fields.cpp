@@ -82,10 +82,10 @@ void add_place(std::vector<finding_field>& to, bool has_several_ranks) {
                   auto const device = std::to_string(raw(*l.of->one.device));
                   return written_value{device, has_several_ranks ? "null" : device};
                 }});
-  to.push_back(text_field("line", "where.line", [](auto const& one) { return one.line; }));
   to.push_back(text_field("range", "where.range", [](auto const& one) { return one.range; }));
   to.push_back(text_field("kernel", "where.kernel", [](auto const& one) { return one.kernel; }));
   to.push_back(text_field("call", "where.call", [](auto const& one) { return one.call; }));
+  to.push_back(text_field("line", "where.line", [](auto const& one) { return one.line; }));
   to.push_back({"ranks", has_several_ranks ? "ranks" : "", text::column_kind::text,
                 [](listed_finding const& l) { return written(l.of->ranks); }});
 }

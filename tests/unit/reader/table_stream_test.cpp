@@ -113,7 +113,7 @@ TEST_CASE("a column that an older capture lacks is zero, as in rows") {
 
 TEST_CASE("fields have their unit and their meaning") {
   auto const kernels = imported(test_data("h200/mixed_exact.gpuprof"), "kernel");
-  REQUIRE(kernels.names.size() == 14);
+  REQUIRE(kernels.names.size() == 15);
   CHECK(kernels.names.front() == "start");
   CHECK(kernels.formats.front() == "l");
   CHECK(kernels.metadata[1] ==
