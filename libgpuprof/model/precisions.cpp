@@ -108,14 +108,27 @@ std::string_view name_of(bound_by const& bound) noexcept {
   return "";
 }
 
-std::optional<nearest_roof> highest_share(roof_shares const& shares, bool every_roof) noexcept {
+std::optional<nearest_roof> highest_share(roof_shares const& shares, bool every_roof,
+                                          std::optional<double> tensor_active) noexcept {
+  auto const is_l2_far = shares[l2_roof] && tensor_active.value_or(0) > *shares[l2_roof];
   std::optional<nearest_roof> highest;
   for (std::size_t i = 0; i < roof_count; ++i)
-    if (shares[i] && (!highest || *shares[i] > highest->share)) highest = {*shares[i], roof_of(i)};
+    if (shares[i] && (!highest || *shares[i] > highest->share) && !(i == l2_roof && is_l2_far))
+      highest = {*shares[i], roof_of(i)};
+  // The tensor cores did more than any roof says: their FLOP are not known.
+  if (is_l2_far && highest && highest->bound.what != bound_by::kind::compute &&
+      *tensor_active > std::max(highest->share, latency_bound_below))
+    return std::nullopt;
   if (!highest || highest->share >= latency_bound_below) return highest;
   if (!every_roof) return std::nullopt;  // an unknown roof may be the nearest one
   highest->bound = {bound_by::kind::latency, {}};
   return highest;
+}
+
+void limit_shares(roof_shares& shares) noexcept {
+  if (shares[l2_roof] > 1.0) shares[l2_roof].reset();
+  for (auto& share : shares)
+    if (share > 1.0) share = 1;
 }
 
 }  // namespace gpuprof

@@ -71,8 +71,14 @@ struct nearest_roof {
   bound_by bound;
 };
 /// Returns nothing if no share is known, or if all known shares are low and `every_roof` is false.
-/// `every_roof`: all relevant shares are known.
-std::optional<nearest_roof> highest_share(roof_shares const& shares, bool every_roof) noexcept;
+/// `every_roof`: all relevant shares are known. L2 is not what a kernel waits for if its tensor
+/// cores were active for a larger share of the time than `shares` has for L2.
+std::optional<nearest_roof> highest_share(roof_shares const& shares, bool every_roof,
+                                          std::optional<double> tensor_active = {}) noexcept;
+
+/// No share is above 1. L2 loses its share instead: its roof was measured by reading, and a kernel
+/// that exceeds it shows that this roof does not hold for its mix of accesses.
+void limit_shares(roof_shares& shares) noexcept;
 
 /// A line shows a value only if it is known for at least this share of the line's time.
 inline constexpr double least_known_share = 0.5;

@@ -27,6 +27,7 @@ struct evidence {
   double value = 0;
   std::string unit;    // "GB/s"; empty: a count or a ratio
   std::string source;  // "counted", "sampled", "measured peak", "traced", "NVML"
+  double error = 0;    // one standard error of `value`; 0: not known, or exact
 };
 
 enum class severity : std::uint8_t { info, warning };

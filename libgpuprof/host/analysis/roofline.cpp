@@ -178,10 +178,8 @@ void roofline::compare(workload_figures& f, workload_id const& id) const {
     auto const write_share = *f.dram_bytes > 0 ? *f.dram_written / *f.dram_bytes : 0;
     f.shares[dram_roof] = share_of(*f.dram_bytes, roofs.dram(write_share));
   }
-  if (f.l2_bytes && f.clock) {
-    auto roof = roofs.at_clock("l2_read", *f.clock);
-    f.shares[l2_roof] = share_of(*f.l2_bytes, roof);
-  }
+  // L2 has a clock of its own: its rate is the same at all SM clocks from 1400 to 1800 MHz.
+  if (f.l2_bytes) f.shares[l2_roof] = share_of(*f.l2_bytes, roofs.burst("l2_read"));
   bool every_roof = f.flop.total || f.cycles_flop;  // same as in judge_by_own_figures
   for (std::size_t p = 0; p < precision_count; ++p)
     if (f.flop.of[p] && *f.flop.of[p] == 0) f.shares[compute_roofs + p] = 0;
@@ -214,9 +212,10 @@ void roofline::compare(workload_figures& f, workload_id const& id) const {
   }
   if (f.cycles_flop)
     add_share(static_cast<std::size_t>(f.cycles_precision), *f.cycles_flop, f.cycles_peak);
+  limit_shares(f.shares);
   every_roof = every_roof && f.shares[dram_roof] && f.shares[l2_roof];
 
-  if (auto const found = highest_share(f.shares, every_roof)) {
+  if (auto const found = highest_share(f.shares, every_roof, f.tensor_active)) {
     f.best = found->share;
     f.bound = found->bound;
   }

@@ -124,7 +124,7 @@ void roofline::judge_by_own_figures(roofline_row& row) const {
                     row.source != flop_source::tensor_counted;
   for (std::size_t p = 0; p < precision_count; ++p)
     if (row.flops[p].value_or(0) > 0 && !row.shares[compute_roofs + p]) every_roof = false;
-  auto const found = highest_share(row.shares, every_roof);
+  auto const found = highest_share(row.shares, every_roof, row.tensor_active);
   if (!found) return;
   row.of_roof = found->share;
   row.bound = found->bound;

@@ -22,6 +22,7 @@ void append_evidence(std::string& out, advice::evidence const& one) {
   o.number("value", one.value);
   o.text("unit", one.unit);
   o.text("source", one.source);
+  if (one.error > 0) o.number("error", one.error);
   o.end();
 }
 

@@ -19,7 +19,8 @@ void append_holds(std::string& out, advice::bottleneck const& holds) {
   o.end();
 }
 
-void append_roof(std::string& out, std::optional<advice::roof_distance> const& roof) {
+void append_roof(std::string& out, std::optional<advice::roof_distance> const& roof,
+                 std::string const& sentence) {
   if (!roof) {
     out += "null";
     return;
@@ -28,6 +29,7 @@ void append_roof(std::string& out, std::optional<advice::roof_distance> const& r
   o.number("share", roof->share);
   o.number("known_share", roof->known_share);
   o.text("bound_by", name_of(roof->bound));
+  o.text("sentence", sentence);
   o.end();
 }
 
@@ -141,7 +143,7 @@ void write_advice_json(advice_report const& report, text::text_sink const& out) 
   o.number("best_case_share",
            report.all_windows_ns > 0 ? report.best_case_ns / report.all_windows_ns : 1);
   o.member("holds", [&](std::string& to) { append_holds(to, report.holds); });
-  o.member("roof", [&](std::string& to) { append_roof(to, report.roof); });
+  o.member("roof", [&](std::string& to) { append_roof(to, report.roof, roof_sentence(report)); });
   if (!report.ranks.empty())
     o.member("ranks", [&](std::string& to) { append_json_array(to, report.ranks, append_rank); });
   o.member("ledger", [&](std::string& to) { append_ledger(to, time); });

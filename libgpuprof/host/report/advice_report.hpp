@@ -52,6 +52,10 @@ struct advice_report {
   std::vector<std::string> remarks;  // what limits the answer
 };
 
+/// Says how close the kernels are to the measured roofs. A share speaks for the program only if it
+/// is known for 80 % of their time. Empty: there is nothing to say.
+std::string roof_sentence(advice_report const& report);
+
 struct advice_text_options {
   std::optional<ledger_lines> by;    // none: by GPU, or by rank for several captures
   std::optional<std::size_t> limit;  // number of findings, 0: all; none: ten, in a hundred lines

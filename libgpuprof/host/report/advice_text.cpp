@@ -31,19 +31,7 @@ text_lines headline(advice_report const& report, std::size_t width) {
   lines.emplace_back();
   append_wrapped(lines, report.holds.sentence, width, 0);
   if (!report.holds.steps.empty()) append_wrapped(lines, report.holds.steps, width, 0);
-  if (report.roof) {
-    auto text = "Kernels reach " + percent(report.roof->share) +
-                " of the measured roofs, mean by time; known for " +
-                percent(report.roof->known_share) + " of their time";
-    if (auto const bound = name_of(report.roof->bound); !bound.empty())
-      text += ", most of it bound by " + std::string(bound);
-    append_wrapped(lines, text + ".", width, 0);
-  } else if (report.advice.findings.empty() && !report.roof_is_missing.empty()) {
-    append_wrapped(lines,
-                   "How close its kernels are to the roof is not known; needs: " +
-                       report.roof_is_missing + ".",
-                   width, 0);
-  }
+  if (auto const text = roof_sentence(report); !text.empty()) append_wrapped(lines, text, width, 0);
   for (auto const& remark : report.remarks)
     append_wrapped(lines, "Note: " + text::on_one_line(remark), width, 6);
   return lines;

@@ -4,7 +4,9 @@
 #include "base/readable.hpp"
 #include "host/advice/advice.hpp"
 #include "host/advice/rule.hpp"
+#include "host/report/advice_report.hpp"
 #include "host/report/owned_rows.hpp"
+#include "host/report/peaks_words.hpp"
 #include "text/padding.hpp"
 
 #include <algorithm>
@@ -55,12 +57,17 @@ std::string plain_number(double value) {
   return text;
 }
 
-/// Returns "1,830 MHz", "95.7 TFLOP/s".
-std::string with_prefix(double value, std::string const& unit) {
+/// Returns "1,830 MHz", "95.7 TFLOP/s", "41.6 ±21 TFLOP/s".
+std::string with_prefix(double value, double error, std::string const& unit) {
   constexpr std::string_view prefixes[] = {"", "k", "M", "G", "T", "P"};
+  auto const is_unsure = is_very_unsure(value, error);
   std::size_t at = 0;
-  for (; value >= 2000 && at + 1 < std::size(prefixes); ++at) value /= 1000;
-  return plain_number(value) + " " + std::string(prefixes[at]) + unit;
+  for (; value >= 2000 && at + 1 < std::size(prefixes); ++at) {
+    value /= 1000;
+    error /= 1000;
+  }
+  return plain_number(value) + (is_unsure ? " " + error_text(error) : "") + " " +
+         std::string(prefixes[at]) + unit;
 }
 
 std::string needs_of(advice::rule const& rule) {
@@ -108,6 +115,26 @@ std::string percent(double share) {
   return fixed(100 * share, 1) + " %";
 }
 
+std::string roof_sentence(advice_report const& report) {
+  constexpr double enough = 0.8;
+  if (!report.roof) {
+    auto const is_asked = report.advice.findings.empty() && !report.roof_is_missing.empty();
+    return is_asked ? "How close its kernels are to the roof is not known; needs: " +
+                          report.roof_is_missing + "."
+                    : std::string();
+  }
+  auto const& roof = *report.roof;
+  if (roof.known_share < enough)
+    return "How close its kernels are to the measured roofs is not known for " +
+           percent(1 - roof.known_share) + " of their time.";
+  auto text = "Kernels reach " + percent(roof.share) +
+              " of the measured roofs, mean by time; known for " + percent(roof.known_share) +
+              " of their time";
+  if (auto const bound = name_of(roof.bound); !bound.empty())
+    text += ", most of it bound by " + std::string(bound);
+  return text + ".";
+}
+
 std::string evidence_words(advice::evidence const& one) {
   auto text = one.name + " ";
   if (one.unit == "ns")
@@ -117,7 +144,7 @@ std::string evidence_words(advice::evidence const& one) {
   else if (one.unit == "B/s")
     text += readable_bytes(one.value) + "/s";
   else if (one.unit == "Hz" || one.unit == "FLOP/s")
-    text += with_prefix(one.value, one.unit);
+    text += with_prefix(one.value, one.error, one.unit);
   else
     text += plain_number(one.value) + (one.unit.empty() ? "" : " " + one.unit);
   return one.source.empty() ? text : text + " (" + one.source + ")";

@@ -4,6 +4,7 @@
 
 #include "model/peaks.hpp"
 
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <optional>
@@ -54,6 +55,19 @@ inline std::string percent_text(std::optional<double> share) {
 inline std::string scaled_text(std::optional<double> value, double scale) {
   if (!value) return {};
   return *value == 0 ? "0" : short_number(*value * scale);
+}
+
+/// From this share of a figure on, its error stands beside it.
+inline bool is_very_unsure(double value, double error) {
+  constexpr double shown_from = 0.2;
+  return error > shown_from * std::abs(value);
+}
+
+/// Returns "±21", with two digits.
+inline std::string error_text(double error) {
+  char text[32];
+  std::snprintf(text, sizeof text, error >= 99.5 ? "\u00b1%.0f" : "\u00b1%.2g", error);
+  return text;
 }
 
 }  // namespace gpuprof::host::report

@@ -18,9 +18,12 @@ constexpr double sure_within = 0.05;
 bool is_unsure(std::optional<double> value, std::optional<double> error) {
   return value && error && *error > sure_within * std::abs(*value);
 }
-std::string marked(std::string text, std::optional<double> value, std::optional<double> error) {
-  if (!text.empty() && is_unsure(value, error)) text += unsure_mark;
-  return text;
+/// Returns "41.6", "41.6~" or "41.6 ±21"; `scale` is that of the text.
+std::string marked(std::string text, std::optional<double> value, std::optional<double> error,
+                   double scale) {
+  if (text.empty() || !is_unsure(value, error)) return text;
+  if (is_very_unsure(*value, *error)) return text + " " + error_text(*error * scale);
+  return text + unsure_mark;
 }
 
 /// An error that would not change a digit of a percentage is left out.
@@ -106,42 +109,42 @@ constexpr roofline_column all_columns[] = {
      [](roofline_row const& l) {
        auto text = scaled_text(l.total_flops, 1e-12);
        if (l.flops_are_limit) return limit_mark + text;
-       return marked(std::move(text), l.total_flops, l.total_flops_error);
+       return marked(std::move(text), l.total_flops, l.total_flops_error, 1e-12);
      }},
     {"Mostly", false, main_precision, 2},
     {"FLOP from", false, source_text, 10},
     {"DRAM GB/s", true,
      [](roofline_row const& l) {
-       return marked(scaled_text(l.dram_rate, 1e-9), l.dram_rate, l.dram_error);
+       return marked(scaled_text(l.dram_rate, 1e-9), l.dram_rate, l.dram_error, 1e-9);
      },
      15},
     {"L2 GB/s", true,
      [](roofline_row const& l) {
-       return marked(scaled_text(l.l2_rate, 1e-9), l.l2_rate, l.l2_error);
+       return marked(scaled_text(l.l2_rate, 1e-9), l.l2_rate, l.l2_error, 1e-9);
      },
      3},
     {"FLOP/B", true,
      [](roofline_row const& l) {
        auto text = scaled_text(l.intensity, 1);
        if (l.flops_are_limit && l.intensity) return limit_mark + text;
-       return marked(std::move(text), l.intensity, intensity_error(l));
+       return marked(std::move(text), l.intensity, intensity_error(l), 1);
      },
      7},
     {"MHz", true,
      [](roofline_row const& l) {
-       return marked(fixed_text(l.clock, "%.0f", 1e-6), l.clock, l.clock_error);
+       return marked(fixed_text(l.clock, "%.0f", 1e-6), l.clock, l.clock_error, 1e-6);
      },
      5},
     {"Clock loss (%)", true, [](roofline_row const& l) { return percent_text(l.clock_loss); }, 1},
     {"Occ. (%)", true,
      [](roofline_row const& l) {
-       return marked(percent_text(l.occupancy), l.occupancy, shown_error(l.occupancy_error));
+       return marked(percent_text(l.occupancy), l.occupancy, shown_error(l.occupancy_error), 100);
      },
      9},
     {"Tensor (%)", true,
      [](roofline_row const& l) {
        return marked(percent_text(l.tensor_active), l.tensor_active,
-                     shown_error(l.tensor_active_error));
+                     shown_error(l.tensor_active_error), 100);
      },
      8},
     {"Units from", false, units_text, 4},

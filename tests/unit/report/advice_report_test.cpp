@@ -117,6 +117,11 @@ TEST_CASE("without a finding advice says what bounds the program and how close i
   text = text_of(report, 0);
   CHECK(has(text, "Kernels reach 93.0 % of the measured roofs"));
   CHECK(has(text, "bound by DRAM."));
+  report.roof->known_share = 0.79;
+  text = text_of(report, 0);
+  CHECK_FALSE(has(text, "93.0 %"));
+  CHECK(has(text,
+            "How close its kernels are to the measured roofs is not known for 21.0 % of their "));
 }
 
 TEST_CASE("the bars of a ledger add up to all of the time") {

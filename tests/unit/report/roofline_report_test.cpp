@@ -81,6 +81,23 @@ TEST_CASE("figures with an error above 5 % are marked in the table") {
   CHECK(report::has_unsure_figures(std::span(&unsure, 1)));
 }
 
+TEST_CASE("an error above 20 % stands beside its figure") {
+  roofline_row row;
+  row.name = "k";
+  row.total_flops = 41.6e12;
+  row.total_flops_error = 20.8e12;
+  row.dram_rate = 2e12;
+  row.dram_error = 5e11;
+  row.occupancy = 0.5;
+  row.occupancy_error = 0.09;
+  std::string out;
+  text::write_columns(report::roofline_table(std::span(&row, 1), roofline_lines::kernels), {},
+                      [&](std::string_view piece) { out += piece; });
+  CHECK(holds(out, " 41.6 ±21 "));
+  CHECK(holds(out, " 2000 ±500 "));
+  CHECK(holds(out, " 50.0~ "));
+}
+
 TEST_CASE("CSV and JSON have the errors of rates, clock and shares at the end") {
   roofline_row row = row_at("k", 1e12, 10);
   row.total_flops_error = 3e10;

@@ -27,36 +27,77 @@ struct weighted_values {
   double deviation() const noexcept { return std::sqrt(std::max(0.0, squares / weight)); }
 };
 
+/// The mean of a clock over all samples of one kind of work, and its standard error.
+///
+/// Clocks change slower than samples come, so samples that follow each other tell the same once
+/// more. Samples with a pause between them are independent: the error comes from the means of the
+/// stretches without a pause. With only one of these it is the spread of its samples.
+class clock_mean {
+ public:
+  void add(double value, double ns, std::uint64_t start) noexcept {
+    constexpr std::uint64_t pause_ns = 1'000'000;
+    if (start > last_start_ + pause_ns) end_stretch();
+    last_start_ = start;
+    stretch_.add(value, ns);
+    all_.add(value, ns);
+  }
+  /// Call after the last value.
+  void finish() noexcept { end_stretch(); }
+  std::uint64_t count() const noexcept { return all_.count; }
+  double mean() const noexcept { return all_.mean(); }
+  double error() const noexcept {
+    if (stretches_ < 2) return all_.deviation();
+    // The variance of a weighted mean: squares of weights, for stretches differ in length.
+    double const n = static_cast<double>(stretches_), m = mean();
+    auto const squares = squares_ - 2 * m * mixed_ + m * m * weights_;
+    return std::sqrt(std::max(0.0, squares) * n / (n - 1)) / all_.weight;
+  }
+
+ private:
+  void end_stretch() noexcept {
+    if (stretch_.count == 0) return;
+    ++stretches_;
+    auto const w = stretch_.weight, m = stretch_.mean();
+    weights_ += w * w;
+    mixed_ += w * w * m;
+    squares_ += w * w * m * m;
+    stretch_ = {};
+  }
+
+  weighted_values all_, stretch_;
+  std::uint64_t last_start_ = 0, stretches_ = 0;
+  double weights_ = 0, mixed_ = 0, squares_ = 0;  // sums of w^2, w^2 m, w^2 m^2
+};
+
 /// Sets the clock figures of each kind of work.
 ///
 /// Clocks run with or without work, so the figure is their mean over the time that the work ran.
-///
-/// The error is the spread of the values: clocks change slower than samples come, so more samples
-/// do not make it smaller.
 void average_clocks(sample_series const& samples, device_work const& work, figure_grid& figures) {
   std::vector<std::uint32_t> columns;
   for (std::uint32_t c = 0; c < samples.columns(); ++c)
     if (samples.adds_up(c) && samples.metric(c).runs_when_idle) columns.push_back(c);
   auto const kinds = work.kinds();
-  std::vector<std::vector<weighted_values>> values(columns.size(),
-                                                   std::vector<weighted_values>(kinds.size()));
+  std::vector<std::vector<clock_mean>> values(columns.size(),
+                                              std::vector<clock_mean>(kinds.size()));
   sweep_samples(samples, work, [&](std::size_t s, std::span<work_part const> parts, double) {
     for (std::size_t i = 0; i < columns.size(); ++i) {
       auto const rate = samples.amount(s, columns[i]) / samples.intervals()[s].ns();
       if (std::isnan(rate)) continue;
       for (auto const& part : parts)
-        if (part.ns > 0) values[i][part.item->kind].add(rate, part.ns);
+        if (part.ns > 0)
+          values[i][part.item->kind].add(rate, part.ns, samples.intervals()[s].start);
     }
   });
   for (std::size_t i = 0; i < columns.size(); ++i)
     for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-      auto const& of_kind = values[i][kind];
-      if (of_kind.count < 2) continue;
+      auto& of_kind = values[i][kind];
+      of_kind.finish();
+      if (of_kind.count() < 2) continue;
       bool const is_amount = samples.metric(columns[i]).how == summing::amount;
       auto const scale = is_amount ? kinds[kind].mean_ns() : 1;
-      auto const spread = of_kind.deviation() * scale;
+      auto const error = of_kind.error() * scale;
       figures[kind][columns[i]] =
-          sampled_figure{of_kind.mean() * scale, spread, kinds[kind].times, false, spread};
+          sampled_figure{of_kind.mean() * scale, error, kinds[kind].times, false, error};
     }
 }
 

@@ -94,8 +94,7 @@ const summary = (() => {
       byId('holds').textContent = advice.missing;
       return;
     }
-    byId('holds').textContent = advice.holds.sentence + (advice.holds.steps ? ' ' + advice.holds.steps : '') + (advice.roof ? ' Its kernels reach ' + share(advice.roof.share) +
-      ' of what this GPU was measured to do.' : '');
+    byId('holds').textContent = advice.holds.sentence + (advice.holds.steps ? ' ' + advice.holds.steps : '') + (advice.roof ? ' ' + advice.roof.sentence : '');
     showLedger(advice.ledger);
     showPath(advice.critical_path);
     showFindings(advice);

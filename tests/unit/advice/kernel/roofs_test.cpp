@@ -19,6 +19,19 @@ TEST_CASE("a kernel far from its roof saves at best the time beyond 0.8 of it") 
   CHECK(found->to_do.find("--set explain") != std::string::npos);
 }
 
+TEST_CASE("only what was read around launches is called counted") {
+  auto const source_of = [](figure_source from) {
+    auto const found = found_by(
+        "below_roof",
+        kernel_of("k", 400_ms).at_dram(0.5).with([&](auto& f) { f.figures.from.dram = from; }));
+    REQUIRE(found);
+    return found->because.front().source;
+  };
+  CHECK(source_of(figure_source::exact) == "counted");
+  CHECK(source_of(figure_source::sampled) == "sampled");
+  CHECK(source_of(figure_source::fitted) == "fitted");
+}
+
 TEST_CASE("the distance to the roof is no finding from 0.7 on or for short kernels") {
   CHECK(found_by("below_roof", kernel_of("k", 400_ms).at_dram(0.69)));
   CHECK(!found_by("below_roof", kernel_of("k", 400_ms).at_dram(0.7)));

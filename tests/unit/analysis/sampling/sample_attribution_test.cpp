@@ -144,3 +144,34 @@ TEST_CASE("metrics beyond the number that a GPU counts at once are ignored") {
   CHECK(sampled.figures().find({kernel.device, kernel.shape, {}}, "dram__bytes_1000.sum") ==
         nullptr);
 }
+
+TEST_CASE("the mean of a clock is as sure as its stretches of samples agree, not as they spread") {
+  // Samples of 1600 +- 76 MHz; stretches of 20 of them, 10 ms apart, agree to 1 MHz.
+  auto const error_of = [](int stretches, double apart) {
+    sample_attribution sampled;
+    sampled.define(bytes_read(0), clock_metric);
+    for (int stretch = 0; stretch < stretches; ++stretch)
+      for (int i = 0; i < 20; ++i) {
+        auto const at = static_cast<std::uint64_t>(stretch) * 10'000'000 +
+                        static_cast<std::uint64_t>(i) * 20'000;
+        auto const value =
+            1600e6 + (i % 2 == 0 ? 76e6 : -76e6) + apart * (stretch % 2 == 0 ? 1 : -1);
+        sampled.add({bytes_metric, {trace_start.value + at}, 20_us, value});
+      }
+    sampled.end_samples();
+    for (int stretch = 0; stretch < stretches; ++stretch) {
+      duration_ns const start{stretch * 10'000'000};
+      sampled.see(ran(start, start + 400_us, static_cast<std::uint32_t>(stretch + 1)),
+                  {{}, static_cast<shape_id>(1), {}});
+    }
+    sampled.attribute();
+    auto const* const found =
+        sampled.figures().find({{}, static_cast<shape_id>(1), {}}, clock_metric);
+    REQUIRE(found != nullptr);
+    CHECK(found->mean == Approx(1600e6).epsilon(1e-3));
+    return found->error;
+  };
+  CHECK(error_of(1, 0) == Approx(76e6).epsilon(0.02));  // nothing says how far stretches differ
+  CHECK(error_of(26, 1e6) == Approx(1e6 / 5).epsilon(0.02));
+  CHECK(error_of(26, 50e6) == Approx(50e6 / 5).epsilon(0.02));
+}

@@ -112,6 +112,10 @@ void add_caches(kernel_facts const& kernel, figure cycles, derived_metrics& seen
 
 }  // namespace
 
+std::string source_text(figure_source source) {
+  return source == figure_source::exact ? "counted" : std::string(name_of(source));
+}
+
 std::string_view name_of(stall_reason reason) noexcept {
   return reason_names[static_cast<std::size_t>(reason)];
 }
@@ -194,6 +198,31 @@ std::optional<double> kernel_view::tensor_rate() const noexcept {
   double all = 0;
   for (auto i = first_tensor; i < precision_count; ++i) all += kernel.figures.flops[i].value_or(0);
   return all > 0 ? std::optional(all) : std::nullopt;
+}
+
+std::string kernel_view::source_of_flops() const {
+  auto const source = kernel.figures.source;
+  return std::string(
+      name_of(source == flop_source::tensor_counted ? flop_source::counted : source));
+}
+
+std::string kernel_view::source_of_share(std::size_t roof) const {
+  auto const& from = kernel.figures.from;
+  if (roof == dram_roof) return source_text(from.dram);
+  return roof == l2_roof ? source_text(from.l2) : source_of_flops();
+}
+
+std::string kernel_view::source_of_best() const {
+  auto const& shares = kernel.figures.shares;
+  auto const* const highest = std::max_element(shares.begin(), shares.end(),
+                                               [](auto const& a, auto const& b) { return a < b; });
+  return source_of_share(static_cast<std::size_t>(highest - shares.begin()));
+}
+
+evidence kernel_view::achieved() const {
+  auto const& figures = kernel.figures;
+  return {"achieved", figures.total_flops.value_or(0), "FLOP/s", source_of_flops(),
+          figures.total_flops_error.value_or(0)};
 }
 
 std::optional<precision> kernel_view::tensor_precision() const noexcept {

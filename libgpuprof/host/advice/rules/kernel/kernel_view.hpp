@@ -90,9 +90,19 @@ struct kernel_view {
   std::optional<double> peak(std::string_view test) const;
   /// Tensor-core FLOP per second, summed over all precisions. Nothing: not known, or none.
   std::optional<double> tensor_rate() const noexcept;
+  /// "counted" if read around launches, else "sampled", "fitted" ...
+  std::string source_of_flops() const;
+  std::string source_of_share(std::size_t roof) const;
+  /// Of the highest share, which `best_share()` returns.
+  std::string source_of_best() const;
+  /// "achieved", with its error.
+  evidence achieved() const;
   /// The precision of most of its tensor-core FLOP.
   std::optional<precision> tensor_precision() const noexcept;
 };
+
+/// "counted" for what was read around launches, else the name of the source.
+std::string source_text(figure_source source);
 
 using kernel_look = void (*)(kernel_view const&, std::vector<finding>&);
 

@@ -100,7 +100,7 @@ void look_at_occupancy(kernel_view const& view, std::vector<finding>& found) {
                             std::to_string(now->blocks_per_sm) +
                             (now->blocks_per_sm == 1 ? " block" : " blocks") + " on an SM");
   one.because = {{"theoretical occupancy", now->share, "", "computed"},
-                 {"of the roof", best, "", "counted"},
+                 {"of the roof", best, "", view.source_of_best()},
                  {"warps on an SM", warps, "", "computed"}};
   one.gain = possible(view.time() * std::max(0.0, 1 - remaining(now->share, without, best)));
   one.arithmetic = "high: time x (1 - max(occupancy now / without this limiter, share / 0.8)) = " +

@@ -40,6 +40,12 @@ double held_up(kernel_view const& view) {
                    l1_miss * l2_miss * view.share_of(dram_roof)});
 }
 
+std::string source_of_memory(kernel_view const& view) {
+  if (view.seen.l1_share.value_or(0) > view.memory_share()) return "counted";
+  return view.source_of_share(view.share_of(l2_roof) > view.share_of(dram_roof) ? l2_roof
+                                                                                : dram_roof);
+}
+
 struct remote {
   char const* metric;
   char const* test;
@@ -83,7 +89,8 @@ void look_at_coalescing(kernel_view const& view, std::vector<finding>& found) {
   auto one = finding_on(view, "uncoalesced", kernel_claim::other_work,
                         "uses " + in_percent(used->share) +
                             " of the bytes that its loads and stores of global memory move");
-  one.because = {used->because, {"of the busiest level of memory", memory, "", "counted"}};
+  one.because = {used->because,
+                 {"of the busiest level of memory", memory, "", source_of_memory(view)}};
   if (view.seen.sector_use && view.seen.sectors_per_load)
     one.because.push_back({"sectors of a warp's load", *view.seen.sectors_per_load, "", "counted"});
   auto const low = unused * held_up(view) / 2;
@@ -107,7 +114,7 @@ void look_at_local_memory(kernel_view const& view, std::vector<finding>& found) 
   one.because = {{"local memory of a thread", static_cast<double>(bytes), "B", "traced"},
                  {"registers of a thread",
                   static_cast<double>(view.kernel.shape.registers_per_thread), "", "traced"},
-                 {"of the L2 or DRAM roof", memory, "", "counted"}};
+                 {"of the L2 or DRAM roof", memory, "", source_of_memory(view)}};
   if (view.seen.other_sectors) {
     one.because.push_back(
         {"sectors of L1 that are no global access", *view.seen.other_sectors, "", "counted"});

@@ -31,8 +31,8 @@ void look_at_fp64(kernel_view const& view, std::vector<finding>& found) {
       finding_on(view, "fp64_unwanted", kernel_claim::other_work,
                  in_percent(fp64 / total) + " of its FLOP are FP64, which this GPU computes " +
                      as_figure(1 / ratio) + " times slower than FP32");
-  one.because = {{"FP64 of all FLOP", fp64 / total, "", "counted"},
-                 {"of the FP64 peak", busy, "", "counted"}};
+  one.because = {{"FP64 of all FLOP", fp64 / total, "", view.source_of_flops()},
+                 {"of the FP64 peak", busy, "", view.source_of_flops()}};
   one.gain = {std::min(high, busy * (1 - ratio)) / 2 * view.time(), high * view.time()};
   one.arithmetic = "high: time x FP64's share of the time of all FLOP at their peaks x (1 - " +
                    as_figure(ratio) + "); low: half of time x share of the FP64 peak x the same";

@@ -50,20 +50,26 @@ void set_counted_alignment_gain(kernel_view const& view, double share, finding& 
   one.gain = founded(up_to_reachable(view));
   one.arithmetic = "high: time x (1 - share / 0.8) = " + in_time(view.time()) + " x (1 - " +
                    as_figure(share) + " / 0.8); low: half of it";
-  one.because.push_back({"of the roof", share, "", "counted"});
+  one.because.push_back({"of the roof", share, "", view.source_of_best()});
 }
 
 /// Compares with the best aligned product of this run on the same GPU. Its rate may exceed the
 /// reachable share used elsewhere (0.92 of the tensor roof on an H100), and it limits the low gain.
 void compare_with_sibling(kernel_view const& view, double rate, double sibling, finding& one) {
   auto const as_fast = view.time() * (1 - rate / sibling);
-  one.because.push_back({"best aligned product of this run", sibling, "FLOP/s", "counted"});
+  one.because.push_back(
+      {"best aligned product of this run", sibling, "FLOP/s", view.source_of_flops()});
   one.gain.low_ns = std::min(one.gain.high_ns, as_fast) / 2;
   one.gain.high_ns = std::max(one.gain.high_ns, as_fast);
   one.arithmetic =
       "time x (1 - rate / rate of the best aligned product of this run) = " + in_time(view.time()) +
       " x (1 - " + as_rate(rate, "FLOP/s") + " / " + as_rate(sibling, "FLOP/s") +
       "), and time x (1 - share / 0.8); high: the larger, low: half of the smaller";
+}
+
+double tensor_error(kernel_view const& view) {
+  auto const of = view.tensor_precision();
+  return of ? view.kernel.figures.flops_error[static_cast<std::size_t>(*of)].value_or(0) : 0;
 }
 
 void set_alignment_gain(kernel_view const& view, std::uint32_t bytes, finding& one) {
@@ -75,7 +81,9 @@ void set_alignment_gain(kernel_view const& view, std::uint32_t bytes, finding& o
                      " of 16 bytes a load), low is 0";
   }
   auto const rate = view.tensor_rate(), sibling = rate_of_aligned_sibling(view);
-  if (rate) one.because.push_back({"achieved", *rate, "FLOP/s", "counted"});
+  if (rate)
+    one.because.push_back(
+        {"achieved", *rate, "FLOP/s", view.source_of_flops(), tensor_error(view)});
   if (rate && sibling && *sibling > *rate) compare_with_sibling(view, *rate, *sibling, one);
 }
 
@@ -119,7 +127,7 @@ std::optional<tensor_time> at_same_share(kernel_view const& view) {
 void set_fp32_gain(kernel_view const& view, finding& one) {
   auto const counted = on_tensor_cores(view, "tensor_tf32");
   if (counted)
-    one.because = {{"achieved", *view.kernel.figures.total_flops, "FLOP/s", "counted"}};
+    one.because = {view.achieved()};
   else
     one.because = {{"time", view.time(), "ns", "traced"}};
   if (auto const there = counted ? counted : at_same_share(view)) {
@@ -191,8 +199,9 @@ void look_at_idle_tensor_cores(kernel_view const& view, std::vector<finding>& fo
   if (!there || there->ns >= view.time()) return;
   auto one = finding_on(view, "tensor_idle", kernel_claim::other_work,
                         "a product that tensor cores could compute runs on CUDA cores");
-  one.because = {{"tensor cores active", view.tensor_active(), "", "counted"},
-                 {"achieved", view.kernel.figures.total_flops.value_or(0), "FLOP/s", "counted"},
+  one.because = {{"tensor cores active", view.tensor_active(), "",
+                  source_text(view.kernel.figures.from.tensor)},
+                 view.achieved(),
                  {"tensor-core peak", view.peak(*test).value_or(0), "FLOP/s", "measured peak"}};
   one.gain = founded(view.time() - there->ns);
   one.arithmetic = there->arithmetic + "; low: half of it";
@@ -242,7 +251,7 @@ void look_at_small_batch(run_facts const& facts, std::vector<finding>& found) {
   one.kernel_line.reset();
   one.level = severity::info;
   one.instances = launches;
-  one.because = {{"FLOP per byte", intensity, "", "counted"},
+  one.because = {{"FLOP per byte", intensity, "", longest->source_of_flops()},
                  {"FLOP per byte at the ridge", ridge, "", "measured peak"},
                  {"of the time", time / facts.all_windows_ns(), "", "traced"}};
   one.to_do = "A batch up to " + as_figure(ridge / intensity) +

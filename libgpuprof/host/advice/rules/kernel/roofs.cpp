@@ -123,10 +123,11 @@ void say(clocks_seen const& seen, device_facts const& gpu, run_facts const& fact
     return static_cast<double>(moments) > often_limited * static_cast<double>(limits.moments);
   };
   auto const lowered = !seen.any_full && seen.any_slow_without_power;
+  auto const clock_source = source_text(seen.slow.front()->kernel.figures.from.clock);
   one.because.insert(
       one.because.begin(),
-      {{"SM clock", seen.slow.front()->kernel.figures.clock.value_or(0), "Hz", "counted"},
-       {"below the greatest clock", loss, "", "counted"}});
+      {{"SM clock", seen.slow.front()->kernel.figures.clock.value_or(0), "Hz", clock_source},
+       {"below the greatest clock", loss, "", clock_source}});
   one.arithmetic = "time of kernels that SMs hold x clock lost: " + in_time(time) + " x " +
                    in_percent(loss) + " = " + in_time(seen.lost_ns);
   add_reasons(one, limits);
@@ -168,9 +169,9 @@ void look_at_distance_to_roof(kernel_view const& view, std::vector<finding>& fou
   auto one =
       finding_on(view, "below_roof", kernel_claim::remainder,
                  "reaches " + in_percent(*share) + " of the measured roof; " + what_holds(view));
-  one.because = {{"of the roof", *share, "", "counted"},
-                 {"DRAM", view.share_of(dram_roof), "", "counted"},
-                 {"L2", view.share_of(l2_roof), "", "counted"}};
+  one.because = {{"of the roof", *share, "", view.source_of_best()},
+                 {"DRAM", view.share_of(dram_roof), "", view.source_of_share(dram_roof)},
+                 {"L2", view.share_of(l2_roof), "", view.source_of_share(l2_roof)}};
   if (view.seen.issue_use)
     one.because.push_back({"issue slots used", *view.seen.issue_use, "", "counted"});
   if (auto const top = view.seen.longest_wait())
@@ -195,7 +196,8 @@ void look_at_full_dram(run_facts const& facts, std::vector<finding>& found) {
   one.what = "kernels with " + in_percent(share) +
              " of the time move data as fast as DRAM can: they are at their roof";
   one.because.insert(one.because.begin(),
-                     {{"of the DRAM roof", at_roof.front()->share_of(dram_roof), "", "counted"},
+                     {{"of the DRAM roof", at_roof.front()->share_of(dram_roof), "",
+                       at_roof.front()->source_of_share(dram_roof)},
                       {"of the time", share, "", "traced"}});
   if (at_roof.front()->seen.l2_miss)
     one.because.push_back({"L2 sectors missed", *at_roof.front()->seen.l2_miss, "", "counted"});
