@@ -10,7 +10,6 @@
 #include <array>
 #include <cstring>
 #include <dlfcn.h>
-#include <utility>
 
 namespace gpuprof::guest {
 namespace {
@@ -108,18 +107,20 @@ python_layout const* python_layout_of(unsigned long version) noexcept {
 
 frames_of_other::frames_of_other(std::byte const* from, std::byte const* end,
                                  std::span<std::byte> ahead) noexcept
-    : from_(from) {
-  if (from == nullptr || end <= from || std::cmp_greater(end - from, ahead.size())) return;
-  auto const part = ahead.first(static_cast<std::size_t>(end - from));
-  if (read_own_memory(reinterpret_cast<std::uintptr_t>(from), part)) ahead_ = part;
+    : from_(reinterpret_cast<std::uintptr_t>(from)) {
+  auto const bytes = reinterpret_cast<std::uintptr_t>(end) - from_;
+  if (from == nullptr || end <= from || bytes > ahead.size()) return;
+  if (read_own_memory(from_, ahead.first(bytes))) ahead_ = ahead.first(bytes);
 }
 
 bool frames_of_other::copy(std::byte const* from, std::span<std::byte> into) const noexcept {
-  if (from >= from_ && from + into.size() <= from_ + ahead_.size()) {
-    std::memcpy(into.data(), ahead_.data() + (from - from_), into.size());
+  auto const address = reinterpret_cast<std::uintptr_t>(from);
+  auto const offset = address - from_;  // large if it lies before
+  if (offset < ahead_.size() && into.size() <= ahead_.size() - offset) {
+    std::memcpy(into.data(), ahead_.data() + offset, into.size());
     return true;
   }
-  return read_own_memory(reinterpret_cast<std::uintptr_t>(from), into);
+  return read_own_memory(address, into);
 }
 
 template <class Memory>
@@ -129,14 +130,17 @@ std::uint32_t python_runtime::line(Memory const& memory, python_position const& 
   std::byte const* lines = nullptr;
   void const* type = nullptr;
   std::size_t bytes = 0;
-  if (!get(memory, at.code + layout_.code_lines, lines) || lines == nullptr ||
-      !get(memory, lines + sizeof(void*), type) || type != entry_.bytes_type ||
-      !get(memory, lines + size_of_bytes, bytes))
+  if (!get(memory, behind(at.code, layout_.code_lines), lines) || lines == nullptr ||
+      !get(memory, behind(lines, sizeof(void*)), type) || type != entry_.bytes_type ||
+      !get(memory, behind(lines, size_of_bytes), bytes))
     return first;
   auto const table = scratch.first(std::min(bytes, scratch.size()));
-  if (!memory.copy(lines + content_of_bytes, table)) return first;
+  if (!memory.copy(behind(lines, content_of_bytes), table)) return first;
   return line_of_instruction({reinterpret_cast<std::uint8_t const*>(table.data()), table.size()},
-                             first, at.instruction - (at.code + layout_.code_bytecode));
+                             first,
+                             static_cast<std::int64_t>(
+                                 reinterpret_cast<std::uintptr_t>(at.instruction) -
+                                 reinterpret_cast<std::uintptr_t>(at.code) - layout_.code_bytecode));
 }
 
 // Texts are not converted by PyUnicode_AsUTF8, which would need the GIL to keep its result.
@@ -148,21 +152,21 @@ std::string_view python_runtime::text(Memory const& memory, std::byte const* mem
   std::size_t length = 0;
   std::uint32_t state = 0;
   if (!get(memory, member, object) || object == nullptr ||
-      !get(memory, object + sizeof(void*), type) || type != entry_.text_type ||
-      !get(memory, object + length_of_text, length) || !get(memory, object + state_of_text, state))
+      !get(memory, behind(object, sizeof(void*)), type) || type != entry_.text_type ||
+      !get(memory, behind(object, length_of_text), length) || !get(memory, behind(object, state_of_text), state))
     return {};
   auto const width = (state >> kind_shift) & kind_mask;
   auto const is_known = width == 1 || width == 2 || width == 4;
   if ((state & is_compact) == 0 || !is_known) return {};
   if ((state & is_ascii) != 0) {
     auto const part = into.first(std::min(length, into.size()));
-    auto const is_read = memory.copy(object + layout_.ascii_text, std::as_writable_bytes(part));
+    auto const is_read = memory.copy(behind(object, layout_.ascii_text), std::as_writable_bytes(part));
     return is_read ? std::string_view(part.data(), part.size()) : std::string_view{};
   }
   std::size_t used = 0;
   for (std::size_t i = 0; i < length && used + 4 <= into.size(); ++i) {
     std::array<std::byte, 4> bytes{};
-    if (!memory.copy(object + layout_.other_text + i * width, std::span(bytes).first(width)))
+    if (!memory.copy(behind(object, layout_.other_text + i * width), std::span(bytes).first(width)))
       return {};
     char32_t character = 0;
     std::memcpy(&character, bytes.data(), sizeof character);

@@ -54,7 +54,7 @@ class frames_of_other {
   bool copy(std::byte const* from, std::span<std::byte> into) const noexcept;
 
  private:
-  std::byte const* from_;
+  std::uintptr_t from_;
   std::span<std::byte const> ahead_;
 };
 
@@ -97,21 +97,21 @@ class python_runtime {
     std::uint8_t owner = 0;
     std::uintptr_t code = 0;
     at = {};
-    if (layout_.frame_owner != 0 && !get(memory, frame + layout_.frame_owner, owner)) return false;
+    if (layout_.frame_owner != 0 && !get(memory, behind(frame, layout_.frame_owner), owner)) return false;
     if (owner <= max_owner) {
-      if (!get(memory, frame + layout_.frame_code, code) ||
-          !get(memory, frame + layout_.frame_instruction, at.instruction))
+      if (!get(memory, behind(frame, layout_.frame_code), code) ||
+          !get(memory, behind(frame, layout_.frame_instruction), at.instruction))
         return false;
       at.code = reinterpret_cast<std::byte const*>(code & ~tags);
     }
     if constexpr (!Memory::may_fail)  // of another thread this is seen when it is described
       if (at.code != nullptr && type_of(at.code) != entry_.code_type) at.code = nullptr;
-    return get(memory, frame + layout_.frame_previous, frame);
+    return get(memory, behind(frame, layout_.frame_previous), frame);
   }
   template <class Memory>
   bool is_code(Memory const& memory, std::byte const* object) const noexcept {
     void const* type = nullptr;
-    return get(memory, object + sizeof(void*), type) && type == entry_.code_type;
+    return get(memory, behind(object, sizeof(void*)), type) && type == entry_.code_type;
   }
   std::uint64_t identity_of(std::byte const* code) const noexcept {
     return load<std::uint64_t>(code + layout_.code_identity);
@@ -120,7 +120,7 @@ class python_runtime {
   template <class Memory>
   std::uint32_t first_line(Memory const& memory, std::byte const* code) const noexcept {
     std::int32_t line = 0;
-    return get(memory, code + layout_.code_first_line, line) && line > 0
+    return get(memory, behind(code, layout_.code_first_line), line) && line > 0
                ? static_cast<std::uint32_t>(line)
                : 0;
   }
@@ -132,18 +132,22 @@ class python_runtime {
   template <class Memory>
   std::string_view file_name(Memory const& memory, std::byte const* code,
                              std::span<char> into) const noexcept {
-    return text(memory, code + layout_.code_filename, into);
+    return text(memory, behind(code, layout_.code_filename), into);
   }
   template <class Memory>
   std::string_view function_name(Memory const& memory, std::byte const* code,
                                  std::span<char> into) const noexcept {
-    return text(memory, code + layout_.code_name, into);
+    return text(memory, behind(code, layout_.code_name), into);
   }
 
  private:
   // Owners: 0 thread, 1 generator, 2 frame object; frames of others stand for calls from C.
   static constexpr std::uint8_t max_owner = 2;
 
+  /// Addresses of another thread may be anything, so they are added as numbers.
+  static std::byte const* behind(std::byte const* from, std::size_t bytes) noexcept {
+    return reinterpret_cast<std::byte const*>(reinterpret_cast<std::uintptr_t>(from) + bytes);
+  }
   template <class T>
   static T load(std::byte const* from) noexcept {
     T value;
