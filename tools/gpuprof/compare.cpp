@@ -157,9 +157,10 @@ void add_compare(CLI::App& app, int& exit_code) {
   complete_with(add_list("--base", options->more_bases,
                          "FILE: a further capture of the base; may stand several times"),
                 {.words = {}, .is_file = true});
-  add_list("--fail-on", options->gate,
-           "CLAUSE[,CLAUSE...]: exit with 1 when it got worse beyond noise: step>3%, gpu>3%, "
-           "range:NAME>2%, kernel:REGEX>5%, bucket:NAME>2%, finding:RULE>1%, lost>0");
+  add_list(
+      "--fail-on", options->gate,
+      "CLAUSE[,CLAUSE...]: exit with 1 when it got worse beyond noise: run>3%, step>3%, gpu>3%, "
+      "range:NAME>2%, kernel:REGEX>5%, bucket:NAME>2%, finding:RULE>1%, lost>0");
   command
       ->add_option("--step", options->step,
                    "NAME: the range that is a step, also with a number behind it. Default: the "

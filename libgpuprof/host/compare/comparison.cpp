@@ -53,6 +53,9 @@ class comparer {
     if (kernels_.shared) found_.shared = std::expm1(*kernels_.shared);
     if (!kernels_.base_clock.empty())
       found_.clock = std::expm1(mean(kernels_.fresh_clock) - mean(kernels_.base_clock));
+    found_.is_same = std::equal(base_.begin(), base_.end(), fresh_.begin(), fresh_.end(),
+                                [](auto const& a, auto const& b) { return a.path == b.path; });
+    add_run();
     add_steps();
     add_ranges();
     for (auto& line : kernels_.lines) found_.lines.push_back(std::move(line));
@@ -74,6 +77,7 @@ class comparer {
     return sum / static_cast<double>(values.size());
   }
 
+  void add_run();
   void add_steps();
   void add_ranges();
   void add_timed(line_kind kind, std::string name, series_of_run const& time,
@@ -87,6 +91,38 @@ class comparer {
   kernel_lines kernels_;
   comparison found_;
 };
+
+/// Adds the captured time. It happens once in a run: with one run per side, nothing says how far
+/// two runs of one program lie apart, and it is not judged.
+void comparer::add_run() {
+  difference line;
+  line.kind = line_kind::run;
+  line.name = "run";
+  double on_gpu = 1;
+  auto const take = [&](side runs, std::vector<observations::run>& to) {
+    amount of;
+    for (auto const& run : runs) {
+      auto const ns = static_cast<double>(run.window_ns);
+      of.call_ns += ns / static_cast<double>(runs.size());
+      to.push_back({std::log(std::max(ns, 1.0)), 0, 1});
+      on_gpu = std::min(on_gpu, static_cast<double>(run.kernel_ns) / std::max(ns, 1.0));
+    }
+    of.calls = 1;
+    of.total_ns = of.call_ns;
+    return of;
+  };
+  line.base = take(base_, line.of.left.base);
+  line.fresh = take(fresh_, line.of.left.fresh);
+  if (!(line.base->call_ns > 0) || !(line.fresh->call_ns > 0)) return;
+  line.cost_ns = line.fresh->call_ns - line.base->call_ns;
+  line.change = line.fresh->call_ns / line.base->call_ns - 1;
+  line.of.left.floor = std::hypot((1 - on_gpu) * host_floor, on_gpu * run_floor);
+  if (found_.is_by_roof || found_.is_single)
+    line.of = {};
+  else if (on_gpu >= gpu_bound_share)
+    take_clock_out(line);
+  found_.lines.push_back(std::move(line));
+}
 
 void comparer::add_steps() {
   if (found_.step.empty()) return;
@@ -134,8 +170,12 @@ void comparer::add_timed(line_kind kind, std::string name, series_of_run const& 
   if (is_there(base)) line.base = amount_of(base_, base, by_step);
   if (is_there(fresh)) line.fresh = amount_of(fresh_, fresh, by_step);
   if (!line.base && !line.fresh) return;
+  if (kind == line_kind::step || kind == line_kind::gpu_time)
+    for (auto* one : {&line.base, &line.fresh})
+      if (*one) (*one)->calls = 1;  // the steps of the warm-up are not in it
   line.how = !line.base ? match_kind::added : !line.fresh ? match_kind::gone : match_kind::same;
-  line.cost_ns = (line.fresh ? line.fresh->total_ns : 0) - (line.base ? line.base->total_ns : 0);
+  line.cost_ns =
+      (line.fresh ? line.fresh->usual_ns() : 0) - (line.base ? line.base->usual_ns() : 0);
   if (line.base && line.fresh && line.base->call_ns > 0)
     line.change = line.fresh->call_ns / line.base->call_ns - 1;
   if (are_known(base) && are_known(fresh) && !found_.is_by_roof) {
@@ -200,8 +240,11 @@ void comparer::add_shares(line_kind kind) {
     if (kind == line_kind::finding) line.of.left.floor += std::abs(found_.clock.value_or(0));
     auto const take = [&](side runs, std::vector<observations::run>& to) {
       amount of;
-      double sum = 0;
+      double sum = 0, ns = 0;
       for (auto const& run : runs) {
+        if (auto const time = run.buckets.find(name);
+            kind == line_kind::bucket && time != run.buckets.end())
+          ns += time->second / steps_of(run, !found_.step.empty());
         auto const shares = shares_of(run);
         auto const found = shares.find(name);
         auto const share = found == shares.end() ? 0 : found->second;
@@ -209,10 +252,12 @@ void comparer::add_shares(line_kind kind) {
         sum += share;
       }
       of.window_share = sum / static_cast<double>(runs.size());
+      of.call_ns = of.total_ns = ns / static_cast<double>(runs.size());
       return of;
     };
     line.base = take(base_, line.of.left.base);
     line.fresh = take(fresh_, line.of.left.fresh);
+    line.cost_ns = line.fresh->usual_ns() - line.base->usual_ns();
     found_.lines.push_back(std::move(line));
   }
 }
@@ -329,8 +374,7 @@ void remarks::about_ranks() {
 }
 
 void remarks::about_runs() {
-  if (base_.size() == 1 && fresh_.size() == 1 && base_.front().path == fresh_.front().path)
-    lines_.emplace_back("the base and the new capture are the same file");
+  if (of_.is_same) lines_.emplace_back("the base and the new capture are the same file");
   if (of_.is_single)
     lines_.emplace_back(
         "one capture a side does not say how far two runs of the same program lie apart: below "

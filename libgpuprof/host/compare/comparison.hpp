@@ -24,6 +24,7 @@ struct comparison {
   std::string step;               // the range that repeats; empty: totals are per run
   bool is_single = false;         // one run per side
   bool is_by_roof = false;        // the sides used different GPUs
+  bool is_same = false;           // both sides are the same captures
   bool has_findings = false;      // rules were run for every run
   std::size_t tested = 0;         // lines that have a verdict
   /// By how much all kernels are slower, without the effect of the clock if that is known, and by

@@ -23,7 +23,7 @@ bool would_matter_without_floor(observations of, double alpha) {
 }  // namespace
 
 std::string_view name_of(line_kind kind) noexcept {
-  constexpr std::array<std::string_view, 6> names = {"step",   "gpu",    "range",
+  constexpr std::array<std::string_view, 7> names = {"run",    "step",   "gpu",    "range",
                                                      "kernel", "bucket", "finding"};
   return names[static_cast<std::size_t>(kind)];
 }

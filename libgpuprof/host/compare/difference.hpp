@@ -14,8 +14,8 @@
 
 namespace gpuprof::host::compare {
 
-enum class line_kind : std::uint8_t { step, gpu_time, range, kernel, bucket, finding };
-std::string_view name_of(line_kind kind) noexcept;  // "step", "gpu", "range", ...
+enum class line_kind : std::uint8_t { run, step, gpu_time, range, kernel, bucket, finding };
+std::string_view name_of(line_kind kind) noexcept;  // "run", "step", "gpu", "range", ...
 
 enum class match_kind : std::uint8_t {
   same,     // same name, and for kernels same geometry
@@ -39,11 +39,13 @@ std::string_view name_of(verdict v) noexcept;
 /// Means over the runs of one side.
 struct amount {
   double calls = 0;     // per step, or per run without steps
-  double call_ns = 0;   // per call
+  double call_ns = 0;   // per call, without outliers; of buckets per step or run
   double total_ns = 0;  // per step or run
   std::optional<double> of_roof;
   std::optional<double> dram_rate, flops;  // per second
-  std::optional<double> window_share;      // only for buckets and findings, which have nothing else
+  std::optional<double> window_share;      // only for buckets and findings
+  /// Time of a step or run without outliers.
+  double usual_ns() const noexcept { return window_share ? call_ns : calls * call_ns; }
 };
 
 /// The tested values. A gate repeats the test for its lines.
@@ -59,7 +61,7 @@ struct difference {
   std::string base_name;  // renamed and split: the old name
   extent3 grid, block;    // only for kernels matched with their geometry
   std::optional<amount> base, fresh;
-  double cost_ns = 0;              // increase of `total_ns`; negative: decrease
+  double cost_ns = 0;              // increase of `usual_ns()`; negative: decrease
   std::optional<double> change;    // relative change of call_ns
   std::optional<double> by_clock;  // part of the change that is due to the clock
   std::optional<double> shared;    // part of the rest that all kernels have in common

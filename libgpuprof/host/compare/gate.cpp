@@ -21,6 +21,8 @@ std::string percent(double share) {
 
 line_kind line_kind_of(clause_kind kind) {
   switch (kind) {
+    case clause_kind::run:
+      return line_kind::run;
     case clause_kind::step:
       return line_kind::step;
     case clause_kind::gpu:
@@ -94,7 +96,9 @@ void clause_judge::find_lines() {
   kernel_pattern const pattern{clause_.name, true};
   auto const patterns = kernel_patterns::make(std::span(&pattern, 1));
   auto const is_named = [&](difference const& line) {
-    if (clause_.kind == clause_kind::step || clause_.kind == clause_kind::gpu) return true;
+    if (clause_.kind == clause_kind::run || clause_.kind == clause_kind::step ||
+        clause_.kind == clause_kind::gpu)
+      return true;
     if (clause_.kind != clause_kind::kernel) return line.name == clause_.name;
     return patterns && (patterns->match(line.name) ||
                         (!line.base_name.empty() && patterns->match(line.base_name)));
@@ -119,6 +123,8 @@ void clause_judge::find_lines() {
 std::string clause_judge::why_none() const {
   if (one_sided_ > 0) return "what it names is in the captures of one side alone";
   switch (clause_.kind) {
+    case clause_kind::run:
+      return "the captures do not say how long they are";
     case clause_kind::step:
     case clause_kind::gpu:
       return "no range repeats on both sides; name the step with --step NAME";
@@ -155,12 +161,16 @@ bool clause_judge::passes(judgment const& judged) const {
 }
 
 gate_result clause_judge::judge_line(difference const& line) const {
+  if (compared_.is_same)
+    return {gate_answer::passed, "passed: the base and the new capture are the same file"};
   auto const judged = judge(line.of, alpha());
   if (!judged.left.is_known())
     return {gate_answer::undecided,
             "not decidable: " + line.name +
                 (compared_.is_by_roof ? " ran on another GPU, whose roof is not known for it"
-                                      : " has fewer than five repetitions in a capture")};
+                 : clause_.kind == clause_kind::run
+                     ? " lasts differently long each time; several captures a side tell"
+                     : " has fewer than five repetitions in a capture")};
   auto const figures = figures_of(line, judged);
   if (fails(judged)) return {gate_answer::failed, "failed: " + figures};
   if (passes(judged)) return {gate_answer::passed, "passed: " + figures};

@@ -13,7 +13,7 @@
 
 namespace gpuprof::host::compare {
 
-enum class clause_kind : std::uint8_t { step, gpu, range, kernel, bucket, finding, lost };
+enum class clause_kind : std::uint8_t { run, step, gpu, range, kernel, bucket, finding, lost };
 
 struct clause {
   clause_kind kind{};

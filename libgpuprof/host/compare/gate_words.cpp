@@ -17,7 +17,8 @@ struct kind_word {
   bool has_name;
   bool is_share;
 };
-constexpr std::array<kind_word, 7> words = {{{"step", clause_kind::step, false, true},
+constexpr std::array<kind_word, 8> words = {{{"run", clause_kind::run, false, true},
+                                             {"step", clause_kind::step, false, true},
                                              {"gpu", clause_kind::gpu, false, true},
                                              {"range", clause_kind::range, true, true},
                                              {"kernel", clause_kind::kernel, true, true},

@@ -200,7 +200,8 @@ void kernel_comparison::add(kernel_match const& match) {
   for (auto const& run : fresh_) drawn.fresh.push_back(value_of(run, match.fresh, match.parts));
   if (!match.base.empty()) line.base = amount_of(base_, drawn.base, by_.steps);
   if (!match.fresh.empty()) line.fresh = amount_of(fresh_, drawn.fresh, by_.steps);
-  line.cost_ns = (line.fresh ? line.fresh->total_ns : 0) - (line.base ? line.base->total_ns : 0);
+  line.cost_ns =
+      (line.fresh ? line.fresh->usual_ns() : 0) - (line.base ? line.base->usual_ns() : 0);
   observe(drawn);
   drawn_.push_back(std::move(drawn));
 }

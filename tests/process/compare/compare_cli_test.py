@@ -59,9 +59,32 @@ class Differences(Compare):
         self.assertEqual((slow["verdict"], document["step"], slow["match"]), ("worse", "step", "same"))
         self.assertEqual((slow["base_calls_per_step"], slow["new_calls_per_step"]), (3, 3))
         self.assertAlmostEqual(slow["change"], 0.05, delta=0.03)
-        self.assertAlmostEqual(slow["cost_ns_per_step"], slow["new_total_ns_per_step"] - slow["base_total_ns_per_step"], delta=0.1)
+        self.assertAlmostEqual(slow["cost_ns_per_step"], 3 * (slow["new_call_ns"] - slow["base_call_ns"]), delta=0.1)
         self.assertEqual([name for (kind, name), line in lines.items() if kind == "kernel" and line["verdict"] == "worse"], ["kernel_3(float*)"])
         self.assertEqual(len(document["base"]), 4)
+
+    def test_the_length_of_the_run_comes_first(self):
+        base, new = self.made(seed=1), self.made(seed=2, slowed=1.5)
+        lines, document = self.lines(base, new)
+        run = lines["run", "run"]
+        self.assertEqual([run["base_call_ns"], run["new_call_ns"]], [document[side][0]["window_ns"] for side in ("base", "new")])
+        self.assertAlmostEqual(run["change"], run["new_call_ns"] / run["base_call_ns"] - 1)
+        said = self.compare(base, new).out.splitlines()
+        self.assertRegex(said[2], r"^run:  [\d.]+ m?s to [\d.]+ m?s, [+-][\d.]+ %$")
+
+    def test_cost_and_change_of_a_line_agree(self):
+        for line in self.lines(self.made(seed=1), self.made(seed=2, slowed=1.5))[0].values():
+            calls = [line[f"{side}_calls_per_step"] for side in ("base", "new")]
+            if line["kind"] in ("step", "gpu", "kernel") and calls[0] == calls[1] and line["change"] is not None:
+                self.assertAlmostEqual(line["cost_ns_per_step"], calls[0] * line["base_call_ns"] * line["change"], delta=1)
+
+    def test_the_ledger_has_times_beside_shares(self):
+        lines, document = self.lines(self.made(seed=1), self.made(seed=2))
+        buckets = [line for (kind, _), line in lines.items() if kind == "bucket" and line["base_window_share"] > 0.1]
+        self.assertNotEqual(buckets, [])
+        for line in buckets:
+            whole = document["base"][0]["window_ns"] / document["base"][0]["steps"]
+            self.assertAlmostEqual(line["base_call_ns"] / whole, line["base_window_share"], delta=1e-6)
 
     def test_a_slower_clock_is_taken_out(self):
         lines, document = self.lines(self.made(seed=1, counters=1), self.made(seed=2, counters=1, clock=0.94))
@@ -149,6 +172,15 @@ class Gate(Compare):
 
     def test_a_failed_clause_counts_more_than_one_that_cannot_be_decided(self):
         self.compare(self.made(seed=1), self.made(seed=2, slowed=2), "--fail-on", "step>1%", "--fail-on", "kernel:kernel_3>20%", code=1)
+
+    def test_a_capture_compared_with_itself_passes_every_gate(self):
+        same = self.made(seed=1)
+        self.compare(same, same, "--fail-on", "run>0%,step>0%,gpu>0%,kernel:.*>0%,bucket:compute>0%,lost>0")
+
+    def test_the_gate_looks_at_the_length_of_the_run(self):
+        base, new = self.side(range(1, 6)), self.side(range(11, 16), slowed=2)
+        self.assertIn("run>3%: failed: run +", self.compare(base, new, "--fail-on", "run>3%", code=1).err)
+        self.assertIn("run>3%: not decidable: ", self.compare(self.made(seed=1), self.made(seed=2), "--fail-on", "run>3%", code=3).err)
 
     def test_losses_fail_the_gate(self):
         run = self.compare(self.made(seed=1), self.made(seed=2, lost=5), "--fail-on", "lost>0", code=1)

@@ -109,8 +109,21 @@ TEST_CASE("a missing item is not decidable, and the reason is given") {
   CHECK(asked("bucket:idle>2%", base, base).answer == gate_answer::undecided);
 }
 
+TEST_CASE("one capture a side does not tell how far the lengths of two runs lie apart") {
+  auto base = made_runs(steady, 1, 4), fresh = made_runs(steady, 2, 4);
+  for (auto* side : {&base, &fresh})
+    for (std::size_t i = 0; i < side->size(); ++i) (*side)[i].window_ns = 1'000'000 + 1000 * i;
+  CHECK(asked("run>3%", base, fresh).answer == gate_answer::passed);
+  for (auto& run : fresh) run.window_ns += 450'000;
+  CHECK(asked("run>3%", base, fresh).answer == gate_answer::failed);
+  base.resize(1);
+  fresh.resize(1);
+  CHECK(asked("run>3%", base, fresh).answer == gate_answer::undecided);
+}
+
 TEST_CASE("a bucket of the time ledger is compared as a share of the window") {
   auto base = made_runs(steady, 1, 1), fresh = base;
+  fresh.front().path = "changed";  // else it is the same capture
   base.front().window_ns = fresh.front().window_ns = 1000;
   base.front().buckets["idle"] = 100;
   fresh.front().buckets["idle"] = 150;
@@ -120,6 +133,7 @@ TEST_CASE("a bucket of the time ledger is compared as a share of the window") {
 
 TEST_CASE("a finding that no capture has passes, if the rules were run") {
   auto base = made_runs(steady, 1, 1), fresh = base;
+  fresh.front().path = "changed";  // else it is the same capture
   CHECK(asked("finding:sync>1%", base, fresh).answer == gate_answer::undecided);
   base.front().findings.emplace();
   fresh.front().findings.emplace();

@@ -97,12 +97,14 @@ part part_of(comparison const& of, std::string title, std::span<line_kind const>
 }
 
 std::vector<part> parts_of(comparison const& of, std::size_t limit) {
-  constexpr line_kind ranges[] = {line_kind::step, line_kind::gpu_time, line_kind::range};
+  constexpr line_kind ranges[] = {line_kind::run, line_kind::step, line_kind::gpu_time,
+                                  line_kind::range};
   constexpr line_kind kernels[] = {line_kind::kernel};
   constexpr line_kind buckets[] = {line_kind::bucket};
   constexpr line_kind findings[] = {line_kind::finding};
-  return {part_of(of, "Steps and Ranges", ranges, limit), part_of(of, "Kernels", kernels, limit),
-          part_of(of, "Time Ledger", buckets, limit), part_of(of, "Findings", findings, limit)};
+  return {part_of(of, "Run, Steps and Ranges", ranges, limit),
+          part_of(of, "Kernels", kernels, limit), part_of(of, "Time Ledger", buckets, limit),
+          part_of(of, "Findings", findings, limit)};
 }
 
 void write_to_read(output_file const& out, comparison const& of, compared_sides const& sides,
@@ -253,6 +255,11 @@ result<void> write_comparison(comparison const& of, compared_sides const& sides,
 std::vector<std::string> headlines_of(comparison const& of, compared_sides const& sides) {
   std::vector<std::string> lines = {side_line("base: ", sides.base),
                                     side_line("new:  ", sides.fresh)};
+  for (auto const& line : of.lines)
+    if (line.kind == compare::line_kind::run && line.change)
+      lines.push_back("run:  " + readable_time(line.base->call_ns) + " to " +
+                      readable_time(line.fresh->call_ns) + ", " +
+                      printed("%+.1f %%", 100 * *line.change));
   for (auto const& line : of.lines)
     if ((line.kind == compare::line_kind::step || line.kind == compare::line_kind::gpu_time) &&
         line.base && line.fresh && line.change)

@@ -26,8 +26,10 @@ using optional_number = std::optional<double>;
 optional_number noise_of(difference const& line) {
   auto const& decides = line.deciding();
   if (line.is == compare::verdict::not_tested) return std::nullopt;
-  return line.base && line.base->window_share ? decides.half_width()
-                                              : std::expm1(decides.half_width());
+  if (line.base && line.base->window_share) return decides.half_width();
+  // As far as the interval reaches from the estimate towards no change: a change beyond it is one.
+  return decides.estimate < 0 ? -std::expm1(-decides.half_width())
+                              : std::expm1(decides.half_width());
 }
 
 optional_number change_of(difference const& line) {
@@ -37,9 +39,7 @@ optional_number change_of(difference const& line) {
 }
 
 optional_number cost_of(difference const& line) {
-  auto const is_share =
-      (line.base && line.base->window_share) || (line.fresh && line.fresh->window_share);
-  return is_share ? std::nullopt : optional_number(line.cost_ns);
+  return line.kind == compare::line_kind::finding ? std::nullopt : optional_number(line.cost_ns);
 }
 
 std::string geometry_of(difference const& line) {
@@ -61,9 +61,10 @@ cell number(optional_number value, double scale = 1) {
   return value ? cell(*value * scale) : cell();
 }
 
-/// Lines that are shares of the window have no time of a call.
+/// Buckets have a time and no calls, findings have neither.
 optional_number of(std::optional<compare::amount> const& side, double compare::amount::*figure) {
-  return side && !side->window_share ? optional_number((*side).*figure) : std::nullopt;
+  if (!side || (side->window_share && (*side).*figure == 0)) return std::nullopt;
+  return (*side).*figure;
 }
 optional_number of(std::optional<compare::amount> const& side,
                    optional_number compare::amount::*figure) {

@@ -2,6 +2,7 @@
 #include "comparison/read_sides.hpp"
 
 #include "analyze/run_reading.hpp"
+#include "analyze/steady_part.hpp"
 #include "base/result.hpp"
 #include "host/advice/advice.hpp"
 #include "host/analysis/memory_summary.hpp"
@@ -296,10 +297,13 @@ void run_pass::take_step(std::string const& name) {
   auto& step = digest_.step.emplace();
   step.name = (domain.empty() ? "" : domain + ":") + steps.name;
   step.count = steps.instances.size();
-  for (auto const i : steps.instances) {
-    step.of.durations.add(static_cast<double>(tree[i].duration().value));
-    step.of.gpu.add(static_cast<double>(work_ns_[i]));
-  }
+  std::map<thread_index, std::vector<std::uint32_t>> of_thread;
+  for (auto const i : steps.instances) of_thread[tree[i].thread].push_back(i);
+  for (auto const& [_, all] : of_thread)
+    for (auto i = steps_of_warm_up(periods_of_thread(tree, all)); i < all.size(); ++i) {
+      step.of.durations.add(static_cast<double>(tree[all[i]].duration().value));
+      step.of.gpu.add(static_cast<double>(work_ns_[all[i]]));
+    }
   step.of.durations.finish();
   step.of.gpu.finish();
   drop_numbered(digest_.ranges, step.name);

@@ -2,7 +2,7 @@
 
 const comparison = (() => {
   const {element, byId, time, share, known} = words;
-  const kinds = {ranges: ['step', 'gpu', 'range'], kernels: ['kernel'], buckets: ['bucket'], findings: ['finding']};
+  const kinds = {ranges: ['run', 'step', 'gpu', 'range'], kernels: ['kernel'], buckets: ['bucket'], findings: ['finding']};
   let all = null, table = null;
 
   const signed = (text, value) => (known(value) && value > 0 ? '+' : '') + text(value);
@@ -27,9 +27,9 @@ const comparison = (() => {
   // Buckets and findings are shares of the run; all others are times of one call.
   function rowOf(line) {
     const isShare = known(line.base_window_share) || known(line.new_window_share);
-    const text = (ns, part) => (isShare ? share(part) : time(ns));
+    const text = (ns, part) => (isShare ? share(part) + (known(ns) ? ' (' + time(ns) + ')' : '') : time(ns));
     return {
-      line, kind: line.kind, name: nameOf(line), cost: isShare ? null : sumOf(line, 'cost_ns'), change: line.change, clock: line.by_clock, shared: line.shared, verdict: verdictOf(line),
+      line, kind: line.kind, name: nameOf(line), cost: line.kind === 'finding' ? null : sumOf(line, 'cost_ns'), change: line.change, clock: line.by_clock, shared: line.shared, verdict: verdictOf(line),
       left: known(line.left_low) ? signed(share, line.left_low) + ' to ' + signed(share, line.left_high) : '',
       before: isShare ? line.base_window_share : line.base_call_ns, after: isShare ? line.new_window_share : line.new_call_ns,
       before_text: text(line.base_call_ns, line.base_window_share), after_text: text(line.new_call_ns, line.new_window_share),
