@@ -125,10 +125,15 @@ std::optional<nearest_roof> highest_share(roof_shares const& shares, bool every_
   return highest;
 }
 
+// What is measured is a few percent off, a roof too. More means that the roof is not one.
+constexpr double exceeds_its_roof = 1.05;
+
 void limit_shares(roof_shares& shares) noexcept {
   if (shares[l2_roof] > 1.0) shares[l2_roof].reset();
-  for (auto& share : shares)
+  for (auto& share : shares) {
+    if (share > exceeds_its_roof) share.reset();
     if (share > 1.0) share = 1;
+  }
 }
 
 }  // namespace gpuprof

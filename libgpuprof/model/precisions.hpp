@@ -76,8 +76,8 @@ struct nearest_roof {
 std::optional<nearest_roof> highest_share(roof_shares const& shares, bool every_roof,
                                           std::optional<double> tensor_active = {}) noexcept;
 
-/// No share is above 1. L2 loses its share instead: its roof was measured by reading, and a kernel
-/// that exceeds it shows that this roof does not hold for its mix of accesses.
+/// No share is above 1; one that exceeds it by more than 5 % is left out, because that roof does
+/// not hold for the kernel. L2 always loses its share: its roof was measured by reading only.
 void limit_shares(roof_shares& shares) noexcept;
 
 /// A line shows a value only if it is known for at least this share of the line's time.

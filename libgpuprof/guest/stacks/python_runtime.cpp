@@ -136,11 +136,10 @@ std::uint32_t python_runtime::line(Memory const& memory, python_position const& 
     return first;
   auto const table = scratch.first(std::min(bytes, scratch.size()));
   if (!memory.copy(behind(lines, content_of_bytes), table)) return first;
-  return line_of_instruction({reinterpret_cast<std::uint8_t const*>(table.data()), table.size()},
-                             first,
-                             static_cast<std::int64_t>(
-                                 reinterpret_cast<std::uintptr_t>(at.instruction) -
-                                 reinterpret_cast<std::uintptr_t>(at.code) - layout_.code_bytecode));
+  return line_of_instruction(
+      {reinterpret_cast<std::uint8_t const*>(table.data()), table.size()}, first,
+      static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(at.instruction) -
+                                reinterpret_cast<std::uintptr_t>(at.code) - layout_.code_bytecode));
 }
 
 // Texts are not converted by PyUnicode_AsUTF8, which would need the GIL to keep its result.
@@ -153,14 +152,16 @@ std::string_view python_runtime::text(Memory const& memory, std::byte const* mem
   std::uint32_t state = 0;
   if (!get(memory, member, object) || object == nullptr ||
       !get(memory, behind(object, sizeof(void*)), type) || type != entry_.text_type ||
-      !get(memory, behind(object, length_of_text), length) || !get(memory, behind(object, state_of_text), state))
+      !get(memory, behind(object, length_of_text), length) ||
+      !get(memory, behind(object, state_of_text), state))
     return {};
   auto const width = (state >> kind_shift) & kind_mask;
   auto const is_known = width == 1 || width == 2 || width == 4;
   if ((state & is_compact) == 0 || !is_known) return {};
   if ((state & is_ascii) != 0) {
     auto const part = into.first(std::min(length, into.size()));
-    auto const is_read = memory.copy(behind(object, layout_.ascii_text), std::as_writable_bytes(part));
+    auto const is_read =
+        memory.copy(behind(object, layout_.ascii_text), std::as_writable_bytes(part));
     return is_read ? std::string_view(part.data(), part.size()) : std::string_view{};
   }
   std::size_t used = 0;

@@ -97,7 +97,8 @@ class python_runtime {
     std::uint8_t owner = 0;
     std::uintptr_t code = 0;
     at = {};
-    if (layout_.frame_owner != 0 && !get(memory, behind(frame, layout_.frame_owner), owner)) return false;
+    if (layout_.frame_owner != 0 && !get(memory, behind(frame, layout_.frame_owner), owner))
+      return false;
     if (owner <= max_owner) {
       if (!get(memory, behind(frame, layout_.frame_code), code) ||
           !get(memory, behind(frame, layout_.frame_instruction), at.instruction))

@@ -461,6 +461,9 @@ TEST_CASE("no share is above 1, and L2 loses a roof that a kernel exceeds") {
   CHECK(*shares[dram_roof] == 1);
   CHECK_FALSE(shares[l2_roof]);
   CHECK(*shares[compute_roofs + bf16] == 0.83);
+  shares[compute_roofs + fp32] = 1.2;
+  limit_shares(shares);
+  CHECK_FALSE(shares[compute_roofs + fp32]);
   shares[dram_roof] = 0.3;
   CHECK(highest_share(shares, false)->bound.of == precision::tensor_bf16);
 }
