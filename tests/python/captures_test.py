@@ -124,7 +124,7 @@ class Captures(package.Case):
             print(compared.passed, compared.lines[0].kind, "per step" in repr(compared))
             """, H200, RANKS)
         self.assertEqual(found, ["5 counted_copy 1500 1500", "compute ['compute', 'transfer'] gpu_idle", "True False True",
-                                 "counted_copy 1500 False", "True True True", "None step True"])
+                                 "counted_copy 1500 False", "True True True", "None run True"])
 
     def test_what_if_equals_the_command(self):
         found = self.lines("""

@@ -30,6 +30,18 @@ class Importing(package.Case):
 
 
 class Profile(package.Case):
+    def test_a_profile_knows_the_lines_that_launched_the_work(self):
+        found = self.lines("""
+            def step():
+                play()
+            with gp.profile("run", trace="cuda,nvtx", python_backtrace="all") as prof:
+                step()
+            rows = prof.run.lines("function")
+            print([(row["Where"].partition(":")[0], row["Function"], row["Launches"] > 200) for row in rows if row["GPU Time (ns)"] > 0])
+            print([row["Function"] for row in rows if row["With Callees (ns)"] > 0 and row["GPU Time (ns)"] == 0])
+            """)
+        self.assertEqual(found, ["[('played.py', 'play', True)]", "['step', '<module>']"])
+
     def test_the_work_inside_a_profile_is_recorded(self):
         run = self.python("""
             with gp.profile("run", trace="cuda,nvtx") as prof:
