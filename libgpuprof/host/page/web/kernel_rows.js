@@ -75,6 +75,7 @@ const kernelRows = (() => {
 
   // An error above 20 % stands beside its figure, as in the tables of the command.
   const unsureRate = (value, unit, wrong) => words.rate(value, unit) + (known(value) && known(wrong) && wrong > 0.2 * value ? ' \u00b1' + Math.round(100 * wrong / value) + ' %' : '');
+  const flopsText = (value, l) => (l.flops_are_upper_limit && known(value) ? '\u2264 ' + words.rate(value, 'FLOP/s') : unsureRate(value, 'FLOP/s', l.flops_error));
   const errorText = (wrong, value) => (known(wrong) && value > 0 ? ', standard error ' + (100 * wrong / value).toFixed(1) + ' %' : '');
   const limitText = (l) => ', an upper limit: lanes of warps that were off computed nothing; between ' + words.rate(l.flops_low, 'FLOP/s') + ' and ' + words.rate(l.flops_high, 'FLOP/s');
   const knownText = (part) => (known(part) && part < 0.995 ? ', known for ' + share(part) + ' of its time' : '');
@@ -113,5 +114,5 @@ const kernelRows = (() => {
     return 'from its rates and the measured peaks' + (shares.length > 0 ? ': ' + shares.join(', ') : '');
   }
 
-  return {rowOf, unsureRate, joined, addFindings, findingGain, gainText, sourceOf, rateSource, keyOf, extentOf};
+  return {rowOf, flopsText, unsureRate, joined, addFindings, findingGain, gainText, sourceOf, rateSource, keyOf, extentOf};
 })();

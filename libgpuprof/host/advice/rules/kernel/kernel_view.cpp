@@ -221,8 +221,9 @@ std::string kernel_view::source_of_best() const {
 
 evidence kernel_view::achieved() const {
   auto const& figures = kernel.figures;
-  return {"achieved", figures.total_flops.value_or(0), "FLOP/s", source_of_flops(),
-          figures.total_flops_error.value_or(0)};
+  auto const flops = figures.total_flops.value_or(0);
+  if (figures.flops_are_limit) return {"achieved at most", flops, "FLOP/s", source_of_flops(), 0};
+  return {"achieved", flops, "FLOP/s", source_of_flops(), figures.total_flops_error.value_or(0)};
 }
 
 std::optional<precision> kernel_view::tensor_precision() const noexcept {
