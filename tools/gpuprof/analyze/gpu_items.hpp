@@ -105,7 +105,11 @@ class time_walk {
       enter(call.start);
       if (!is_in_window(call.start)) return;
     }
-    pass_.add_call(trace_.thread_of(call.os_thread),
+    if (call.os_thread != last_os_thread_) {
+      last_os_thread_ = call.os_thread;
+      last_thread_ = trace_.thread_of(call.os_thread);
+    }
+    pass_.add_call(last_thread_,
                    {.begin = call.start,
                     .end = call.start + call.duration,
                     .name = call.name,
@@ -163,6 +167,8 @@ class time_walk {
   read_progress const& progress_;
   std::vector<meaning> meanings_;  // by name_id
   std::uint64_t rows_ = 0;
+  std::uint32_t last_os_thread_ = 0;  // of the last call
+  thread_index last_thread_{};
 };
 
 }  // namespace gpuprof::host::command
