@@ -119,7 +119,7 @@ void range_tree::join_helpers(thread_index main_thread) {
   }
 }
 
-std::uint32_t range_tree::index_of(range_id id) const noexcept {
+std::uint32_t range_tree::find(range_id id) const noexcept {
   if (raw(id) == 0 || slots_.empty()) return no_range;
   auto const mask = slots_.size() - 1;
   for (auto slot = slot_of(id, mask);; slot = (slot + 1) & mask) {

@@ -62,8 +62,12 @@ class range_tree {
   std::span<traced_range const> ranges() const noexcept { return ranges_; }
   traced_range const& operator[](std::uint32_t index) const noexcept { return ranges_[index]; }
 
-  /// Returns no_range if the trace does not contain it.
-  std::uint32_t index_of(range_id id) const noexcept;
+  /// Returns no_range if the trace does not contain it. Not for several threads at once.
+  std::uint32_t index_of(range_id id) const noexcept {
+    // Successive launches are mostly in the same range.
+    if (last_ >= ranges_.size() || ranges_[last_].id != id) last_ = find(id);
+    return last_;
+  }
 
   /// Returns true if `range` is `ancestor` or lies inside it on the same thread.
   bool is_within(std::uint32_t range, std::uint32_t ancestor) const noexcept;
@@ -71,6 +75,7 @@ class range_tree {
   std::size_t still_open() const noexcept { return still_open_; }
 
  private:
+  std::uint32_t find(range_id id) const noexcept;
   void index_ids();
   void take_ends(std::span<range_end const> ends, timestamp_ns last_moment);
   void leave_ended_parents();
@@ -80,6 +85,7 @@ class range_tree {
   // hash table with open addressing; size is a power of two; no_range: empty
   std::vector<std::uint32_t> slots_;
   std::size_t still_open_ = 0;
+  mutable std::uint32_t last_ = no_range;  // the range that was found last
 };
 
 /// Finds the start/end ranges that were open at a moment, on any thread.

@@ -58,7 +58,9 @@ duration_histogram::duration_histogram(std::uint64_t shortest_ns, std::uint64_t 
       counts_(bin_of(to_ - 1 - from_) + 1) {}
 
 void duration_histogram::add(std::uint64_t duration_ns) {
-  ++counts_[bin_of(std::clamp(duration_ns, from_, to_ - 1) - from_)];
+  if (last_bin_) ++counts_[*last_bin_];
+  last_bin_ = bin_of(std::clamp(duration_ns, from_, to_ - 1) - from_);
+  __builtin_prefetch(&counts_[*last_bin_], 1);
 }
 
 std::uint64_t duration_histogram::edge(std::size_t bin) const noexcept {
@@ -66,14 +68,16 @@ std::uint64_t duration_histogram::edge(std::size_t bin) const noexcept {
 }
 
 shown_durations duration_histogram::shown() const {
-  bin_span of{0, counts_.size()};
-  auto const most = without_ends(counts_, far_share);
+  auto counts = counts_;
+  if (last_bin_) ++counts[*last_bin_];
+  bin_span of{0, counts.size()};
+  auto const most = without_ends(counts, far_share);
   if (to_ - from_ > far_factor * (edge(most.last) - edge(most.first))) of = most;
   shown_durations made;
-  auto const begin = counts_.begin();
+  auto const begin = counts.begin();
   auto const at = [begin](std::size_t bin) { return begin + static_cast<std::ptrdiff_t>(bin); };
   made.shorter = std::accumulate(begin, at(of.first), std::uint64_t{0});
-  made.longer = std::accumulate(at(of.last), counts_.end(), std::uint64_t{0});
+  made.longer = std::accumulate(at(of.last), counts.end(), std::uint64_t{0});
   auto const from = edge(of.first), to = edge(of.last);
   made.logarithmic = to > linear_up_to * from;
   auto const width = made.logarithmic ? 0 : (to - from + max_shown - 1) / max_shown;
@@ -85,7 +89,7 @@ shown_durations duration_histogram::shown() const {
   auto end = end_of_bin(from, width, factor);
   for (auto bin = of.first; bin < of.last; ++bin) {
     if (made.counts.size() < made.edges.size()) made.counts.push_back(0);
-    made.counts.back() += counts_[bin];
+    made.counts.back() += counts[bin];
     if (edge(bin + 1) < end && bin + 1 < of.last) continue;
     made.edges.push_back(edge(bin + 1));
     end = end_of_bin(edge(bin + 1), width, factor);

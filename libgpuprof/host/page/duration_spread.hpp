@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace gpuprof::host::page {
@@ -44,6 +45,8 @@ class duration_histogram {
 
   std::uint64_t from_, to_;  // range of the durations, without `to_`
   std::vector<std::uint32_t> counts_;
+  // The bin of the last duration, not yet counted, so that its memory can arrive meanwhile.
+  std::optional<std::size_t> last_bin_;
 };
 
 struct duration_point {

@@ -4,7 +4,13 @@
 
 #include "host/reading/ordered_rows.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <tuple>
+#include <utility>
 
 namespace gpuprof::host {
 
@@ -17,27 +23,42 @@ ordered_rows<Row> rows_wanted_by(F const& f, capture::reader& file,
   return ordered_rows<Row>(file, columns, stretches);
 }
 
+/// Takes rows of one table for as long as they are the earliest.
 template <class F, class... Rows>
 void for_each_merged(F& f, std::tuple<ordered_rows<Rows>...> tables) {
+  constexpr auto ended = std::numeric_limits<std::uint64_t>::max();
+  constexpr auto all = std::index_sequence_for<Rows...>();
+  std::array<std::uint64_t, sizeof...(Rows)> next{};  // time of the next row by table
+  auto const time_of_next = [](auto& rows) {
+    auto const* const row = rows.peek();
+    return row == nullptr ? ended : std::min(time_of(*row).value, ended - 1);
+  };
+  auto const for_table = [&]<std::size_t... I>(std::size_t wanted, auto const& act,
+                                               std::index_sequence<I...>) {
+    ((I == wanted ? act(std::get<I>(tables)) : void()), ...);
+  };
+  for (std::size_t i = 0; i < next.size(); ++i)
+    for_table(
+        i, [&](auto& rows) { next[i] = time_of_next(rows); }, all);
   for (;;) {
-    timestamp_ns earliest{~std::uint64_t{0}};
-    bool any = false;
-    auto const look = [&](auto& rows) {
-      auto const* const row = rows.peek();
-      if (row == nullptr) return;
-      earliest = any ? std::min(earliest, time_of(*row)) : time_of(*row);
-      any = true;
-    };
-    std::apply([&](auto&... rows) { (look(rows), ...); }, tables);
-    if (!any) return;
-    auto const take = [&](auto& rows) {
-      for (auto const* row = rows.peek(); row != nullptr && time_of(*row) == earliest;
-           row = rows.peek()) {
-        f(*row);
-        rows.skip();
-      }
-    };
-    std::apply([&](auto&... rows) { (take(rows), ...); }, tables);
+    std::size_t first = 0;
+    for (std::size_t i = 1; i < next.size(); ++i)
+      if (next[i] < next[first]) first = i;
+    if (next[first] == ended) return;
+    // Rows of later tables come after rows with the same time, those of earlier tables before them.
+    auto limit = ended;
+    for (std::size_t i = 0; i < next.size(); ++i)
+      if (i != first) limit = std::min(limit, i < first ? next[i] : next[i] + (next[i] != ended));
+    for_table(
+        first,
+        [&](auto& rows) {
+          do {
+            f(*rows.peek());
+            rows.skip();
+            next[first] = time_of_next(rows);
+          } while (next[first] < limit);
+        },
+        all);
   }
 }
 

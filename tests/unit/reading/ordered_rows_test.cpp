@@ -138,3 +138,33 @@ TEST_CASE("several tables make one stream; equal times keep the order in which t
   for_each_in_time<copy_record, kernel_record, mark_record>(reader, visitor{found});
   CHECK(found == std::vector<std::string>{"k2", "m", "c3", "k1"});
 }
+
+TEST_CASE(
+    "a stream of several tables is sorted by time, then by table, however often times are equal") {
+  std::mt19937 random(7);
+  file f;
+  std::vector<std::pair<std::uint64_t, char>> wanted;  // copies are named first, then kernels
+  for (std::uint32_t i = 0; i < 3000; ++i) {
+    copy_record copy;
+    mark_record mark;
+    copy.start.value = random() % 1000;
+    mark.time.value = random() % 1000;
+    auto const start = random() % 1000;
+    f.out->add(copy);
+    f.kernel(start, i);
+    f.out->add(mark);
+    wanted.insert(wanted.end(), {{copy.start.value, 'a'}, {start, 'b'}, {mark.time.value, 'c'}});
+    if (random() % 400 == 0) f.block_ends();
+  }
+  std::sort(wanted.begin(), wanted.end());
+  auto reader = f.read();
+  struct visitor {
+    std::vector<std::pair<std::uint64_t, char>>& found;
+    void operator()(copy_record const& copy) { found.emplace_back(copy.start.value, 'a'); }
+    void operator()(kernel_record const& kernel) { found.emplace_back(kernel.start.value, 'b'); }
+    void operator()(mark_record const& mark) { found.emplace_back(mark.time.value, 'c'); }
+  };
+  std::vector<std::pair<std::uint64_t, char>> found;
+  for_each_in_time<copy_record, kernel_record, mark_record>(reader, visitor{found});
+  CHECK(found == wanted);
+}

@@ -112,8 +112,12 @@ class time_walk {
       enter(call.start);
       if (!is_in_window(call.start)) return;
     }
-    if (stacks_ != nullptr) stacks_->add(call, trace_.thread_of(call.os_thread));
-    pass_.add_call(trace_.thread_of(call.os_thread),
+    if (call.os_thread != last_os_thread_) {
+      last_os_thread_ = call.os_thread;
+      last_thread_ = trace_.thread_of(call.os_thread);
+    }
+    if (stacks_ != nullptr) stacks_->add(call, last_thread_);
+    pass_.add_call(last_thread_,
                    {.begin = call.start,
                     .end = call.start + call.duration,
                     .name = call.name,
@@ -176,6 +180,8 @@ class time_walk {
   read_progress const& progress_;
   std::vector<meaning> meanings_;  // by name_id
   std::uint64_t rows_ = 0;
+  std::uint32_t last_os_thread_ = 0;  // of the last call
+  thread_index last_thread_{};
 };
 
 }  // namespace gpuprof::host::command

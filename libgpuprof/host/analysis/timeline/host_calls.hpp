@@ -3,13 +3,13 @@
 // calls of each thread.
 #pragma once
 
+#include "host/analysis/timeline/recent_map.hpp"
 #include "model/records.hpp"
 
 #include <algorithm>
 #include <array>
 #include <deque>
 #include <string_view>
-#include <unordered_map>
 
 namespace gpuprof::host {
 
@@ -65,19 +65,18 @@ class recent_calls {
   }
   /// Drops calls that ended before `moment`. No later query may ask for earlier times.
   void forget_before(thread_index thread, timestamp_ns moment) {
-    auto const found = threads_.find(thread);
-    if (found == threads_.end()) return;
-    auto& calls = found->second;
-    while (calls.size() > kept && calls.front().end < moment) calls.pop_front();
+    auto* const calls = threads_.find(thread);
+    if (calls == nullptr) return;
+    while (calls->size() > kept && calls->front().end < moment) calls->pop_front();
   }
   std::deque<host_call> const& of(thread_index thread) const {
-    auto const found = threads_.find(thread);
-    return found == threads_.end() ? none_ : found->second;
+    auto const* const calls = threads_.find(thread);
+    return calls == nullptr ? none_ : *calls;
   }
 
  private:
   static constexpr std::size_t limit = 1 << 16, kept = 64;
-  std::unordered_map<thread_index, std::deque<host_call>> threads_;
+  recent_map<thread_index, std::deque<host_call>> threads_;
   std::deque<host_call> none_;  // for threads without calls
 };
 

@@ -5,10 +5,10 @@
 
 #include "host/analysis/timeline/gpu_item.hpp"
 #include "host/analysis/timeline/log_histogram.hpp"
+#include "host/analysis/timeline/recent_map.hpp"
 
 #include <algorithm>
 #include <map>
-#include <unordered_map>
 
 namespace gpuprof::host {
 
@@ -52,8 +52,8 @@ class launch_pace {
   void add_pause(gpu_item const& item, log_histogram& pauses);
 
   std::map<device_id, timestamp_ns> busy_until_;
-  std::unordered_map<std::uint64_t, timestamp_ns> stream_end_;
-  std::unordered_map<thread_index, timestamp_ns> last_launch_;
+  recent_map<std::uint64_t, timestamp_ns> stream_end_;
+  recent_map<thread_index, timestamp_ns> last_launch_;
   log_histogram delays_, graph_delays_, pauses_, copy_pauses_, distances_, lengths_;
 };
 

@@ -6,6 +6,7 @@
 #include "host/analysis/range_tree.hpp"
 #include "host/analysis/timeline/gpu_item.hpp"
 #include "host/analysis/timeline/launch_pace.hpp"
+#include "host/analysis/timeline/recent_map.hpp"
 #include "host/analysis/timeline/work_tables.hpp"
 
 #include <cstdint>
@@ -49,7 +50,7 @@ class launch_sequences {
   using launches = std::deque<launch>;
   class cut;  // a stream, divided at each launch of one kind
 
-  std::unordered_map<std::uint64_t, launches> streams_;
+  recent_map<std::uint64_t, launches> streams_;
 };
 
 /// Finds work of two streams that the legacy default stream serialized.

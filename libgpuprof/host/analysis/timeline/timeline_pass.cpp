@@ -349,8 +349,8 @@ void timeline_pass::blame(device_id id, timestamp_ns begin, timestamp_ns end, gp
 
 launching_thread timeline_pass::thread_of(gpu_item const& after, timestamp_ns begin) const {
   launching_thread thread{.calls = &recent_.of(after.thread), .previous_launch = {}};
-  if (auto const known = threads_.find(after.thread); known != threads_.end())
-    thread.previous_launch = known->second.last_launch;
+  if (auto const* const known = threads_.find(after.thread))
+    thread.previous_launch = known->last_launch;
   thread.calls_recorded = in_.calls_recorded;
   thread.is_first_of_kernel =
       !after.is_copy && !kernels_.contains(kernel_key(after.device, after.subject));
@@ -384,15 +384,14 @@ bool timeline_pass::is_among_steps(timestamp_ns moment) const {
 
 bool timeline_pass::reads_result(gpu_item const& after, gap_cause const& cause) const {
   if (cause.bucket != time_bucket::synchronization) return false;
-  auto const known = threads_.find(after.thread);
-  if (known == threads_.end() || known->second.last_small_read.value == 0) return false;
+  auto const* const read = threads_.find(after.thread);
+  if (read == nullptr || read->last_small_read.value == 0) return false;
   for (auto const& call : recent_.of(after.thread)) {
     if (call.name != cause.call) continue;
     // The wait comes directly after the launch of the copy or, if the copy itself waits, after its
     // end.
-    auto const& read = known->second;
-    auto const since_launch = (call.begin - read.last_small_read).value;
-    auto const since_end = (call.begin - read.small_read_end).value;
+    auto const since_launch = (call.begin - read->last_small_read).value;
+    auto const since_end = (call.begin - read->small_read_end).value;
     if (std::min(std::abs(since_launch), std::abs(since_end)) < read_within_ns) return true;
   }
   return false;

@@ -6,6 +6,7 @@
 #include "host/analysis/selection.hpp"
 #include "host/analysis/timeline/gap_table.hpp"
 #include "host/analysis/timeline/launch_sequences.hpp"
+#include "host/analysis/timeline/recent_map.hpp"
 #include "host/analysis/timeline/step_ranges.hpp"
 #include "host/analysis/timeline/time_bucket.hpp"
 #include "host/analysis/timeline/work_tables.hpp"
@@ -151,7 +152,7 @@ class timeline_pass {
   recent_calls recent_;
   launch_sequences sequences_;
   std::map<device_id, of_device> devices_;
-  std::unordered_map<thread_index, of_thread> threads_;
+  recent_map<thread_index, of_thread> threads_;
   std::unordered_map<std::uint64_t, kernel_times> kernels_;
   std::vector<std::pair<transfer_key, transfer_times>> transfers_;
   std::map<transfer_key, std::uint32_t> transfer_index_;
@@ -159,7 +160,7 @@ class timeline_pass {
   std::unordered_map<std::uint32_t, double> copying_calls_;          // ns by correlation id
   std::map<std::pair<name_id, std::optional<range_key>>, call_sum> calls_;
   // last kernel launch by stream
-  std::unordered_map<std::uint64_t, timestamp_ns> last_launch_into_;
+  recent_map<std::uint64_t, timestamp_ns> last_launch_into_;
   std::deque<time_stretch> profiler_holds_;   // only recent ones
   std::vector<time_stretch> profiler_times_;  // of the current gap
   std::vector<gap_part> parts_;               // of the current gap
