@@ -4,6 +4,7 @@
 
 #include "model/records.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -62,11 +63,16 @@ class range_tree {
   std::span<traced_range const> ranges() const noexcept { return ranges_; }
   traced_range const& operator[](std::uint32_t index) const noexcept { return ranges_[index]; }
 
-  /// Returns no_range if the trace does not contain it. Not for several threads at once.
+  /// Returns no_range if the trace does not contain it. Any thread.
   std::uint32_t index_of(range_id id) const noexcept {
     // Successive launches are mostly in the same range.
-    if (last_ >= ranges_.size() || ranges_[last_].id != id) last_ = find(id);
-    return last_;
+    std::atomic_ref const last(last_);
+    auto index = last.load(std::memory_order_relaxed);
+    if (index >= ranges_.size() || ranges_[index].id != id) {
+      index = find(id);
+      last.store(index, std::memory_order_relaxed);
+    }
+    return index;
   }
 
   /// Returns true if `range` is `ancestor` or lies inside it on the same thread.
