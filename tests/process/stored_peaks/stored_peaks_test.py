@@ -108,7 +108,7 @@ class InCaptures(StoredPeaks):
 
 class WhileItRuns(StoredPeaks):
     @processes.timing  # what is sampled and read must come within the seconds that are played
-    def test_the_live_metrics_show_shares_of_the_stored_peaks(self):
+    def test_the_live_metrics_show_shares_of_the_stored_peaks_and_none_of_one_that_is_exceeded(self):
         # Samples come first, and operations of CUDA cores after them: time for both on a loaded machine.
         session = self.synthetic(threads=1, launches=10000, step_ns=1000000, graphs=0)
         self.store_peaks()
@@ -120,10 +120,11 @@ class WhileItRuns(StoredPeaks):
         achieved = json.loads(told.read_text())
         self.assertEqual(achieved["has_peaks"], 1)
         line = achieved["ranges"]["step"]
-        # 50 FLOP in a clock on each of 10 SMs; 100 B/s of DRAM, so that is what bounds it.
+        # 50 FLOP in a clock on each of 10 SMs; 100 B/s of DRAM, which is far exceeded, so that is no roof.
         self.assertAlmostEqual(line["precisions_of_peak"]["fp32"] / (line["flops"] / (50 * 10 * line["sm_clock_hz"])), 1, places=6)
-        self.assertAlmostEqual(line["dram_of_peak"] / (line["dram_bytes_per_second"] / 100), 1, places=6)
-        self.assertEqual((line["bound_by"], line["of_peak"]), ("DRAM", line["dram_of_peak"]))
+        self.assertGreater(line["dram_bytes_per_second"], 105)
+        self.assertIsNone(line["dram_of_peak"])
+        self.assertNotEqual(line["bound_by"], "DRAM")
 
 
 class Beforehand(StoredPeaks):
