@@ -125,7 +125,7 @@ std::optional<nearest_roof> highest_share(roof_shares const& shares, bool every_
   return highest;
 }
 
-// What is measured is a few percent off, a roof too. More means that the roof is not one.
+// Rates and roofs are a few percent off. A larger share means that the roof is not one.
 constexpr double exceeds_its_roof = 1.05;
 
 void limit_shares(roof_shares& shares) noexcept {

@@ -8,7 +8,7 @@
 namespace gpuprof::host {
 namespace {
 
-// What ran, beside the shapes of kernels, which are fewer.
+// Work without a shape gets numbers above those of all shapes.
 constexpr std::uint32_t copies = 0x8000'0000, memsets = 0x9000'0000, graphs = 0xa000'0000,
                         calls = 0xf000'0000;
 
