@@ -134,6 +134,7 @@ constexpr auto columns = std::to_array<column_note>({
     {"stack", "function", "", "name.id", "qualified name of its function"},
     {"stack", "first_line", "", "", "line where the function begins"},
     {"stack", "line", "", "", "line that has made the call; 0: not known"},
+    {"stack", "module", "", "name.id", "`mlp.c_fc: Conv1D`: where the frame calls a module of PyTorch, its name in the module that is called next further out, and its class; without a name: nothing further out holds it"},
     {"window", "index", "", "", "1, 2, 3 ... in this file"},
     {"window", "end", "ns of CLOCK_REALTIME", "", "when it ended; 0: still open when the file ended"},
     {"window", "trigger", "", "name.id", "\"start\", \"cudaProfilerStart\", \"nvtx range 'step'\" ..."},

@@ -211,6 +211,9 @@ struct stack_record {
   name_id function{};            // qualified, for example "Linear.forward"
   std::uint32_t first_line = 0;  // of the function
   std::uint32_t line = 0;        // of the call in it
+  // "mlp.c_fc: Conv1D": where this frame calls a module of PyTorch, its name in the module that is
+  // called next further out, and its class. Without a name: nothing further out holds it.
+  name_id module{};
 };
 
 enum class range_style : std::uint8_t { push_pop = 0, start_end = 1 };

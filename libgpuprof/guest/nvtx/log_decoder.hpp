@@ -167,12 +167,11 @@ std::size_t drain_log(thread_log& log, Sink& sink, tick_line const& line) {
       case entry_kind::stack: {
         std::array<stack_frame_note, max_stack_frames> frames;
         auto const size = std::min<std::size_t>(head.color_or_arguments, frames.size());
-        for (std::size_t i = 0; i < size; ++i)
-          frames[i] = log.ring.next(1 + i / 2).stack.frames[i % 2];
+        for (std::size_t i = 0; i < size; ++i) frames[i] = log.ring.next(1 + i).frame;
         sink.stack({.thread = log.index,
                     .number = head.stack_or_payload,
                     .frames = {frames.data(), size}});
-        return 1 + (head.color_or_arguments + 1) / 2;
+        return 1 + head.color_or_arguments;
       }
     }
     return 1;

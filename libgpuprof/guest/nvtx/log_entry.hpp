@@ -79,11 +79,10 @@ inline constexpr std::size_t max_stack_frames = 128;
 struct log_frame {
   name_id file{}, function{};
   std::uint32_t first_line = 0, line = 0;  // of the function, and of the call in it
+  name_id module{};                        // as in stack_record
+  std::uint32_t unused[3] = {};
 };
-struct log_frames {
-  log_frame frames[2];
-};
-static_assert(sizeof(log_unrecorded) == 32 && sizeof(log_call) == 32 && sizeof(log_frames) == 32);
+static_assert(sizeof(log_unrecorded) == 32 && sizeof(log_call) == 32 && sizeof(log_frame) == 32);
 static_assert(sizeof(log_slot) == 32 && sizeof(log_detail) == 32 && sizeof(log_work) == 32);
 
 union log_entry {
@@ -92,7 +91,7 @@ union log_entry {
   log_work work;
   log_unrecorded unrecorded;
   log_call call;
-  log_frames stack;
+  log_frame frame;
   log_entry() noexcept : head{} {}
 };
 

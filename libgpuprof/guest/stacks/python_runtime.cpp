@@ -35,7 +35,11 @@ constexpr python_layout layout_3_11{.has_c_frame = true,
                                     .code_bytecode = 184,
                                     .code_identity = 136,
                                     .ascii_text = 48,
-                                    .other_text = 72};
+                                    .other_text = 72,
+                                    .frame_locals = 72,
+                                    .values = python_layout::attributes::behind_pointer,
+                                    .values_begin = 0,
+                                    .type_keys = 872};
 constexpr python_layout layout_3_12{.has_c_frame = true,
                                     .state_to_frame = 56,
                                     .c_frame_to_frame = 0,
@@ -51,23 +55,31 @@ constexpr python_layout layout_3_12{.has_c_frame = true,
                                     .code_bytecode = 192,
                                     .code_identity = 88,  // co_version is its second half
                                     .ascii_text = 40,
-                                    .other_text = 56};
+                                    .other_text = 56,
+                                    .frame_locals = 72,
+                                    .values = python_layout::attributes::tagged_pointer,
+                                    .values_begin = 0,
+                                    .type_keys = 880};
 constexpr python_layout layout_3_13 = [] {
   auto layout = layout_3_12;
   layout.has_c_frame = false;
   layout.state_to_frame = 72;
   layout.code_bytecode = 200;
+  layout.values = python_layout::attributes::in_object;
+  layout.values_begin = 8;
   return layout;
 }();
 constexpr python_layout layout_3_14 = [] {
   auto layout = layout_3_13;
   layout.frame_owner = 74;
+  layout.frame_locals = 80;
   layout.code_bytecode = 208;
   return layout;
 }();
 constexpr python_layout layout_3_15 = [] {
   auto layout = layout_3_14;
   layout.state_to_chunk = 256;
+  layout.type_keys = 888;
   return layout;
 }();
 constexpr std::array<python_layout const*, 5> layouts{&layout_3_11, &layout_3_12, &layout_3_13,
@@ -144,15 +156,13 @@ std::uint32_t python_runtime::line(Memory const& memory, python_position const& 
 
 // Texts are not converted by PyUnicode_AsUTF8, which would need the GIL to keep its result.
 template <class Memory>
-std::string_view python_runtime::text(Memory const& memory, std::byte const* member,
+std::string_view python_runtime::text(Memory const& memory, std::byte const* object,
                                       std::span<char> into) const noexcept {
-  std::byte const* object = nullptr;
   void const* type = nullptr;
   std::size_t length = 0;
   std::uint32_t state = 0;
-  if (!get(memory, member, object) || object == nullptr ||
-      !get(memory, behind(object, sizeof(void*)), type) || type != entry_.text_type ||
-      !get(memory, behind(object, length_of_text), length) ||
+  if (object == nullptr || !get(memory, behind(object, sizeof(void*)), type) ||
+      type != entry_.text_type || !get(memory, behind(object, length_of_text), length) ||
       !get(memory, behind(object, state_of_text), state))
     return {};
   auto const width = (state >> kind_shift) & kind_mask;

@@ -21,9 +21,10 @@ frame_key key_of(stack_record const& frame, stack_grouping grouping) noexcept {
     case stack_grouping::function:
       return {frame.file, frame.function, frame.first_line, 0};
     case stack_grouping::line:
+    case stack_grouping::module:
       break;
   }
-  return {frame.file, frame.function, frame.first_line, frame.line};
+  return {frame.file, {}, 0, frame.line};  // functions may share a line
 }
 
 }  // namespace

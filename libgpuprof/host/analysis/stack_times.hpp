@@ -78,7 +78,7 @@ class stack_times {
 };
 
 /// What a row of a table of stacks stands for.
-enum class stack_grouping { line, function, file };
+enum class stack_grouping { line, function, file, module };
 
 /// One row: the innermost frame of the stacks that it adds up, as far as the grouping tells it.
 struct stack_group {
