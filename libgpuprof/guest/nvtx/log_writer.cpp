@@ -74,6 +74,19 @@ bool write_stack(thread_log& log, std::uint16_t number,
   return true;
 }
 
+bool write_sample(thread_log& log, seen_thread const& seen) noexcept {
+  if (!has_room(log, 2)) return false;
+  log.ring.slot(0).head = {.time = seen.first_look,
+                           .correlation = seen.os_thread,
+                           .kind = entry_kind::thread_sample,
+                           .flags = static_cast<std::uint8_t>(seen.state),
+                           .stack_or_payload = seen.stack,
+                           .color_or_arguments = seen.looks};
+  log.ring.slot(1).sample = seen.more;
+  publish(log, 2);
+  return true;
+}
+
 bool write_begin(thread_log& log, open_range const& range, std::uint64_t time,
                  thread_index opener) noexcept {
   // A push/pop range also reserves a slot for its end, which is owed from now on.

@@ -39,7 +39,12 @@ constexpr python_layout layout_3_11{.has_c_frame = true,
                                     .frame_locals = 72,
                                     .values = python_layout::attributes::behind_pointer,
                                     .values_begin = 0,
-                                    .type_keys = 872};
+                                    .type_keys = 872,
+                                    .state_next = 8,
+                                    .state_os_thread = 160,
+                                    .interpreter_threads = 16,
+                                    .interpreter_gil = 0,
+                                    .runtime_gil = 360};
 constexpr python_layout layout_3_12{.has_c_frame = true,
                                     .state_to_frame = 56,
                                     .c_frame_to_frame = 0,
@@ -59,7 +64,12 @@ constexpr python_layout layout_3_12{.has_c_frame = true,
                                     .frame_locals = 72,
                                     .values = python_layout::attributes::tagged_pointer,
                                     .values_begin = 0,
-                                    .type_keys = 880};
+                                    .type_keys = 880,
+                                    .state_next = 8,
+                                    .state_os_thread = 144,
+                                    .interpreter_threads = 72,
+                                    .interpreter_gil = 384,
+                                    .runtime_gil = 0};
 constexpr python_layout layout_3_13 = [] {
   auto layout = layout_3_12;
   layout.has_c_frame = false;
@@ -67,6 +77,9 @@ constexpr python_layout layout_3_13 = [] {
   layout.code_bytecode = 200;
   layout.values = python_layout::attributes::in_object;
   layout.values_begin = 8;
+  layout.state_os_thread = 160;
+  layout.interpreter_threads = 7344;
+  layout.interpreter_gil = 16;
   return layout;
 }();
 constexpr python_layout layout_3_14 = [] {
@@ -80,6 +93,8 @@ constexpr python_layout layout_3_15 = [] {
   auto layout = layout_3_14;
   layout.state_to_chunk = 256;
   layout.type_keys = 888;
+  layout.state_os_thread = 184;
+  layout.interpreter_threads = 7336;
   return layout;
 }();
 constexpr std::array<python_layout const*, 5> layouts{&layout_3_11, &layout_3_12, &layout_3_13,
@@ -133,6 +148,21 @@ bool frames_of_other::copy(std::byte const* from, std::span<std::byte> into) con
     return true;
   }
   return read_own_memory(address, into);
+}
+
+std::byte const* python_runtime::innermost_frame_of_other(std::byte const* state) const noexcept {
+  frames_of_other const memory(nullptr, nullptr, {});
+  std::byte const* frame = nullptr;
+  if (state == nullptr || !get(memory, behind(state, layout_.state_to_frame), frame))
+    return nullptr;
+  if (!layout_.has_c_frame || frame == nullptr) return frame;
+  return get(memory, behind(frame, layout_.c_frame_to_frame), frame) ? frame : nullptr;
+}
+
+std::byte const* python_runtime::frame_memory(std::byte const* state) const noexcept {
+  std::byte const* chunk = nullptr;
+  get(frames_of_other(nullptr, nullptr, {}), behind(state, layout_.state_to_chunk), chunk);
+  return chunk;
 }
 
 template <class Memory>
@@ -207,6 +237,8 @@ python_runtime const* find_python(std::string& reason) {
     return nullptr;
   }
   find("Py_IsInitialized", entry.is_initialized);
+  find("PyInterpreterState_Main", entry.main_interpreter);
+  entry.runtime = symbol("_PyRuntime");
   entry.code_type = symbol("PyCode_Type");
   entry.text_type = symbol("PyUnicode_Type");
   entry.bytes_type = symbol("PyBytes_Type");

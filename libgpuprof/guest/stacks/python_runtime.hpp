@@ -31,6 +31,10 @@ struct python_layout {
   } values;
   std::uint16_t values_begin;  // in the struct that is there
   std::uint16_t type_keys;     // the keys of these values, in a heap type
+  std::uint16_t state_next, state_os_thread;
+  std::uint16_t interpreter_threads;
+  std::uint16_t interpreter_gil;  // a pointer; 0: the GIL is a part of
+  std::uint16_t runtime_gil;      // _PyRuntime
 };
 
 /// The layout of CPython `version` (0x030C01F0 is 3.12.1), or null if it is not known.
@@ -79,6 +83,8 @@ class python_runtime {
     void const* code_type = nullptr;            // &PyCode_Type
     void const* text_type = nullptr;            // &PyUnicode_Type
     void const* bytes_type = nullptr;           // &PyBytes_Type
+    void* (*main_interpreter)() = nullptr;      // PyInterpreterState_Main
+    void const* runtime = nullptr;              // &_PyRuntime
   };
   python_runtime(python_layout const& layout, functions const& entry) noexcept
       : layout_(layout), entry_(entry) {}
@@ -89,16 +95,29 @@ class python_runtime {
   std::byte const* state_of_this_thread() const noexcept {
     return runs() ? static_cast<std::byte const*>(entry_.state_of_this_thread()) : nullptr;
   }
+  /// The PyInterpreterState of the main interpreter; null: Python does not run.
+  std::byte const* main_interpreter() const noexcept {
+    return runs() && entry_.main_interpreter != nullptr
+               ? static_cast<std::byte const*>(entry_.main_interpreter())
+               : nullptr;
+  }
+  /// The GIL of CPython 3.11; null in later versions, where interpreters point to theirs.
+  std::byte const* gil_in_runtime() const noexcept {
+    return layout_.interpreter_gil == 0 && entry_.runtime != nullptr
+               ? behind(static_cast<std::byte const*>(entry_.runtime), layout_.runtime_gil)
+               : nullptr;
+  }
   /// The innermost frame of a thread, or null. The state must live.
   std::byte const* innermost_frame(std::byte const* state) const noexcept {
     auto const* const holder = load<std::byte const*>(state + layout_.state_to_frame);
     if (!layout_.has_c_frame || holder == nullptr) return holder;
     return load<std::byte const*>(holder + layout_.c_frame_to_frame);
   }
-  /// Where the latest frames of a thread lie, as far as they are not those of generators.
-  std::byte const* frame_memory(std::byte const* state) const noexcept {
-    return load<std::byte const*>(state + layout_.state_to_chunk);
-  }
+  /// The same of a state that may be gone.
+  std::byte const* innermost_frame_of_other(std::byte const* state) const noexcept;
+  /// Where the latest frames of a thread lie, as far as they are not those of generators. The state
+  /// may be gone.
+  std::byte const* frame_memory(std::byte const* state) const noexcept;
   static constexpr std::size_t frame_bytes = 88;  // what is read of a frame
 
   /// Replaces `frame` by its caller. `at` has no code object if the frame is not one of a Python

@@ -162,6 +162,7 @@ struct seen_stack {
   std::array<python_position, max_stack_frames> frames;  // the first `size` are used
   std::size_t size = 0;
   std::uint64_t hash = 0;
+  bool is_borrowed = false;  // by a thread that launches for it
 
   seen_stack() noexcept {}  // leaves the frames as they are: 2 KiB
 };
@@ -260,7 +261,7 @@ std::uint16_t describe_and_number(python_runtime const& python, Memory const& me
   std::array<log_frame, max_stack_frames> frames;
   std::array<std::byte, scratch_bytes> scratch;
   std::size_t size = 0;
-  if (Memory::may_fail) frames[size++] = {.function = log.names.intern(frame_of_other_thread)};
+  if (stack.is_borrowed) frames[size++] = {.function = log.names.intern(frame_of_other_thread)};
   auto const first = size;
   for (std::size_t i = 0; i < stack.size && size < frames.size(); ++i)
     if (!describe(python, memory, log, stack.frames[i], scratch, frames[size++])) return 0;
@@ -335,14 +336,16 @@ std::uint16_t own_stack(python_runtime const& python, thread_log& log, known_sta
 /// Kept out of the caller, for it needs 20 KiB of stack.
 __attribute__((noinline)) std::uint16_t read_other(python_runtime const& python, thread_log& log,
                                                    std::byte const* state,
-                                                   std::byte const* innermost) noexcept {
+                                                   std::byte const* innermost,
+                                                   bool is_borrowed) noexcept {
   std::array<std::byte, scratch_bytes> ahead;
   frames_of_other const memory(python.frame_memory(state), innermost + python_runtime::frame_bytes,
                                ahead);
   walk frames(python, memory, innermost);
   auto stack = whole_stack(frames, frames.next());
   if (stack.size == 0 || frames.is_damaged()) return 0;
-  stack.hash = mix(stack.hash, 2) | 1;
+  stack.is_borrowed = is_borrowed;
+  stack.hash = mix(stack.hash, is_borrowed ? 2 : 3) | 1;
   return number_of(python, memory, log, stack);
 }
 
@@ -357,7 +360,7 @@ std::uint16_t stack_of_main_thread(python_runtime const& python, thread_log& log
   auto const now = read_ticks();
   if (innermost == stacks->other_frame && now - stacks->other_read_at < ticks_to_read_again)
     return stacks->other_number;
-  auto const number = innermost != nullptr ? read_other(python, log, state, innermost) : 0;
+  auto const number = innermost != nullptr ? read_other(python, log, state, innermost, true) : 0;
   stacks = stacks_of(log);  // it may have moved
   stacks->other_frame = innermost;
   stacks->other_read_at = now;
@@ -367,6 +370,20 @@ std::uint16_t stack_of_main_thread(python_runtime const& python, thread_log& log
 }
 
 }  // namespace
+
+std::uint16_t python_stack_of_other(python_runtime const& python, thread_log& log,
+                                    std::byte const* state) noexcept {
+  if (stacks_of(log) == nullptr) return 0;
+  constexpr int most_tries = 3;
+  for (int i = 0; i < most_tries; ++i) {
+    auto const* const innermost = python.innermost_frame_of_other(state);
+    if (innermost == nullptr) return 0;
+    auto const number = read_other(python, log, state, innermost, false);
+    // A thread that runs Python changes its frames; then what was read may be of two moments.
+    if (number != 0 && python.innermost_frame_of_other(state) == innermost) return number;
+  }
+  return 0;
+}
 
 std::uint16_t detail::number_python_stack(python_runtime const& python, thread_log& log) noexcept {
   auto const* const state = python.state_of_this_thread();

@@ -30,6 +30,9 @@ struct reading {
     auto const thread = trace.thread_of(call.os_thread);
     if (!has_filter || wanted.keeps(call, thread)) times.add(call, thread);
   }
+  void operator()(thread_sample_record const& row) {
+    if (!has_filter) times.add(row);
+  }
 };
 
 std::function<bool(stack_record const&)> own_files(trace_contents& trace,
@@ -73,7 +76,8 @@ std::vector<text::column> columns_for(stack_grouping grouping) {
                                     {"With Callees", column_kind::mean_time, 4},
                                     {"Launches", column_kind::decimal, 3},
                                     {"Idle Behind", column_kind::mean_time, 5},
-                                    {"CUDA Waits", column_kind::mean_time, 5}};
+                                    {"CUDA Waits", column_kind::mean_time, 5},
+                                    {"CPU Time", column_kind::mean_time, 3}};
   if (grouping == stack_grouping::module) {
     columns.push_back({"Modules", column_kind::integer, 2});
     columns.push_back({"Class", column_kind::text, 2});
@@ -91,7 +95,7 @@ text::row figures(stack_sum const& own, double total_ns, stack_times const& time
   text::row row;
   auto const all = times.all().gpu_ns;
   append_cells(row, {all > 0 ? 100 * own.gpu_ns / all : 0, own.gpu_ns, total_ns, own.launches,
-                     own.idle_ns, own.wait_ns});
+                     own.idle_ns, own.wait_ns, own.cpu_ns});
   return row;
 }
 
@@ -161,8 +165,9 @@ finished_report line_report(trace_contents& trace, selection const& wanted, std:
     return finished;
   }
   stack_times times;
-  for_each_in_time<kernel_record, copy_record, memset_record, graph_record, api_record>(
-      trace.file(), reading{trace, wanted, times, !wanted.is_everything()});
+  for_each_in_time<kernel_record, copy_record, memset_record, graph_record, api_record,
+                   thread_sample_record>(trace.file(),
+                                         reading{trace, wanted, times, !wanted.is_everything()});
   times.finish();
   auto rows = rows_for(times, stacks, trace, options);
   sort_by_gpu_time(rows);

@@ -24,4 +24,8 @@ struct line_options {
 finished_report line_report(trace_contents& trace, selection const& wanted, std::string const& path,
                             line_options const& options);
 
+/// What the CPU did while a GPU had nothing to do: stats -r idle_cause_sum.
+finished_report idle_cause_report(trace_contents& trace, selection const& wanted,
+                                  std::string const& path);
+
 }  // namespace gpuprof::host::command
