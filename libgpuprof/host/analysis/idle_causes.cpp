@@ -44,19 +44,16 @@ void idle_causes::add(api_record const& call) {
   if (calls.size() > most_rows) calls.pop_front();
 }
 
-void idle_causes::add_work(device_id device, thread_index launched_by, timestamp_ns start,
-                           timestamp_ns end) {
-  auto const [place, is_first] = busy_until_.try_emplace(device, end);
-  if (is_first) return;
-  auto const until = place->second;
-  place->second = std::max(until, end);
-  if (start <= until) return;
-  idle_ns_ += static_cast<double>((start - until).value);
-  take(threads_[os_thread_of_(launched_by)], until, start);
+void idle_causes::idle(device_id device, time_bucket bucket, std::uint32_t launched_by,
+                       timestamp_ns from, timestamp_ns to) {
+  idle_ns_ += static_cast<double>((to - from).value);
+  idle_until_[device] = to;
+  take(bucket, threads_[launched_by], from, to);
+  forget(from);
 }
 
-void idle_causes::take(thread_state& thread, timestamp_ns from, timestamp_ns to) {
-  forget(from);
+void idle_causes::take(time_bucket bucket, thread_state& thread, timestamp_ns from,
+                       timestamp_ns to) {
   auto call = thread.calls.begin();
   for (auto const& row : thread.rows) {
     if (row.start >= to) break;
@@ -68,25 +65,25 @@ void idle_causes::take(thread_state& thread, timestamp_ns from, timestamp_ns to)
       if (at < from) continue;
       if (at >= to) break;
       while (call != thread.calls.end() && end_of(*call) < at) ++call;
-      key of{static_cast<idle_cause>(row.state), row.stack, row.holder, {}};
+      key of{bucket, static_cast<idle_cause>(row.state), row.stack, row.holder, {}};
       all_looks_ += 1;
       if (call != thread.calls.end() && call->start <= at) {
-        looks_[{idle_cause::cuda_call, row.stack, {}, call->name}] += 1;
+        looks_[{bucket, idle_cause::cuda_call, row.stack, {}, call->name}] += 1;
         continue;
       }
       auto const could_run = static_cast<double>(row.on_core_ns + row.wanted_core_ns);
       auto const wanted = row.state == cpu_state::running && could_run > 0
                               ? static_cast<double>(row.wanted_core_ns) / could_run
                               : 0.0;
-      if (wanted > 0) looks_[{idle_cause::no_core, row.stack, {}, {}}] += wanted;
+      if (wanted > 0) looks_[{bucket, idle_cause::no_core, row.stack, {}, {}}] += wanted;
       if (wanted < 1) looks_[of] += 1 - wanted;
     }
   }
 }
 
-/// GPUs come in any order, so only what ended before all of them had work is not needed any more.
+/// GPUs come in any order, so what ended before all of them were idle last is not needed any more.
 void idle_causes::forget(timestamp_ns before) {
-  for (auto const& [_, until] : busy_until_) before = std::min(before, until);
+  for (auto const& [_, until] : idle_until_) before = std::min(before, until);
   for (auto& [_, thread] : threads_) {
     while (!thread.rows.empty() && end_of(thread.rows.front()) < before) thread.rows.pop_front();
     while (!thread.calls.empty() && end_of(thread.calls.front()) < before) thread.calls.pop_front();

@@ -3,16 +3,15 @@
 // next, as far as they fall into the time without work.
 #pragma once
 
+#include "host/analysis/timeline/time_bucket.hpp"
 #include "model/records.hpp"
 
 #include <compare>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
 #include <string_view>
 #include <unordered_map>
-#include <vector>
 
 namespace gpuprof::host {
 
@@ -35,20 +34,15 @@ std::string_view words_of(idle_cause cause) noexcept;
 
 class idle_causes {
  public:
-  /// `os_thread_of`: the system's number of a thread.
-  explicit idle_causes(std::function<std::uint32_t(thread_index)> os_thread_of)
-      : os_thread_of_(std::move(os_thread_of)) {}
-
-  // Give it everything in order of time.
+  // Give it rows and calls in order of time, and idle time after all rows that begin in it.
   void add(thread_sample_record const& row);
   void add(api_record const& call);
-  /// Work of a GPU.
-  template <class Work>
-  void add(Work const& work) {
-    add_work(work.device, work.thread, work.start, work.start + work.duration);
-  }
+  /// `launched_by`: the thread that launched what the GPU did next. For each GPU in order of time.
+  void idle(device_id device, time_bucket bucket, std::uint32_t launched_by, timestamp_ns from,
+            timestamp_ns to);
 
   struct key {
+    time_bucket bucket{};
     idle_cause cause{};
     stack_id stack{};
     stack_id holder{};  // of the GIL
@@ -59,7 +53,7 @@ class idle_causes {
   /// looks.
   std::map<key, double> const& looks() const noexcept { return looks_; }
   double all_looks() const noexcept { return all_looks_; }
-  /// The time between work of one GPU, added up over GPUs.
+  /// The idle time, added up over GPUs.
   double idle_ns() const noexcept { return idle_ns_; }
 
  private:
@@ -68,15 +62,30 @@ class idle_causes {
     std::deque<api_record> calls;
   };
 
-  void add_work(device_id device, thread_index launched_by, timestamp_ns start, timestamp_ns end);
-  void take(thread_state& thread, timestamp_ns from, timestamp_ns to);
+  void take(time_bucket bucket, thread_state& thread, timestamp_ns from, timestamp_ns to);
   void forget(timestamp_ns before);
 
-  std::function<std::uint32_t(thread_index)> os_thread_of_;
   std::unordered_map<std::uint32_t, thread_state> threads_;
-  std::unordered_map<device_id, timestamp_ns> busy_until_;
+  std::unordered_map<device_id, timestamp_ns> idle_until_;
   std::map<key, double> looks_;
   double all_looks_ = 0, idle_ns_ = 0;
+};
+
+/// The time between work of each GPU, for work in order of time.
+class work_gaps {
+ public:
+  /// Calls use(from, to) if the GPU had nothing to do before this work.
+  template <class Work, class Use>
+  void add(Work const& work, Use const& use) {
+    auto const end = work.start + work.duration;
+    auto const [place, is_first] = busy_until_.try_emplace(work.device, end);
+    if (is_first) return;
+    if (work.start > place->second) use(place->second, work.start);
+    if (end > place->second) place->second = end;
+  }
+
+ private:
+  std::unordered_map<device_id, timestamp_ns> busy_until_;
 };
 
 }  // namespace gpuprof::host

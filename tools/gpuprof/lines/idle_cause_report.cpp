@@ -18,13 +18,18 @@ using report::append_cells;
 using report::owned_rows;
 
 struct reading {
+  trace_contents& trace;
   selection const& wanted;
   idle_causes& causes;
   bool has_filter;
+  work_gaps gaps = {};
 
   template <class Work>
   void operator()(Work const& work) {
-    if (!has_filter || wanted.keeps(work)) causes.add(work);
+    if (has_filter && !wanted.keeps(work)) return;
+    gaps.add(work, [&](timestamp_ns from, timestamp_ns to) {
+      causes.idle(work.device, {}, trace.os_thread(work.thread), from, to);
+    });
   }
   void operator()(api_record const& call) { causes.add(call); }
   void operator()(thread_sample_record const& row) { causes.add(row); }
@@ -60,9 +65,10 @@ finished_report idle_cause_report(trace_contents& trace, selection const& wanted
                        "where /proc/self/task can be read";
     return finished;
   }
-  idle_causes causes([&](thread_index thread) { return trace.os_thread(thread); });
+  idle_causes causes;
   for_each_in_time<thread_sample_record, api_record, kernel_record, copy_record, memset_record,
-                   graph_record>(trace.file(), reading{wanted, causes, !wanted.is_everything()});
+                   graph_record>(trace.file(),
+                                 reading{trace, wanted, causes, !wanted.is_everything()});
   stack_places const places(trace);
   std::map<std::tuple<std::string, std::string, std::string>, cause_row> rows;
   for (auto const& [key, looks] : causes.looks()) {

@@ -22,10 +22,10 @@ class stack_places {
   std::string where(stack_record const* frame) const;
   /// "runs Python", "waits in cuStreamSynchronize", "data loading: waits for a file".
   std::string words_of(idle_causes::key const& key) const;
-
- private:
+  /// True if a frame of it belongs to torch.utils.data.
   bool loads_data(stack_id stack) const;
 
+ private:
   trace_contents& trace_;
   std::vector<stack_record> stacks_;
 };
