@@ -183,6 +183,67 @@ class Lines(processes.Case):
                 self.assertEqual(each["h.0.c_fc", "Linear", 1], (2, 2))
                 self.assertEqual(each["h.2.c_proj", "Linear", 1], (2, 2))
 
+    CAUSES = PLAY + '''
+import threading, time
+def sleeps():
+    time.sleep(0.05)  # sleep
+def computes():
+    end = time.perf_counter() + 0.05
+    while time.perf_counter() < end: sum(range(100))  # python
+def spins():
+    while not ended: pass  # holder
+ended = False
+def waits_for_gil():
+    end = time.perf_counter() + 0.05
+    while time.perf_counter() < end: sum(range(50))  # gil
+def waits_for_lock():
+    lock = threading.Lock()
+    lock.acquire()
+    threading.Timer(0.05, lock.release).start()
+    with lock: pass  # lock
+def reads_pipe():
+    r, w = os.pipe()
+    threading.Timer(0.05, os.write, (w, b"x")).start()
+    os.read(r, 1)  # pipe
+if CAUSE == waits_for_gil:
+    for _ in range(3): threading.Thread(target=spins, daemon=True).start()
+for _ in range(12):
+    play()
+    CAUSE()
+ended = True
+play()
+'''
+
+    def causes(self, function, python=sys.executable):
+        code = self.CAUSES.replace("CAUSE", function)
+        self.profile(code, python=python)
+        run = self.run_program(processes.path("BUILT_GPUPROF"), "stats", "-r", "idle_cause_sum", "-f", "json", self.capture)
+        self.assertEqual(run.code, 0, run.err)
+        return code, json.loads(run.out)
+
+    @processes.timing
+    def test_what_the_cpu_does_while_the_gpu_idles_is_named_with_its_line(self):
+        expected = {"sleeps": ("sleeps", "sleep"), "computes": ("runs Python", "python"), "waits_for_gil": ("waits for the GIL", "gil"),
+                    "waits_for_lock": ("waits for a lock or a thread", "lock"), "reads_pipe": ("waits for a socket or pipe", "pipe")}
+        for version, python in pythons().items():
+            if version < (3, 11):
+                continue
+            for function, (words, mark) in expected.items():
+                with self.subTest(version=version, function=function):
+                    code, rows = self.causes(function, python)
+                    first = rows[0]
+                    self.assertEqual(first["The Thread"], words, rows)
+                    line = int(first["Where"].partition(":")[2])
+                    self.assertTrue(code.splitlines()[line - 1].endswith("# " + mark), rows)
+                    if mark == "gil":
+                        holder = int(first["Held By"].partition(":")[2])
+                        self.assertTrue(code.splitlines()[holder - 1].endswith("# holder"), rows)
+
+    def test_no_threads_are_sampled_if_none_are_wanted(self):
+        self.profile(PROGRAM, "--sample", "none")
+        run = self.run_program(processes.path("BUILT_GPUPROF"), "stats", "-r", "idle_cause_sum", self.capture)
+        self.assertIn("holds no looks at threads", run.out + run.err)
+
     def test_an_older_cpython_has_no_stacks_and_one_line_says_so(self):
         old = [python for version, python in pythons().items() if (3, 8) <= version < (3, 11)]
         if not old:
