@@ -4,6 +4,7 @@
 #include "guest/nvtx/log_writer.hpp"
 #include "guest/nvtx/ticks.hpp"
 #include "guest/stacks/module_name.hpp"
+#include "guest/stacks/python_threads.hpp"
 
 #include <algorithm>
 #include <array>
@@ -25,7 +26,7 @@ std::atomic<python_runtime const*> python_read{nullptr};
 namespace {
 
 std::atomic<double> most_of_the_time{1};
-// PyThreadState of the main thread, once it has launched something. It lives as long as Python.
+// PyThreadState of the main thread, once it is known. It lives as long as Python.
 std::atomic<std::byte const*> main_state{nullptr};
 
 // Stands in front of a stack that is not that of the launching thread.
@@ -354,12 +355,17 @@ __attribute__((noinline)) std::uint16_t read_other(python_runtime const& python,
 /// waits for them.
 std::uint16_t stack_of_main_thread(python_runtime const& python, thread_log& log,
                                    known_stacks* stacks) noexcept {
-  auto const* const state = main_state.load(std::memory_order_acquire);
+  auto const now = read_ticks();
+  auto const is_recent = now - stacks->other_read_at < ticks_to_read_again;
+  auto const* state = main_state.load(std::memory_order_acquire);
+  if (state == nullptr && !is_recent) {  // the main thread has launched nothing yet
+    state = state_of_main_thread(python);
+    main_state.store(state, std::memory_order_release);
+    if (state == nullptr) stacks->other_read_at = now;
+  }
   if (state == nullptr) return 0;
   auto const* const innermost = python.innermost_frame(state);
-  auto const now = read_ticks();
-  if (innermost == stacks->other_frame && now - stacks->other_read_at < ticks_to_read_again)
-    return stacks->other_number;
+  if (innermost == stacks->other_frame && is_recent) return stacks->other_number;
   auto const number = innermost != nullptr ? read_other(python, log, state, innermost, true) : 0;
   stacks = stacks_of(log);  // it may have moved
   stacks->other_frame = innermost;

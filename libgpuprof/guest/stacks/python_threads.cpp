@@ -4,6 +4,7 @@
 #include "base/own_memory.hpp"
 
 #include <span>
+#include <unistd.h>
 
 namespace gpuprof::guest {
 namespace {
@@ -20,6 +21,18 @@ T value_at(std::byte const* from, std::size_t offset) noexcept {
 }
 
 using address = std::byte const*;
+
+/// Calls use(os_thread, state) for the threads of an interpreter until it returns true.
+template <class Use>
+void any_state(python_runtime const& python, address interpreter, Use use) {
+  auto const& layout = python.layout();
+  auto state = value_at<address>(interpreter, layout.interpreter_threads);
+  for (std::size_t i = 0; state != nullptr && i < most_threads; ++i) {
+    auto const os_thread = value_at<unsigned long>(state, layout.state_os_thread);
+    if (os_thread != 0 && use(static_cast<std::uint32_t>(os_thread), state)) return;
+    state = value_at<address>(state, layout.state_next);
+  }
+}
 
 }  // namespace
 
@@ -46,15 +59,22 @@ std::byte const* python_threads::state_of(std::uint32_t os_thread) {
 }
 
 void python_threads::list_states() {
-  auto const& layout = python_.layout();
   is_listed_ = true;
   states_.clear();
-  auto state = value_at<address>(interpreter_, layout.interpreter_threads);
-  for (std::size_t i = 0; state != nullptr && i < most_threads; ++i) {
-    auto const os_thread = value_at<unsigned long>(state, layout.state_os_thread);
-    if (os_thread != 0) states_.emplace(static_cast<std::uint32_t>(os_thread), state);
-    state = value_at<address>(state, layout.state_next);
-  }
+  any_state(python_, interpreter_, [&](std::uint32_t os_thread, address state) {
+    states_.emplace(os_thread, state);
+    return false;
+  });
+}
+
+std::byte const* state_of_main_thread(python_runtime const& python) noexcept {
+  address found = nullptr;
+  auto const main_thread = static_cast<std::uint32_t>(getpid());
+  any_state(python, python.main_interpreter(), [&](std::uint32_t os_thread, address state) {
+    if (os_thread == main_thread) found = state;
+    return found != nullptr;
+  });
+  return found;
 }
 
 std::byte const* python_threads::gil_holder() const noexcept {

@@ -10,6 +10,9 @@
 
 namespace gpuprof::guest {
 
+/// The PyThreadState of the main thread of the process; null: it has none.
+std::byte const* state_of_main_thread(python_runtime const& python) noexcept;
+
 /// Used by one thread.
 class python_threads {
  public:

@@ -17,6 +17,10 @@ constexpr export_type types[] = {
      write_parquet, true},
     {"nsys-recipes", "", "nsys recipe: a folder of reports, to which other ranks can be added",
      write_nsys_recipes, true},
+    {"folded", ".folded", "flamegraph.pl, inferno: GPU time of Python stacks", write_folded},
+    {"speedscope", ".speedscope.json", "speedscope.app: GPU and CPU time of Python stacks",
+     write_speedscope},
+    {"pprof", ".pb", "pprof, Pyroscope, Parca: GPU and CPU time of Python stacks", write_pprof},
 };
 
 }  // namespace

@@ -97,5 +97,10 @@ result<export_notes> write_parquet(export_job& job, std::string const& path, boo
 /// The input of `nsys recipe` instead of reports: a folder OUT with rankN.nsys-rep (empty),
 /// rankN.sqlite and rankN_pqtdir/. Further ranks can be added.
 result<export_notes> write_nsys_recipes(export_job& job, std::string const& path, bool overwrite);
+/// Python stacks, with the kernel or call as the innermost frame. folded: a line for each with its
+/// GPU time in ns; speedscope and pprof: also CPU time, idle time, waits and launches.
+result<export_notes> write_folded(export_job& job, std::string const& path, bool overwrite);
+result<export_notes> write_speedscope(export_job& job, std::string const& path, bool overwrite);
+result<export_notes> write_pprof(export_job& job, std::string const& path, bool overwrite);
 
 }  // namespace gpuprof::host

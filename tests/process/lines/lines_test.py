@@ -112,6 +112,48 @@ def pythons():
     return found
 
 
+def fields(message):
+    """The fields of a message of protobuf: numbers, and bytes."""
+    def number(at):
+        value = shift = 0
+        while True:
+            byte = message[at]
+            value, shift, at = value | (byte & 127) << shift, shift + 7, at + 1
+            if byte < 128:
+                return value, at
+    at, found = 0, []
+    while at < len(message):
+        key, at = number(at)
+        value, at = number(at)
+        if key & 7 == 2:
+            value, at = message[at:at + value], at + value
+        found.append((key >> 3, value))
+    return found
+
+
+def pprof_totals(profile):
+    """The sums of all samples by the name of their type."""
+    parts = fields(profile)
+    strings = [text.decode() for field, text in parts if field == 6]
+    names = [strings[dict(fields(value))[1]] for field, value in parts if field == 1]
+    totals = dict.fromkeys(names, 0)
+    for field, value in parts:
+        if field == 2:
+            packed = dict(fields(value))[2]
+            values = [number for _, number in fields(b"".join(bytes([8]) + one for one in varints(packed)))]
+            for name, number in zip(names, values):
+                totals[name] += number
+    return totals
+
+
+def varints(packed):
+    begin = 0
+    for at, byte in enumerate(packed):
+        if byte < 128:
+            yield packed[begin:at + 1]
+            begin = at + 1
+
+
 class Lines(processes.Case):
     def setUp(self):
         super().setUp()
@@ -243,6 +285,27 @@ play()
         self.profile(PROGRAM, "--sample", "none")
         run = self.run_program(processes.path("BUILT_GPUPROF"), "stats", "-r", "idle_cause_sum", self.capture)
         self.assertIn("holds no looks at threads", run.out + run.err)
+
+    def test_exports_of_stacks_have_the_times_of_the_lines(self):
+        self.profile(PROGRAM, "--python-backtrace", "all")
+        rows = self.lines()
+        whole = {name: sum(row[name] for row in rows) for name in ("GPU Time (ns)", "Idle Behind (ns)", "CUDA Waits (ns)", "CPU Time (ns)", "Launches")}
+        for kind in ("folded", "speedscope", "pprof"):
+            run = self.run_program(processes.path("BUILT_GPUPROF"), "export", "-t", kind, "-o", self.folder / kind, self.capture)
+            self.assertEqual(run.code, 0, run.err)
+        folded = [line.rpartition(" ") for line in (self.folder / "folded").read_text().splitlines()]
+        self.assertAlmostEqual(sum(int(ns) for _, _, ns in folded), whole["GPU Time (ns)"], delta=len(folded))
+        self.assertTrue(any(stack.startswith("<module> (program.py:") and ";leaf (program.py:" in stack for stack, _, _ in folded), folded)
+        profiles = json.loads((self.folder / "speedscope").read_text())["profiles"]
+        by_name = {"GPU time": "GPU Time (ns)", "GPU idle behind": "Idle Behind (ns)", "CUDA waits": "CUDA Waits (ns)", "CPU time": "CPU Time (ns)", "launches": "Launches"}
+        self.assertEqual({profile["name"] for profile in profiles}, set(by_name))
+        for profile in profiles:
+            self.assertEqual(profile["endValue"], sum(profile["weights"]))
+            self.assertAlmostEqual(profile["endValue"], whole[by_name[profile["name"]]], delta=len(profile["samples"]) + 1)
+        totals = pprof_totals((self.folder / "pprof").read_bytes())
+        self.assertEqual(set(totals), set(by_name))
+        for name, total in totals.items():
+            self.assertAlmostEqual(total, whole[by_name[name]], delta=200)
 
     def test_an_older_cpython_has_no_stacks_and_one_line_says_so(self):
         old = [python for version, python in pythons().items() if (3, 8) <= version < (3, 11)]

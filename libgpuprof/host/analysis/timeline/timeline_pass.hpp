@@ -37,7 +37,7 @@ struct timeline_inputs {
   // true if two kernels fit on a GPU at the same time
   serialized_streams::fits fits_beside;
   idle_listener on_idle;  // may be empty
-  gap_listener on_gap;    // may be empty
+  gap_listener on_gap = {};  // may be empty
 };
 
 /// The sum of calls of one name in ranges of one name.
