@@ -97,12 +97,20 @@ void reader::count_decoded(std::size_t block) noexcept {
   decoded_->decoded[header.table] += header.rows;
 }
 
-void reader::take_notes_of(reader const& other) {
+std::vector<block_notes> reader::notes() const {
+  std::vector<block_notes> all;
+  all.reserve(blocks_.size());
+  for (std::size_t i = 0; i < blocks_.size(); ++i)
+    all.push_back({blocks_[i].offset, times_[i], devices_[i]});
+  return all;
+}
+
+void reader::take(std::span<block_notes const> notes) {
   // If the file is still being written, the later reader has more blocks.
-  for (std::size_t i = 0; i < std::min(blocks_.size(), other.blocks_.size()); ++i) {
-    if (blocks_[i].offset != other.blocks_[i].offset) continue;
-    times_[i] = other.times_[i];
-    devices_[i] = other.devices_[i];
+  for (std::size_t i = 0; i < std::min(blocks_.size(), notes.size()); ++i) {
+    if (blocks_[i].offset != notes[i].offset) continue;
+    if (notes[i].times) times_[i] = notes[i].times;
+    if (notes[i].devices) devices_[i] = notes[i].devices;
   }
 }
 

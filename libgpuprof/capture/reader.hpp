@@ -28,6 +28,13 @@ struct block_times {
 /// The GPUs whose work is in a block, once each.
 using block_devices = std::vector<device_id>;
 
+/// What passes over a block have noted; `offset` tells whether it is the same block.
+struct block_notes {
+  std::uint64_t offset = 0;
+  std::optional<block_times> times;
+  std::optional<block_devices> devices;
+};
+
 /// One thread. Memory: the names, an index entry of 100 bytes a block, and one block at a time.
 ///
 ///   auto capture = capture::reader::open("app.gpuprof");
@@ -83,8 +90,9 @@ class reader {
   void note_devices(std::size_t block, block_devices devices) {
     devices_[block] = std::move(devices);
   }
-  /// Takes what another reader of the same file has noted.
-  void take_notes_of(reader const& other);
+  /// Returns what was noted, for another reader of the same file.
+  std::vector<block_notes> notes() const;
+  void take(std::span<block_notes const> notes);
 
   /// Uses only the block headers: blocks that are damaged inside count until they are read.
   template <class Row>

@@ -89,7 +89,8 @@ void take_losses(compare::run_digest& digest, trace_contents& trace) {
 
 void take_advice(compare::run_digest& digest, trace_contents& trace,
                  roofline_reading const& counters, std::string const& step) {
-  run_reading reading(trace, nullptr, step, nullptr, &counters);
+  run_reading reading(trace, nullptr, step);
+  reading.await_counters([&]() -> roofline_reading const& { return counters; });
   reading.read();
   if (reading.ledger().by_device().empty()) return;
   take_buckets(digest, reading.ledger());

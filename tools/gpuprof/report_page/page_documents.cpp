@@ -4,6 +4,7 @@
 #include "host/page/packed_columns.hpp"
 #include "host/page/timeline_document.hpp"
 #include "host/page/timeline_reading.hpp"
+#include "host/reader/capture_contents.hpp"
 #include "host/reading/capture_walk.hpp"
 #include "host/reading/roofline_reading.hpp"
 #include "host/reading/summed_kernels.hpp"
@@ -19,6 +20,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <functional>
 #include <future>
 #include <optional>
 #include <span>
@@ -75,6 +77,7 @@ class walked_parts {
   }
 
   roofline_reading const& counters() const noexcept { return counters_; }
+  std::vector<capture::block_notes> const& notes() const noexcept { return notes_; }
   undisturbed_lengths const& undisturbed() const noexcept { return undisturbed_; }
 
   /// Call it once, because its data are then released.
@@ -110,6 +113,7 @@ class walked_parts {
     kernels_.finish();
     counters_.finish();
     stats_->finish_reading();
+    notes_ = trace_.file().notes();
     if (counters_.has_counters())
       roofs_.emplace(counters_.metrics(), counters_.times(), counters_.devices(), trace_.shapes(),
                      counters_.codes());
@@ -135,6 +139,7 @@ class walked_parts {
   moments peaks_;
   range_places places_;
   undisturbed_lengths undisturbed_;
+  std::vector<capture::block_notes> notes_;
   std::vector<chosen_report> asked_;
   std::optional<trace_pass> stats_;
   std::optional<roofline> roofs_;
@@ -234,7 +239,8 @@ struct advice_read {
   explicit advice_read(std::size_t max_bars)
       : limits(max_bars), idle(limits.idle_bars, limits.finer_bars) {}
 
-  result<std::string> read(parts_inputs const& inputs, known_capture const& known) {
+  /// `known` waits for what the walk has read.
+  result<std::string> read(parts_inputs const& inputs, std::function<known_capture()> known) {
     timeline_listener const listener{
         [&](std::vector<step_time> const& all) {
           constexpr std::size_t max_slow = 16;
@@ -254,7 +260,7 @@ struct advice_read {
                                  .rules = {},
                                  .timeline = &listener,
                                  .whole_run = true,
-                                 .known = &known},
+                                 .known = std::move(known)},
                                 &time);
     idle.finish();
     return text;
@@ -290,19 +296,26 @@ result<std::string> advice_document(advice_inputs const& inputs, report::ledger*
   return text;
 }
 
-// After the one walk for all sums, the advice and the timeline are read in order of time, each by a
-// thread with its own reader.
+// The walk for all sums, and the first pass for the advice, which does not need it, go through the
+// capture at the same time. Then the advice and the timeline are read in order of time, each by a
+// thread. The advice has its own reader, the timeline uses the one of the walk.
 result<capture_parts> read_parts(parts_inputs const& inputs) try {
-  auto opened = capture::reader::open(inputs.capture);
-  if (!opened) return error{opened.message()};
-  trace_contents trace(*std::move(opened));
-  walked_parts walked(trace, inputs);
-  known_capture const known{trace.file(), walked.counters()};
+  capture_file run(inputs.capture);
+  auto& trace = captured_detail::inside::of(run).trace();
+  std::optional<walked_parts> made_by_walk;
+  auto const walk = std::async(std::launch::async, [&]() -> walked_parts& {
+                      return made_by_walk.emplace(trace, inputs);
+                    }).share();
   advice_read heard(inputs.max_bars);
-  auto waiting = std::async(std::launch::async, [&] { return heard.read(inputs, known); });
+  auto waiting = std::async(std::launch::async, [&] {
+    return heard.read(inputs, [&] {
+      return known_capture{walk.get().notes(), walk.get().counters()};
+    });
+  });
+  auto& walked = walk.get();
   watched_kernels watched;
   auto const stats = page::packed(walked.stats(watched));
-  page::timeline_reader bars(inputs.capture, inputs.max_bars);
+  page::timeline_reader bars(run, inputs.max_bars);
   auto details = read_details(bars, inputs, watched, walked.undisturbed(), trace);
   auto const roofline = page::packed(walked.roofline_of());
   auto const advice = waiting.get();

@@ -103,7 +103,8 @@ class several_captures {
                                                   .filters = {},
                                                   .step_name = inputs_.step_name,
                                                   .rules = {},
-                                                  .whole_run = true},
+                                                  .whole_run = true,
+                                                  .known = {}},
                                                  &parts.time);
                !read) {
       return error{read.message()};
