@@ -210,7 +210,7 @@ finished_report trace_pass::range_report(chosen_report const& report) {
     finished.table = report::projection_table(rows, trace_.text());
   } else {
     auto const rows = range_kernels_.at(report.names).rows([this](range_key const& key) {
-      return report::range_name(key, trace_.text());
+      return range_name(key, trace_.text());
     });
     is_empty = rows.empty();
     finished.table = report::range_kernel_table(

@@ -177,13 +177,6 @@ text::table work_table(char const* name, char const* title, std::vector<work_row
                   std::move(out));
 }
 
-std::string range_name(range_key const& key, text_of_name const& text) {
-  auto const domain = text(key.domain);
-  auto name = std::string(domain);
-  if (!domain.empty()) name += ':';
-  return name.append(text(key.name));
-}
-
 std::string_view style_name(range_style style) noexcept {
   return style == range_style::push_pop ? "PushPop" : "StartEnd";
 }

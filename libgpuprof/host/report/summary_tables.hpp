@@ -33,8 +33,6 @@ std::vector<work_row> work_of(std::vector<kernel_row> kernels, std::vector<memor
 /// Sorted by total time, the longest first.
 text::table work_table(char const* name, char const* title, std::vector<work_row> rows);
 
-/// "domain:name", or the bare name in the default domain.
-std::string range_name(range_key const& key, text_of_name const& text);
 /// "PushPop" or "StartEnd".
 std::string_view style_name(range_style style) noexcept;
 

@@ -79,7 +79,7 @@ void add_ranges(report::ledger& to, time_ledger const& from, text_of_name const&
   for (std::size_t i = 0; i < kept; ++i) {
     auto const& range = lines[i];
     report::ledger_line line;
-    line.label = range.is_outside ? "(outside of ranges)" : report::range_name(range.range, text);
+    line.label = range.is_outside ? "(outside of ranges)" : range_name(range.range, text);
     line.times = range.inclusive;
     line.own = range.exclusive;
     to.ranges.push_back(std::move(line));

@@ -159,7 +159,7 @@ class run_pass {
   void take_step(std::string const& name);
   void take_gpus();
   std::string name_of(traced_range const& range) const {
-    return std::string(without_operator_numbers(report::range_name(key_of(range), trace_.text())));
+    return std::string(without_operator_numbers(range_name(key_of(range), trace_.text())));
   }
 
   trace_contents& trace_;

@@ -97,7 +97,7 @@ std::string range_places::document(report::ledger const& time, counted_ranges co
   auto const name_of_path = [&](range_path const& path) {
     if (path.joined > 0) return std::string();
     auto const shared = lines_.name_of_line(path.key);
-    if (shared.empty()) return report::range_name(path.key, trace_.text());
+    if (shared.empty()) return range_name(path.key, trace_.text());
     auto const domain = std::string(trace_.text()(path.key.domain));
     return (domain.empty() ? "" : domain + ":") + shared;
   };
