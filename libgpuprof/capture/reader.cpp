@@ -97,6 +97,23 @@ void reader::count_decoded(std::size_t block) noexcept {
   decoded_->decoded[header.table] += header.rows;
 }
 
+void reader::keep_blocks(std::uint16_t table, std::vector<std::size_t> const& blocks) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    if (blocks_[i].header.table == table && !std::binary_search(blocks.begin(), blocks.end(), i))
+      continue;
+    blocks_[kept] = blocks_[i];
+    times_[kept] = times_[i];
+    devices_[kept] = std::move(devices_[i]);
+    reported_[kept] = reported_[i];
+    ++kept;
+  }
+  blocks_.resize(kept);
+  times_.resize(kept);
+  devices_.resize(kept);
+  reported_.resize(kept);
+}
+
 std::vector<block_notes> reader::notes() const {
   std::vector<block_notes> all;
   all.reserve(blocks_.size());

@@ -63,6 +63,13 @@ class reader {
     return found;
   }
 
+  /// Behaves from now on as if the file had no other blocks of this table. `blocks` are in file
+  /// order.
+  template <class Row>
+  void keep_blocks(std::vector<std::size_t> const& blocks) {
+    keep_blocks(table<Row>::number, blocks);
+  }
+
   /// As for_each(), for one of those blocks.
   template <class Row, class F>
   void for_each_in(std::size_t block, F&& f, column_set<Row> wanted = {}) {
@@ -134,6 +141,7 @@ class reader {
   reader(std::string path, input_file file);
 
   bool load(std::size_t block);
+  void keep_blocks(std::uint16_t table, std::vector<std::size_t> const& blocks);
   void count_decoded(std::size_t block) noexcept;
   std::uint64_t rows_decoded(std::uint16_t table) const noexcept;
   void read_names();
