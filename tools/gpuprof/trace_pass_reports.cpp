@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The second half of a pass: makes tables from the collected data, or says why there are none.
 #include "base/readable.hpp"
-#include "host/report/metric_tables.hpp"
 #include "host/report/summary_tables.hpp"
 #include "host/report/trace_table.hpp"
 #include "sampling_notes.hpp"
