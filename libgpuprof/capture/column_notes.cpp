@@ -46,6 +46,7 @@ constexpr auto tables = std::to_array<table_note>({
     {"pause", "a stretch in which a call that takes the counters of a GPU for sampling, or releases them, may have stopped it: the kernel that ran at that moment took 1 to 2 ms longer", as_they_came},
     {"chip_state", "what a GPU did at a moment, by NVML, ten times a second while a capture runs: of the whole chip, also where the program has a MIG slice of it", "by time"},
     {"stack", "Python stacks of launches and blocking calls (--python-backtrace): the innermost frame, and the stack without it", "by id, callers before the stacks that they call, before any row that refers to them"},
+    {"thread_sample", "what threads of the program did, looked at about 100 times a second (--sample)", "as each became known, 0.2 s or less after its start; threads are mixed"},
 });
 
 constexpr auto columns = std::to_array<column_note>({
@@ -134,6 +135,14 @@ constexpr auto columns = std::to_array<column_note>({
     {"stack", "function", "", "name.id", "qualified name of its function"},
     {"stack", "first_line", "", "", "line where the function begins"},
     {"stack", "line", "", "", "line that has made the call; 0: not known"},
+    {"stack", "module", "", "name.id", "`mlp.c_fc: Conv1D`: where the frame calls a module of PyTorch, its name in the module that is called next further out, and its class; without a name: nothing further out holds it"},
+    {"thread_sample", "os_thread", "", "", "the system's number of the thread"},
+    {"thread_sample", "state", "", "", "0 runs or wants a core; waits: 1 for Python's GIL, 2 for a lock or another thread, 3 asleep, 4 for a socket, a pipe or several files, 5 for a file, 6 for a child process, 7 for something else"},
+    {"thread_sample", "looks", "", "", "how often in a row it was seen like this, evenly spread over the duration"},
+    {"thread_sample", "on_core_ns", "ns", "", "time on a core since the look before the first one"},
+    {"thread_sample", "wanted_core_ns", "ns", "", "time in which it could have run but found no core"},
+    {"thread_sample", "stack", "", "stack.id", "its Python stack; 0: none"},
+    {"thread_sample", "holder", "", "stack.id", "state 1: the stack of the thread that held the GIL"},
     {"window", "index", "", "", "1, 2, 3 ... in this file"},
     {"window", "end", "ns of CLOCK_REALTIME", "", "when it ended; 0: still open when the file ended"},
     {"window", "trigger", "", "name.id", "\"start\", \"cudaProfilerStart\", \"nvtx range 'step'\" ..."},

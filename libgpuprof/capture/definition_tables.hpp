@@ -181,6 +181,7 @@ struct table<stack_record> {
     column("function", at<&stack_record::function>);
     column("first_line", at<&stack_record::first_line>);
     column("line", at<&stack_record::line>);
+    column("module", at<&stack_record::module>);
   }
 };
 

@@ -152,6 +152,24 @@ struct table<chip_state_record> {
 };
 
 template <>
+struct table<thread_sample_record> {
+  static constexpr std::uint16_t number = 34;
+  static constexpr std::string_view name = "thread_sample";
+  static constexpr bool definition = false;
+  static constexpr void columns(auto&& column) {
+    column("start", at<&thread_sample_record::start>);
+    column("duration", at<&thread_sample_record::duration>);
+    column("os_thread", at<&thread_sample_record::os_thread>);
+    column("state", at<&thread_sample_record::state>);
+    column("looks", at<&thread_sample_record::looks>);
+    column("on_core_ns", at<&thread_sample_record::on_core_ns>);
+    column("wanted_core_ns", at<&thread_sample_record::wanted_core_ns>);
+    column("stack", at<&thread_sample_record::stack>);
+    column("holder", at<&thread_sample_record::holder>);
+  }
+};
+
+template <>
 struct table<kernel_code_record> {
   static constexpr std::uint16_t number = 29;
   static constexpr std::string_view name = "kernel_code";

@@ -50,7 +50,8 @@ struct sampling_results {
   RECORD(sampling_results)             \
   RECORD(hold_record)                  \
   RECORD(pause_record)                 \
-  RECORD(chip_state_record)
+  RECORD(chip_state_record)            \
+  RECORD(thread_sample_record)
 
 /// Gets records in the order of the capture file: shapes before their kernels, ranges before the
 /// work launched in them, metrics before their values. A sink ignores records that it does not

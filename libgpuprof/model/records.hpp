@@ -211,6 +211,34 @@ struct stack_record {
   name_id function{};            // qualified, for example "Linear.forward"
   std::uint32_t first_line = 0;  // of the function
   std::uint32_t line = 0;        // of the call in it
+  // "mlp.c_fc: Conv1D": where this frame calls a module of PyTorch, its name in the module that is
+  // called next further out, and its class. Without a name: nothing further out holds it.
+  name_id module{};
+};
+
+/// What a thread does at a moment. Those that wait do so in a system call.
+enum class cpu_state : std::uint8_t {
+  running = 0,  // on a core, or it wants one
+  gil = 1,      // waits for the GIL of Python
+  lock = 2,     // waits for a lock, a condition or another thread
+  sleeping = 3,
+  input = 4,  // waits for a socket, a pipe, or one of several files
+  file = 5,   // reads or writes a file, or waits for a page of one
+  child = 6,  // waits for a child process
+  other = 7
+};
+
+/// A thread of the program, looked at some times in a row with the same answer.
+struct thread_sample_record {
+  timestamp_ns start;    // the first look
+  duration_ns duration;  // until the last one; the looks are evenly spread
+  std::uint32_t os_thread = 0;
+  cpu_state state{};
+  std::uint32_t looks = 0;
+  std::uint64_t on_core_ns = 0;      // since the look before the first one, by the kernel
+  std::uint64_t wanted_core_ns = 0;  // it could have run, but all cores were taken
+  stack_id stack{};                  // its Python stack; 0: it has none, or it could not be read
+  stack_id holder{};                 // state gil: the stack of the thread that had the GIL
 };
 
 enum class range_style : std::uint8_t { push_pop = 0, start_end = 1 };

@@ -60,7 +60,7 @@ std::string spent_beside(overview const& about) {
   double bytes = 0;
   for (auto const& cost : about.costs)
     if (cost.what.starts_with("memory.")) bytes += static_cast<double>(cost.count);
-  auto const cpu = figure(about, "cost.drain_cpu_ns");
+  auto const cpu = figure(about, "cost.drain_cpu_ns") + figure(about, "cost.sampler_cpu_ns");
   std::string text;
   if (cpu > 0) text = "; a thread of the profiler used " + readable_time(cpu) + " of CPU";
   if (bytes > 0)

@@ -24,6 +24,7 @@ struct lines_options {
   std::string by = "line";
   std::vector<std::string> own;
   bool all_code = false;
+  bool each_module = false;
   std::string format;
   std::string output = "-";
   bool force_overwrite = false;
@@ -36,7 +37,8 @@ struct lines_options {
 
 constexpr word_value<stack_grouping> groupings[] = {{"line", stack_grouping::line},
                                                     {"function", stack_grouping::function},
-                                                    {"file", stack_grouping::file}};
+                                                    {"file", stack_grouping::file},
+                                                    {"module", stack_grouping::module}};
 constexpr word_value<text::time_unit> units[] = {{"ns", text::time_unit::nanoseconds},
                                                  {"us", text::time_unit::microseconds},
                                                  {"ms", text::time_unit::milliseconds},
@@ -74,9 +76,11 @@ int run(lines_options const& options) {
   if (auto const failed =
           narrow(wanted, options.filters, trace, options.file, range_scope::process))
     return fail(failed->wrong_options ? 2 : 1, failed->message);
-  auto finished =
-      line_report(trace, wanted, options.file,
-                  {.grouping = *by, .own = options.own, .whole_stacks = options.all_code});
+  auto finished = line_report(trace, wanted, options.file,
+                              {.grouping = *by,
+                               .own = options.own,
+                               .whole_stacks = options.all_code,
+                               .each_module = options.each_module});
   if (!finished.missing.empty()) return fail(1, finished.missing);
   std::vector<finished_report> reports;
   reports.push_back(std::move(finished));
@@ -107,7 +111,8 @@ void add_lines(CLI::App& app, int& exit_code) {
       "done, 2 the command line is wrong.");
   lines->add_option("FILE", options->file, "The capture")->required();
   auto* const by =
-      lines->add_option("--by", options->by, "line, function or file: what has a row of its own");
+      lines->add_option("--by", options->by,
+                        "line, function, file or module (of PyTorch): what has a row of its own");
   by->capture_default_str();
   complete_with(by, groupings);
   lines->add_option("--own", options->own,
@@ -115,6 +120,9 @@ void add_lines(CLI::App& app, int& exit_code) {
                     "Default: all but the standard library and installed packages");
   lines->add_flag("--all-code", options->all_code,
                   "Show the innermost line, also in installed packages");
+  lines->add_flag("--each-module", options->each_module,
+                  "With --by module: a row for each of the modules h.0, h.1, ... instead of one "
+                  "for h.*");
   complete_with(lines->add_option("-f,--format", options->format,
                                   "table, csv, tsv or json. Default: as the extension of --output "
                                   "says, else table"),

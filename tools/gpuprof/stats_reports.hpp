@@ -40,6 +40,8 @@ enum class report_kind {
   critical_path,
   py_line_sum,
   py_function_sum,
+  py_module_sum,
+  idle_cause_sum,
   ranks_sum,
   ranks_range_sum,
   ranks_kern_sum,

@@ -192,6 +192,8 @@ finished_report trace_pass::finish(chosen_report const& report) {
     case report_kind::critical_path:
     case report_kind::py_line_sum:
     case report_kind::py_function_sum:
+    case report_kind::py_module_sum:
+    case report_kind::idle_cause_sum:
     case report_kind::ranks_sum:
     case report_kind::ranks_range_sum:
     case report_kind::ranks_kern_sum:

@@ -52,18 +52,32 @@ struct stack_note {
   std::span<stack_frame_note const> frames;  // innermost first
 };
 
+/// As in thread_sample_record; stacks are numbers of the sampling thread.
+struct thread_sample_note {
+  timestamp_ns start;
+  duration_ns duration;
+  std::uint32_t os_thread = 0;
+  cpu_state state{};
+  std::uint32_t looks = 0;
+  std::uint64_t on_core_ns = 0, wanted_core_ns = 0;
+  thread_index sampler{};
+  std::uint16_t stack = 0, holder = 0;
+};
+
 /// Receives the decoded entries in the order in which the thread wrote them. If a start/end range
 /// ends on another thread, its end may come before its begin, because they are in different rings.
 template <class Sink>
 concept log_sink = requires(Sink& sink, launch_note const& launch, range_begin const& begin,
                             range_end const& end, mark_record const& mark,
-                            driver_call_note const& call, stack_note const& stack) {
+                            driver_call_note const& call, stack_note const& stack,
+                            thread_sample_note const& sample) {
   sink.launch(launch);
   sink.call(call);
   sink.begin(begin);
   sink.end(end);
   sink.mark(mark);
   sink.stack(stack);
+  sink.sample(sample);
 };
 
 namespace detail {
@@ -167,12 +181,26 @@ std::size_t drain_log(thread_log& log, Sink& sink, tick_line const& line) {
       case entry_kind::stack: {
         std::array<stack_frame_note, max_stack_frames> frames;
         auto const size = std::min<std::size_t>(head.color_or_arguments, frames.size());
-        for (std::size_t i = 0; i < size; ++i)
-          frames[i] = log.ring.next(1 + i / 2).stack.frames[i % 2];
+        for (std::size_t i = 0; i < size; ++i) frames[i] = log.ring.next(1 + i).frame;
         sink.stack({.thread = log.index,
                     .number = head.stack_or_payload,
                     .frames = {frames.data(), size}});
-        return 1 + (head.color_or_arguments + 1) / 2;
+        return 1 + head.color_or_arguments;
+      }
+      case entry_kind::thread_sample: {
+        auto const& more = log.ring.next(1).sample;
+        auto const start = line.to_time(head.time);
+        sink.sample({.start = {start},
+                     .duration = {static_cast<std::int64_t>(line.to_time(more.last_look) - start)},
+                     .os_thread = head.correlation,
+                     .state = static_cast<cpu_state>(head.flags),
+                     .looks = head.color_or_arguments,
+                     .on_core_ns = more.on_core_ns,
+                     .wanted_core_ns = more.wanted_core_ns,
+                     .sampler = log.index,
+                     .stack = head.stack_or_payload,
+                     .holder = more.holder});
+        return 2;
       }
     }
     return 1;

@@ -18,7 +18,8 @@ enum class entry_kind : std::uint8_t {
   range_end,
   mark,
   driver_call,
-  stack
+  stack,
+  thread_sample
 };
 
 enum launch_flags : std::uint8_t {
@@ -32,7 +33,7 @@ enum launch_flags : std::uint8_t {
 
 /// 32 bytes. Range ends and launches take one slot; range begins and marks two (head, detail), or
 /// three with declared work; launches without kernel records two (head, unrecorded); driver calls
-/// two (head, call); stacks one, and one for each two frames.
+/// two (head, call); stacks one, and one for each frame; thread samples two (head, sample).
 struct log_slot {
   std::uint64_t time = 0;
   std::uint64_t range = 0;        // launch: innermost open range; others: the range itself
@@ -72,6 +73,14 @@ struct log_call {
   std::uint16_t stack = 0;  // as in log_slot
   std::uint16_t unused[7] = {};
 };
+/// Of a head with the os_thread as `correlation`, the cpu_state in `flags`, the number of looks in
+/// `color_or_arguments`.
+struct log_sample {
+  std::uint64_t last_look = 0;  // ticks
+  std::uint64_t on_core_ns = 0, wanted_core_ns = 0;
+  std::uint16_t holder = 0;  // as in log_slot
+  std::uint16_t unused[3] = {};
+};
 /// Frames beyond this many are left out, the outermost first.
 inline constexpr std::size_t max_stack_frames = 128;
 
@@ -79,11 +88,11 @@ inline constexpr std::size_t max_stack_frames = 128;
 struct log_frame {
   name_id file{}, function{};
   std::uint32_t first_line = 0, line = 0;  // of the function, and of the call in it
+  name_id module{};                        // as in stack_record
+  std::uint32_t unused[3] = {};
 };
-struct log_frames {
-  log_frame frames[2];
-};
-static_assert(sizeof(log_unrecorded) == 32 && sizeof(log_call) == 32 && sizeof(log_frames) == 32);
+static_assert(sizeof(log_sample) == 32 && sizeof(log_unrecorded) == 32 && sizeof(log_call) == 32 &&
+              sizeof(log_frame) == 32);
 static_assert(sizeof(log_slot) == 32 && sizeof(log_detail) == 32 && sizeof(log_work) == 32);
 
 union log_entry {
@@ -92,7 +101,8 @@ union log_entry {
   log_work work;
   log_unrecorded unrecorded;
   log_call call;
-  log_frames stack;
+  log_frame frame;
+  log_sample sample;
   log_entry() noexcept : head{} {}
 };
 

@@ -64,14 +64,26 @@ bool write_driver_call(thread_log& log, finished_call const& call) noexcept {
 
 bool write_stack(thread_log& log, std::uint16_t number,
                  std::span<log_frame const> frames) noexcept {
-  auto const slots = 1 + (frames.size() + 1) / 2;
+  auto const slots = 1 + frames.size();
   if (!has_room(log, slots)) return false;
   log.ring.slot(0).head = {.kind = entry_kind::stack,
                            .stack_or_payload = number,
                            .color_or_arguments = static_cast<std::uint32_t>(frames.size())};
-  for (std::size_t i = 0; i < frames.size(); ++i)
-    log.ring.slot(1 + i / 2).stack.frames[i % 2] = frames[i];
+  for (std::size_t i = 0; i < frames.size(); ++i) log.ring.slot(1 + i).frame = frames[i];
   publish(log, slots);
+  return true;
+}
+
+bool write_sample(thread_log& log, seen_thread const& seen) noexcept {
+  if (!has_room(log, 2)) return false;
+  log.ring.slot(0).head = {.time = seen.first_look,
+                           .correlation = seen.os_thread,
+                           .kind = entry_kind::thread_sample,
+                           .flags = static_cast<std::uint8_t>(seen.state),
+                           .stack_or_payload = seen.stack,
+                           .color_or_arguments = seen.looks};
+  log.ring.slot(1).sample = seen.more;
+  publish(log, 2);
   return true;
 }
 

@@ -77,6 +77,16 @@ bool write_driver_call(thread_log& log, finished_call const& call) noexcept;
 /// Describes a stack, innermost frame first. Launches of this thread that come after it may have
 /// its number, until another stack gets it. Returns false if there is no room.
 bool write_stack(thread_log& log, std::uint16_t number, std::span<log_frame const> frames) noexcept;
+/// Of another thread than that of the log.
+struct seen_thread {
+  std::uint32_t os_thread = 0;
+  cpu_state state{};
+  std::uint32_t looks = 0;
+  std::uint64_t first_look = 0;  // ticks
+  std::uint16_t stack = 0;       // numbers that write_stack() has described; 0: none
+  log_sample more;
+};
+bool write_sample(thread_log& log, seen_thread const& seen) noexcept;
 
 /// Returns false if there is no room. `opener` is set if another thread opened the range.
 bool write_begin(thread_log& log, open_range const& range, std::uint64_t time,

@@ -4,6 +4,7 @@
 #include "guest/nvtx/thread_log.hpp"
 
 #include "base/fork_guard.hpp"
+#include "base/own_calls.hpp"
 #include "base/process.hpp"
 #include "guest/nvtx/labels.hpp"
 #include "guest/nvtx/name_registry.hpp"
@@ -93,7 +94,8 @@ thread_index enter_in_directory(std::uint32_t os_thread) {
   fork_guard const whole;
   std::lock_guard const lock(all.mutex);
   auto const index = static_cast<thread_index>(++all.last_index);
-  if (all.threads.size() < max_threads_listed) all.threads.push_back({index, os_thread});
+  if (!is_own_thread(os_thread) && all.threads.size() < max_threads_listed)
+    all.threads.push_back({index, os_thread});
   return index;
 }
 

@@ -98,6 +98,12 @@ bool read_python_backtrace(settings& s, std::string_view text) {
   return read_word(s.python_stacks, text, words);
 }
 
+bool read_thread_sampling(settings& s, std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, thread_sampling>, 2> words{
+      {{"process", thread_sampling::process}, {"none", thread_sampling::none}}};
+  return read_word(s.sampling, text, words);
+}
+
 constexpr std::array<std::string_view, 5> metric_set_names{"basic", "roofline", "memory", "full",
                                                            "explain"};
 
@@ -223,6 +229,10 @@ constexpr std::array table{
         "Record the Python stack of launches, copies and waits: auto (of all, or of so many that "
         "it takes 0.5 % of the thread's time), all, none. CPython 3.11 to 3.15.",
         false, read_python_backtrace},
+    option{"sample", 0, "process|none", "process, none", "process",
+           "Look 100 times a second at what the main thread and launching threads do on the CPU, "
+           "and at their Python stacks (process), or not (none).",
+           false, read_thread_sampling},
     option{"kernel-name", 0, "NAME|regex:EXPRESSION",
            "a kernel name, or regex: followed by a valid regular expression", "",
            "Record only these kernels: demangled or base name. May be given several times.", true,

@@ -65,6 +65,9 @@ enum class graph_detail { graph, node };
 /// stacks takes no more than 0.5 % of the thread's time.
 enum class python_backtrace { none, automatic, all };
 
+/// Which threads of the program are looked at about 100 times a second.
+enum class thread_sampling { none, process };
+
 enum class metrics_mode { none, automatic, sampled, exact };
 
 /// Kernels that wait for other GPUs, in the syntax of --metrics-skip: those of NCCL, NVSHMEM,
@@ -117,6 +120,7 @@ struct settings {
   std::optional<range_pattern> step_range;  // each end of this range is a step
   graph_detail graph_trace = graph_detail::node;
   python_backtrace python_stacks = python_backtrace::automatic;
+  thread_sampling sampling = thread_sampling::process;
   std::vector<kernel_pattern> kernel_names;  // empty: all kernels
   std::uint64_t launch_skip = 0;
   std::uint64_t launch_count = 0;  // 0: no limit

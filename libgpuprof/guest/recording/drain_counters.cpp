@@ -7,6 +7,7 @@
 #include "guest/nvtx/ranges.hpp"
 #include "guest/options/nothing_recorded.hpp"
 #include "guest/recording/drain.hpp"
+#include "guest/threads/thread_sampler.hpp"
 
 #include <string>
 #include <time.h>
@@ -37,6 +38,7 @@ void drain::gather_counters() {
   if (auto const* const code = code_.load(std::memory_order_acquire)) code->report(all);
   all.add("lost.steps_without_memory", failed_steps_);
   costs_.report(all);
+  report_thread_sampler(all);
   timespec cpu{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
   all.add("cost.drain_cpu_ns", static_cast<std::uint64_t>(cpu.tv_sec) * ns_per_second +

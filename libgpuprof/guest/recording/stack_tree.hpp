@@ -48,10 +48,10 @@ class stack_tree {
   std::uint64_t refused() const noexcept { return refused_; }
 
  private:
-  using key = std::tuple<stack_id, name_id, name_id, std::uint32_t, std::uint32_t>;
+  using key = std::tuple<stack_id, name_id, name_id, std::uint32_t, std::uint32_t, name_id>;
 
   stack_id find_or_add(stack_id caller, stack_frame_note const& frame, record_sink& to) {
-    key const k{caller, frame.file, frame.function, frame.first_line, frame.line};
+    key const k{caller, frame.file, frame.function, frame.first_line, frame.line, frame.module};
     auto const known = stacks_.find(k);
     if (known != stacks_.end()) return known->second;
     if (stacks_.size() >= max_stacks) return {};
@@ -62,7 +62,8 @@ class stack_tree {
                         .file = frame.file,
                         .function = frame.function,
                         .first_line = frame.first_line,
-                        .line = frame.line});
+                        .line = frame.line,
+                        .module = frame.module});
     return made;
   }
 

@@ -127,6 +127,19 @@ void trace_assembler::stack(stack_note const& note) {
   stacks_.add(note, to_);
 }
 
+void trace_assembler::sample(thread_sample_note const& note) {
+  if (!windows_.contain(note.start)) return;
+  to_.add(thread_sample_record{.start = note.start,
+                               .duration = note.duration,
+                               .os_thread = note.os_thread,
+                               .state = note.state,
+                               .looks = note.looks,
+                               .on_core_ns = note.on_core_ns,
+                               .wanted_core_ns = note.wanted_core_ns,
+                               .stack = stacks_.of(note.sampler, note.stack),
+                               .holder = stacks_.of(note.sampler, note.holder)});
+}
+
 void trace_assembler::shape(kernel_shape const& s) {
   auto const index = static_cast<std::size_t>(raw(s.id));
   if (index >= shape_names_.size()) shape_names_.resize(index + 64);

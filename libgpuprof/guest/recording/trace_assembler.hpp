@@ -70,6 +70,7 @@ class trace_assembler final : public activity_sink {
   void end(range_end const&);
   void mark(mark_record const&);
   void stack(stack_note const&);
+  void sample(thread_sample_note const&);
 
   /// Launches whose records may come.
   launch_table& launches() noexcept { return launches_; }

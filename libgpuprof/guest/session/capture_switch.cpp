@@ -107,6 +107,7 @@ void capture_switch::open_window(std::uint32_t index, std::string trigger) {
   idle_since_ = 0;
   drain_.post({true, index, now(), std::move(trigger)});
   log_is_recording.store(true, std::memory_order_release);
+  log_is_recording.notify_all();  // thread_sampler waits for it
   tracing_.window_opened();
 }
 

@@ -10,6 +10,7 @@
 #include "guest/driver/cuda_driver.hpp"
 #include "guest/stacks/python_runtime.hpp"
 #include "guest/stacks/python_stack.hpp"
+#include "guest/threads/thread_sampler.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -108,14 +109,20 @@ void tracing_switch::switch_on(bool capturing) {
 }
 
 void tracing_switch::begin_stacks(std::vector<std::string>& warnings) {
-  if (settings_.python_stacks == python_backtrace::none) return;
   constexpr double share_if_automatic = 0.005;
-  std::string reason;
-  auto const* const python = find_python(reason);
-  read_python_stacks(
-      python, settings_.python_stacks == python_backtrace::automatic ? share_if_automatic : 1);
-  if (!reason.empty() && !std::exchange(stacks_refused_, true))
-    warnings.push_back("Python stacks are off: " + reason + ". All else is recorded.");
+  python_runtime const* python = nullptr;
+  if (settings_.python_stacks != python_backtrace::none) {
+    std::string reason;
+    python = find_python(reason);
+    read_python_stacks(
+        python, settings_.python_stacks == python_backtrace::automatic ? share_if_automatic : 1);
+    if (!reason.empty() && !std::exchange(stacks_refused_, true))
+      warnings.push_back("Python stacks are off: " + reason + ". All else is recorded.");
+  }
+  if (settings_.sampling == thread_sampling::none) return;
+  if (auto const error = sample_threads(python); error != 0)
+    warnings.push_back("threads of the program are not sampled: pthread_create() returned " +
+                       std::to_string(error) + ". All else is recorded.");
 }
 
 void tracing_switch::switch_off(bool forced) {

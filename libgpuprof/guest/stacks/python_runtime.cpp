@@ -35,7 +35,16 @@ constexpr python_layout layout_3_11{.has_c_frame = true,
                                     .code_bytecode = 184,
                                     .code_identity = 136,
                                     .ascii_text = 48,
-                                    .other_text = 72};
+                                    .other_text = 72,
+                                    .frame_locals = 72,
+                                    .values = python_layout::attributes::behind_pointer,
+                                    .values_begin = 0,
+                                    .type_keys = 872,
+                                    .state_next = 8,
+                                    .state_os_thread = 160,
+                                    .interpreter_threads = 16,
+                                    .interpreter_gil = 0,
+                                    .runtime_gil = 360};
 constexpr python_layout layout_3_12{.has_c_frame = true,
                                     .state_to_frame = 56,
                                     .c_frame_to_frame = 0,
@@ -51,23 +60,41 @@ constexpr python_layout layout_3_12{.has_c_frame = true,
                                     .code_bytecode = 192,
                                     .code_identity = 88,  // co_version is its second half
                                     .ascii_text = 40,
-                                    .other_text = 56};
+                                    .other_text = 56,
+                                    .frame_locals = 72,
+                                    .values = python_layout::attributes::tagged_pointer,
+                                    .values_begin = 0,
+                                    .type_keys = 880,
+                                    .state_next = 8,
+                                    .state_os_thread = 144,
+                                    .interpreter_threads = 72,
+                                    .interpreter_gil = 384,
+                                    .runtime_gil = 0};
 constexpr python_layout layout_3_13 = [] {
   auto layout = layout_3_12;
   layout.has_c_frame = false;
   layout.state_to_frame = 72;
   layout.code_bytecode = 200;
+  layout.values = python_layout::attributes::in_object;
+  layout.values_begin = 8;
+  layout.state_os_thread = 160;
+  layout.interpreter_threads = 7344;
+  layout.interpreter_gil = 16;
   return layout;
 }();
 constexpr python_layout layout_3_14 = [] {
   auto layout = layout_3_13;
   layout.frame_owner = 74;
+  layout.frame_locals = 80;
   layout.code_bytecode = 208;
   return layout;
 }();
 constexpr python_layout layout_3_15 = [] {
   auto layout = layout_3_14;
   layout.state_to_chunk = 256;
+  layout.type_keys = 888;
+  layout.state_os_thread = 184;
+  layout.interpreter_threads = 7336;
   return layout;
 }();
 constexpr std::array<python_layout const*, 5> layouts{&layout_3_11, &layout_3_12, &layout_3_13,
@@ -123,6 +150,21 @@ bool frames_of_other::copy(std::byte const* from, std::span<std::byte> into) con
   return read_own_memory(address, into);
 }
 
+std::byte const* python_runtime::innermost_frame_of_other(std::byte const* state) const noexcept {
+  frames_of_other const memory(nullptr, nullptr, {});
+  std::byte const* frame = nullptr;
+  if (state == nullptr || !get(memory, behind(state, layout_.state_to_frame), frame))
+    return nullptr;
+  if (!layout_.has_c_frame || frame == nullptr) return frame;
+  return get(memory, behind(frame, layout_.c_frame_to_frame), frame) ? frame : nullptr;
+}
+
+std::byte const* python_runtime::frame_memory(std::byte const* state) const noexcept {
+  std::byte const* chunk = nullptr;
+  get(frames_of_other(nullptr, nullptr, {}), behind(state, layout_.state_to_chunk), chunk);
+  return chunk;
+}
+
 template <class Memory>
 std::uint32_t python_runtime::line(Memory const& memory, python_position const& at,
                                    std::span<std::byte> scratch) const noexcept {
@@ -144,15 +186,13 @@ std::uint32_t python_runtime::line(Memory const& memory, python_position const& 
 
 // Texts are not converted by PyUnicode_AsUTF8, which would need the GIL to keep its result.
 template <class Memory>
-std::string_view python_runtime::text(Memory const& memory, std::byte const* member,
+std::string_view python_runtime::text(Memory const& memory, std::byte const* object,
                                       std::span<char> into) const noexcept {
-  std::byte const* object = nullptr;
   void const* type = nullptr;
   std::size_t length = 0;
   std::uint32_t state = 0;
-  if (!get(memory, member, object) || object == nullptr ||
-      !get(memory, behind(object, sizeof(void*)), type) || type != entry_.text_type ||
-      !get(memory, behind(object, length_of_text), length) ||
+  if (object == nullptr || !get(memory, behind(object, sizeof(void*)), type) ||
+      type != entry_.text_type || !get(memory, behind(object, length_of_text), length) ||
       !get(memory, behind(object, state_of_text), state))
     return {};
   auto const width = (state >> kind_shift) & kind_mask;
@@ -197,6 +237,8 @@ python_runtime const* find_python(std::string& reason) {
     return nullptr;
   }
   find("Py_IsInitialized", entry.is_initialized);
+  find("PyInterpreterState_Main", entry.main_interpreter);
+  entry.runtime = symbol("_PyRuntime");
   entry.code_type = symbol("PyCode_Type");
   entry.text_type = symbol("PyUnicode_Type");
   entry.bytes_type = symbol("PyBytes_Type");

@@ -3,6 +3,7 @@
 // on the thread that owns it.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -21,15 +22,30 @@ struct python_layout {
   std::uint16_t code_identity;  // eight bytes that differ between code objects of one address
   std::uint16_t ascii_text;     // where the characters of an ASCII text begin; others are
   std::uint16_t other_text;     // here
+  std::uint16_t frame_locals;   // the first is `self` in a method
+  // Where the attributes of an object are if it has no dict of its own:
+  enum class attributes : std::uint8_t {
+    behind_pointer,  // four words before the object
+    tagged_pointer,  // three words before it, instead of the dict, with the lowest bit set
+    in_object        // behind what its type says of its size
+  } values;
+  std::uint16_t values_begin;  // in the struct that is there
+  std::uint16_t type_keys;     // the keys of these values, in a heap type
+  std::uint16_t state_next, state_os_thread;
+  std::uint16_t interpreter_threads;
+  std::uint16_t interpreter_gil;  // a pointer; 0: the GIL is a part of
+  std::uint16_t runtime_gil;      // _PyRuntime
 };
 
 /// The layout of CPython `version` (0x030C01F0 is 3.12.1), or null if it is not known.
 python_layout const* python_layout_of(unsigned long version) noexcept;
 
-/// A place in a Python program: a code object, and an instruction in it.
+/// A place in a Python program: a code object, and an instruction in it. `module`: the module of
+/// PyTorch that this frame calls, else null.
 struct python_position {
   std::byte const* code = nullptr;
   std::byte const* instruction = nullptr;
+  std::byte const* module = nullptr;
   friend bool operator==(python_position const&, python_position const&) = default;
 };
 
@@ -67,6 +83,8 @@ class python_runtime {
     void const* code_type = nullptr;            // &PyCode_Type
     void const* text_type = nullptr;            // &PyUnicode_Type
     void const* bytes_type = nullptr;           // &PyBytes_Type
+    void* (*main_interpreter)() = nullptr;      // PyInterpreterState_Main
+    void const* runtime = nullptr;              // &_PyRuntime
   };
   python_runtime(python_layout const& layout, functions const& entry) noexcept
       : layout_(layout), entry_(entry) {}
@@ -77,17 +95,30 @@ class python_runtime {
   std::byte const* state_of_this_thread() const noexcept {
     return runs() ? static_cast<std::byte const*>(entry_.state_of_this_thread()) : nullptr;
   }
+  /// The PyInterpreterState of the main interpreter; null: Python does not run.
+  std::byte const* main_interpreter() const noexcept {
+    return runs() && entry_.main_interpreter != nullptr
+               ? static_cast<std::byte const*>(entry_.main_interpreter())
+               : nullptr;
+  }
+  /// The GIL of CPython 3.11; null in later versions, where interpreters point to theirs.
+  std::byte const* gil_in_runtime() const noexcept {
+    return layout_.interpreter_gil == 0 && entry_.runtime != nullptr
+               ? behind(static_cast<std::byte const*>(entry_.runtime), layout_.runtime_gil)
+               : nullptr;
+  }
   /// The innermost frame of a thread, or null. The state must live.
   std::byte const* innermost_frame(std::byte const* state) const noexcept {
     auto const* const holder = load<std::byte const*>(state + layout_.state_to_frame);
     if (!layout_.has_c_frame || holder == nullptr) return holder;
     return load<std::byte const*>(holder + layout_.c_frame_to_frame);
   }
-  /// Where the latest frames of a thread lie, as far as they are not those of generators.
-  std::byte const* frame_memory(std::byte const* state) const noexcept {
-    return load<std::byte const*>(state + layout_.state_to_chunk);
-  }
-  static constexpr std::size_t frame_bytes = 80;  // what is read of a frame
+  /// The same of a state that may be gone.
+  std::byte const* innermost_frame_of_other(std::byte const* state) const noexcept;
+  /// Where the latest frames of a thread lie, as far as they are not those of generators. The state
+  /// may be gone.
+  std::byte const* frame_memory(std::byte const* state) const noexcept;
+  static constexpr std::size_t frame_bytes = 88;  // what is read of a frame
 
   /// Replaces `frame` by its caller. `at` has no code object if the frame is not one of a Python
   /// function. Returns false if the memory cannot be read.
@@ -104,6 +135,11 @@ class python_runtime {
           !get(memory, behind(frame, layout_.frame_instruction), at.instruction))
         return false;
       at.code = reinterpret_cast<std::byte const*>(code & ~tags);
+      std::uintptr_t self = 0;
+      if (at.code != nullptr && at.code == module_call()) {
+        if (!get(memory, behind(frame, layout_.frame_locals), self)) return false;
+        at.module = reinterpret_cast<std::byte const*>(self & ~tags);
+      }
     }
     if constexpr (!Memory::may_fail)  // of another thread this is seen when it is described
       if (at.code != nullptr && type_of(at.code) != entry_.code_type) at.code = nullptr;
@@ -133,22 +169,37 @@ class python_runtime {
   template <class Memory>
   std::string_view file_name(Memory const& memory, std::byte const* code,
                              std::span<char> into) const noexcept {
-    return text(memory, behind(code, layout_.code_filename), into);
+    return text_at(memory, behind(code, layout_.code_filename), into);
   }
   template <class Memory>
   std::string_view function_name(Memory const& memory, std::byte const* code,
                                  std::span<char> into) const noexcept {
-    return text(memory, behind(code, layout_.code_name), into);
+    return text_at(memory, behind(code, layout_.code_name), into);
+  }
+  /// Of a str.
+  template <class Memory>
+  std::string_view text(Memory const& memory, std::byte const* object,
+                        std::span<char> into) const noexcept;
+
+  /// The code object of torch.nn.Module._wrapped_call_impl, through which modules are called, once
+  /// it has been seen.
+  std::byte const* module_call() const noexcept {
+    return module_call_.load(std::memory_order_relaxed);
+  }
+  void is_module_call(std::byte const* code) const noexcept {
+    module_call_.store(code, std::memory_order_relaxed);
+  }
+  python_layout const& layout() const noexcept { return layout_; }
+
+  /// Addresses of another thread may be anything, so they are added as numbers.
+  static std::byte const* behind(std::byte const* from, std::size_t bytes) noexcept {
+    return reinterpret_cast<std::byte const*>(reinterpret_cast<std::uintptr_t>(from) + bytes);
   }
 
  private:
   // Owners: 0 thread, 1 generator, 2 frame object; frames of others stand for calls from C.
   static constexpr std::uint8_t max_owner = 2;
 
-  /// Addresses of another thread may be anything, so they are added as numbers.
-  static std::byte const* behind(std::byte const* from, std::size_t bytes) noexcept {
-    return reinterpret_cast<std::byte const*>(reinterpret_cast<std::uintptr_t>(from) + bytes);
-  }
   template <class T>
   static T load(std::byte const* from) noexcept {
     T value;
@@ -163,11 +214,15 @@ class python_runtime {
     return load<void const*>(object + sizeof(void*));
   }
   template <class Memory>
-  std::string_view text(Memory const& memory, std::byte const* member,
-                        std::span<char> into) const noexcept;
+  std::string_view text_at(Memory const& memory, std::byte const* member,
+                           std::span<char> into) const noexcept {
+    std::byte const* object = nullptr;
+    return get(memory, member, object) ? text(memory, object, into) : std::string_view{};
+  }
 
   python_layout const& layout_;
   functions const entry_;
+  mutable std::atomic<std::byte const*> module_call_{nullptr};
 };
 
 /// Looks for CPython among the loaded libraries. Null, and no `reason`: there is none. Null with a

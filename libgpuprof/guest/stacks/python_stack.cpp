@@ -3,6 +3,7 @@
 
 #include "guest/nvtx/log_writer.hpp"
 #include "guest/nvtx/ticks.hpp"
+#include "guest/stacks/module_name.hpp"
 
 #include <algorithm>
 #include <array>
@@ -62,6 +63,7 @@ struct known_stacks {
   std::byte const* other_frame = nullptr;
   std::uint64_t other_read_at = 0;
   std::uint16_t other_number = 0;
+  known_module_names modules;
 
   std::span<slot> table() noexcept { return {reinterpret_cast<slot*>(this + 1), slots}; }
   slot& place_of(std::uint64_t hash) noexcept {
@@ -114,9 +116,10 @@ known_stacks* with_room(thread_log& log, known_stacks* stacks) noexcept {
 /// before.
 inline std::uint64_t hash_of(std::uint64_t before, python_position const& at,
                              std::uint64_t identity = 0) noexcept {
-  auto const frame = reinterpret_cast<std::uintptr_t>(at.code) * 0x9E3779B97F4A7C15ull ^
-                     reinterpret_cast<std::uintptr_t>(at.instruction) * 0xC2B2AE3D27D4EB4Full ^
-                     identity * 0x165667B19E3779F9ull;
+  auto const frame =
+      reinterpret_cast<std::uintptr_t>(at.code) * 0x9E3779B97F4A7C15ull ^
+      reinterpret_cast<std::uintptr_t>(at.instruction) * 0xC2B2AE3D27D4EB4Full ^
+      (identity ^ reinterpret_cast<std::uintptr_t>(at.module)) * 0x165667B19E3779F9ull;
   return (std::rotl(before, 23) ^ frame ^ frame >> 29) * 0x9E3779B97F4A7C15ull;
 }
 
@@ -159,23 +162,51 @@ struct seen_stack {
   std::array<python_position, max_stack_frames> frames;  // the first `size` are used
   std::size_t size = 0;
   std::uint64_t hash = 0;
+  bool is_borrowed = false;  // by a thread that launches for it
 
   seen_stack() noexcept {}  // leaves the frames as they are: 2 KiB
 };
 
 constexpr std::size_t scratch_bytes = 16 << 10;
 
+/// Through this function PyTorch calls a module; its first local is the module.
+bool is_module_call(std::string_view file, std::string_view function) noexcept {
+  return function == "Module._wrapped_call_impl" && file.ends_with("/torch/nn/modules/module.py");
+}
+
 /// Reads the names of a frame. Returns false if it is none after all.
 template <class Memory>
 bool describe(python_runtime const& python, Memory const& memory, thread_log& log,
               python_position const& at, std::span<std::byte> scratch, log_frame& into) noexcept {
-  std::array<char, 1024> buffer;
+  std::array<char, 1024> for_file, for_function;
   if (Memory::may_fail && !python.is_code(memory, at.code)) return false;
-  into = {.file = log.names.intern(python.file_name(memory, at.code, buffer)),
-          .function = log.names.intern(python.function_name(memory, at.code, buffer)),
+  auto const file = python.file_name(memory, at.code, for_file);
+  auto const function = python.function_name(memory, at.code, for_function);
+  if (at.module == nullptr && is_module_call(file, function)) python.is_module_call(at.code);
+  into = {.file = log.names.intern(file),
+          .function = log.names.intern(function),
           .first_line = python.first_line(memory, at.code),
           .line = python.line(memory, at, scratch)};
   return true;
+}
+
+/// `frames`: those of `stack`, described.
+void name_modules(python_runtime const& python, thread_log& log,
+                  std::span<python_position const> stack, std::span<log_frame> frames) noexcept {
+  std::array<char, 512> buffer;
+  std::byte const* outer = nullptr;
+  for (auto i = stack.size(); i-- > 0;) {
+    auto const* const module = stack[i].module;
+    if (module == nullptr) continue;
+    auto& known = stacks_of(log)->modules.find(outer, module);
+    if (known.outer != outer || known.module != module) {
+      known.outer = outer;
+      known.module = module;
+      known.name = log.names.intern(module_name(python, outer, module, buffer, known.place));
+    }
+    frames[i].module = known.name;
+    outer = module;
+  }
 }
 
 bool is_new_place(thread_log& log, known_stacks*& stacks, std::uint64_t hash) noexcept {
@@ -230,9 +261,12 @@ std::uint16_t describe_and_number(python_runtime const& python, Memory const& me
   std::array<log_frame, max_stack_frames> frames;
   std::array<std::byte, scratch_bytes> scratch;
   std::size_t size = 0;
-  if (Memory::may_fail) frames[size++] = {.function = log.names.intern(frame_of_other_thread)};
+  if (stack.is_borrowed) frames[size++] = {.function = log.names.intern(frame_of_other_thread)};
+  auto const first = size;
   for (std::size_t i = 0; i < stack.size && size < frames.size(); ++i)
     if (!describe(python, memory, log, stack.frames[i], scratch, frames[size++])) return 0;
+  name_modules(python, log, {stack.frames.data(), size - first},
+               {frames.data() + first, size - first});
   auto* stacks = stacks_of(log);
   if (stacks->last_number == max_stacks_of_thread) stacks->clear();
   stacks = with_room(log, stacks);
@@ -289,7 +323,12 @@ std::uint16_t own_stack(python_runtime const& python, thread_log& log, known_sta
   if (first.code == nullptr || !is_walked(log, stacks, hash_of(0, first))) return 0;
   auto const is_timed = stacks->walks++ % timed_every == 0;
   auto const begin = is_timed ? read_ticks() : 0;
-  auto const number = number_of(python, memory, log, whole_stack(frames, first));
+  auto const* const module_call = python.module_call();
+  auto number = number_of(python, memory, log, whole_stack(frames, first));
+  if (python.module_call() != module_call) [[unlikely]] {  // now modules are seen
+    walk again(python, memory, innermost);
+    number = number_of(python, memory, log, whole_stack(again, again.next()));
+  }
   if (is_timed) count_time(log, read_ticks() - begin);
   return number;
 }
@@ -297,14 +336,16 @@ std::uint16_t own_stack(python_runtime const& python, thread_log& log, known_sta
 /// Kept out of the caller, for it needs 20 KiB of stack.
 __attribute__((noinline)) std::uint16_t read_other(python_runtime const& python, thread_log& log,
                                                    std::byte const* state,
-                                                   std::byte const* innermost) noexcept {
+                                                   std::byte const* innermost,
+                                                   bool is_borrowed) noexcept {
   std::array<std::byte, scratch_bytes> ahead;
   frames_of_other const memory(python.frame_memory(state), innermost + python_runtime::frame_bytes,
                                ahead);
   walk frames(python, memory, innermost);
   auto stack = whole_stack(frames, frames.next());
   if (stack.size == 0 || frames.is_damaged()) return 0;
-  stack.hash = mix(stack.hash, 2) | 1;
+  stack.is_borrowed = is_borrowed;
+  stack.hash = mix(stack.hash, is_borrowed ? 2 : 3) | 1;
   return number_of(python, memory, log, stack);
 }
 
@@ -319,7 +360,7 @@ std::uint16_t stack_of_main_thread(python_runtime const& python, thread_log& log
   auto const now = read_ticks();
   if (innermost == stacks->other_frame && now - stacks->other_read_at < ticks_to_read_again)
     return stacks->other_number;
-  auto const number = innermost != nullptr ? read_other(python, log, state, innermost) : 0;
+  auto const number = innermost != nullptr ? read_other(python, log, state, innermost, true) : 0;
   stacks = stacks_of(log);  // it may have moved
   stacks->other_frame = innermost;
   stacks->other_read_at = now;
@@ -329,6 +370,20 @@ std::uint16_t stack_of_main_thread(python_runtime const& python, thread_log& log
 }
 
 }  // namespace
+
+std::uint16_t python_stack_of_other(python_runtime const& python, thread_log& log,
+                                    std::byte const* state) noexcept {
+  if (stacks_of(log) == nullptr) return 0;
+  constexpr int most_tries = 3;
+  for (int i = 0; i < most_tries; ++i) {
+    auto const* const innermost = python.innermost_frame_of_other(state);
+    if (innermost == nullptr) return 0;
+    auto const number = read_other(python, log, state, innermost, false);
+    // A thread that runs Python changes its frames; then what was read may be of two moments.
+    if (number != 0 && python.innermost_frame_of_other(state) == innermost) return number;
+  }
+  return 0;
+}
 
 std::uint16_t detail::number_python_stack(python_runtime const& python, thread_log& log) noexcept {
   auto const* const state = python.state_of_this_thread();

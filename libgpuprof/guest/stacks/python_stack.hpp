@@ -21,6 +21,11 @@ inline constexpr std::uint16_t max_stacks_of_thread = 16'384;
 /// the first of each place.
 void read_python_stacks(python_runtime const* runtime, double share = 1) noexcept;
 
+/// Returns the number, in the caller's log, of the Python stack of another thread, whose
+/// PyThreadState is `state`. 0: it has none, it changed at each of three looks, or memory is out.
+std::uint16_t python_stack_of_other(python_runtime const& python, thread_log& log,
+                                    std::byte const* state) noexcept;
+
 namespace detail {
 extern std::atomic<python_runtime const*> python_read;
 std::uint16_t number_python_stack(python_runtime const& python, thread_log& log) noexcept;

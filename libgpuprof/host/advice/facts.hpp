@@ -3,6 +3,7 @@
 // summed over all GPUs unless a comment says otherwise.
 #pragma once
 
+#include "host/analysis/idle_causes.hpp"
 #include "host/analysis/roofline_row.hpp"
 #include "host/analysis/timeline/host_calls.hpp"
 #include "host/analysis/timeline/launch_pace.hpp"
@@ -214,6 +215,17 @@ struct device_facts {
   std::function<std::optional<double>(std::string_view)> peak;  // by test, in its unit: B/s, s
 };
 
+/// What the launching thread did while a GPU was idle, as often as it was looked at.
+struct idle_look {
+  time_bucket bucket{};
+  idle_cause cause{};
+  bool has_python = false, loads_data = false;
+  std::string words;    // "runs Python"
+  std::string where;    // "train.py:61"; empty: not known
+  std::string held_by;  // the same of the thread that held the GIL
+  double looks = 0;
+};
+
 struct run_facts {
   double window_ns = 0;  // of one GPU; the same for all used GPUs
   data_set there;
@@ -223,7 +235,8 @@ struct run_facts {
   std::vector<device_facts> devices;  // the GPUs that did something
   std::vector<kernel_facts> kernels;  // most time first
   std::vector<copy_facts> copies;
-  std::vector<gap_facts> gaps;  // most idle time first
+  std::vector<gap_facts> gaps;   // most idle time first
+  std::vector<idle_look> looks;  // most looks first
   std::vector<call_facts> calls;
   std::vector<sequence_facts> sequences;
   std::vector<communication_facts> communication;

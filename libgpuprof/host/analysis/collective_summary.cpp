@@ -10,7 +10,7 @@ namespace {
 
 /// Returns the text that follows "key": in a flat JSON object.
 std::string_view value_of(std::string_view json, std::string_view key) {
-  auto const quoted = "\"" + std::string(key) + "\":";
+  auto quoted = std::string(1, '"').append(key).append("\":");
   auto const at = json.find(quoted);
   if (at == std::string_view::npos) return {};
   auto value = json.substr(at + quoted.size());
@@ -69,7 +69,7 @@ collective_arguments collective_arguments_in(std::string_view name, std::string_
   found.type = value_of(payload, "dtype");
   found.group = value_of(payload, "Process Group Name");
   if (auto const ranks = value_of(payload, "Process Group Ranks"); !ranks.empty())
-    found.group += (found.group.empty() ? "" : " ") + std::string(ranks);
+    found.group.append(found.group.empty() ? "" : " ").append(ranks);
   if (found.group.empty()) found.group = value_of(payload, communicator);
   found.group_size = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(number_of(payload, "Group size"), UINT32_MAX));

@@ -21,9 +21,10 @@ frame_key key_of(stack_record const& frame, stack_grouping grouping) noexcept {
     case stack_grouping::function:
       return {frame.file, frame.function, frame.first_line, 0};
     case stack_grouping::line:
+    case stack_grouping::module:
       break;
   }
-  return {frame.file, frame.function, frame.first_line, frame.line};
+  return {frame.file, {}, 0, frame.line};  // functions may share a line
 }
 
 }  // namespace
@@ -33,6 +34,7 @@ stack_sum& stack_sum::operator+=(stack_sum const& more) noexcept {
   gpu_ns += more.gpu_ns;
   idle_ns += more.idle_ns;
   wait_ns += more.wait_ns;
+  cpu_ns += more.cpu_ns;
   return *this;
 }
 
@@ -75,6 +77,15 @@ void stack_times::add(api_record const& call, thread_index thread) {
   all_ += {.wait_ns = ns};
 }
 
+void stack_times::add(thread_sample_record const& row) {
+  auto& thread = running_[row.os_thread];
+  thread.on_core_ns += static_cast<double>(row.on_core_ns);
+  all_.cpu_ns += static_cast<double>(row.on_core_ns);
+  if (row.state != cpu_state::running) return;
+  thread.looks += row.looks;
+  thread.looks_of[row.stack] += row.looks;
+}
+
 void stack_times::spread(thread_index thread, stack_sum const& sum, sums const& over) {
   stack_sum known;
   for (auto const& [stack, some] : over)
@@ -96,6 +107,9 @@ void stack_times::spread(thread_index thread, stack_sum const& sum, sums const& 
 }
 
 void stack_times::finish() {
+  for (auto const& [_, thread] : running_)
+    for (auto const& [stack, looks] : thread.looks_of)
+      if (raw(stack) != 0) stacks_[stack].cpu_ns += thread.on_core_ns * looks / thread.looks;
   std::unordered_map<thread_index, sums> of_threads;
   for (auto const& [key, stacks] : alike_)
     for (auto const& [stack, sum] : stacks) {

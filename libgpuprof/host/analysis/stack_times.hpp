@@ -21,6 +21,7 @@ struct stack_sum {
   double gpu_ns = 0;    // their lengths added up; work of several streams counts several times
   double idle_ns = 0;   // the GPU did nothing between this work and the next that began
   double wait_ns = 0;   // CUDA calls that wait, allocate or load
+  double cpu_ns = 0;    // of threads that were sampled, on a core
 
   stack_sum& operator+=(stack_sum const& more) noexcept;
 };
@@ -36,6 +37,7 @@ class stack_times {
   void add(graph_record const& graph);
   /// `thread`: of the call.
   void add(api_record const& call, thread_index thread);
+  void add(thread_sample_record const& row);
 
   struct ran {
     enum class kind : std::uint8_t { kernel, call, other } is;
@@ -73,12 +75,18 @@ class stack_times {
   std::unordered_map<device_id, last_work> devices_;
   std::map<stack_id, stack_sum> stacks_;
   std::map<thread_index, stack_sum> others_;
+  // The time on cores is known of a thread; looks say which of its stacks had it.
+  struct seen_running {
+    double on_core_ns = 0, looks = 0;
+    std::map<stack_id, double> looks_of;
+  };
+  std::map<std::uint32_t, seen_running> running_;  // by os_thread
   stack_sum all_;
   double with_stack_ = 0, on_such_threads_ = 0;
 };
 
 /// What a row of a table of stacks stands for.
-enum class stack_grouping { line, function, file };
+enum class stack_grouping { line, function, file, module };
 
 /// One row: the innermost frame of the stacks that it adds up, as far as the grouping tells it.
 struct stack_group {

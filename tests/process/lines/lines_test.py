@@ -42,6 +42,56 @@ deep(300)
 # Launches by the line that ends with the word.
 EXPECTED = {"leaf": 3, "method": 1, "generator": 2, "exec": 2, "lambda": 1, "deep": 2}
 
+# What the names of modules need of PyTorch: torch/nn/modules/module.py of 2.5 calls and stores modules like this.
+MODULE = '''
+class Module:
+    def __init__(self):
+        super().__setattr__("training", True)
+        super().__setattr__("_modules", {})
+    def __setattr__(self, name, value):
+        if isinstance(value, Module): self.__dict__["_modules"][name] = value
+        else: super().__setattr__(name, value)
+    def __getattr__(self, name):
+        if "_modules" in self.__dict__ and name in self.__dict__["_modules"]: return self.__dict__["_modules"][name]
+        raise AttributeError(name)
+    def _wrapped_call_impl(self, *args): return self._call_impl(*args)
+    def _call_impl(self, *args): return self.forward(*args)
+    __call__ = _wrapped_call_impl
+class ModuleList(Module):
+    def __init__(self, modules):
+        super().__init__()
+        for i, one in enumerate(modules): self._modules[str(i)] = one
+    def __iter__(self): return iter(self._modules.values())
+'''
+MODEL = PLAY + '''
+from torch.nn.modules.module import Module, ModuleList
+class Linear(Module):
+    def forward(self): play()
+class Mlp(Module):
+    def __init__(self):
+        super().__init__()
+        self.c_fc, self.c_proj = Linear(), Linear()
+    def forward(self):
+        self.c_fc()
+        self.c_proj()
+class Wide(Mlp):  # has too many attributes to share their keys with others of its class
+    def __init__(self):
+        super().__init__()
+        for i in range(60): setattr(self, f"attribute{i}", i)
+class Model(Module):
+    def __init__(self):
+        super().__init__()
+        self.wte, self.h = Linear(), ModuleList([Mlp(), Mlp(), Wide()])
+        self.held_in_a_list = [Linear()]
+    def forward(self):
+        self.wte()
+        for one in self.h: one()
+        self.held_in_a_list[0]()
+model = Model()
+for _ in range(2): model()
+play()
+'''
+
 
 def version_of(python):
     done = subprocess.run([python, "-c", "import sys; print(*sys.version_info[:2], hasattr(sys, '_is_gil_enabled') and not sys._is_gil_enabled())"],
@@ -112,6 +162,88 @@ class Lines(processes.Case):
             with self.subTest(version=version):
                 self.check_lines(python)
 
+    def modules(self, *options):
+        rows = self.lines("--by", "module", *options)
+        one = sum(row["GPU Time (ns)"] for row in rows) / 17
+        return {(row["Module"], row["Class"], row["Modules"]): (round(row["GPU Time (ns)"] / one), round(row["With Callees (ns)"] / one)) for row in rows}
+
+    def test_every_launch_has_its_module_in_each_cpython_from_3_11_on(self):
+        (self.folder / "torch/nn/modules").mkdir(parents=True)
+        (self.folder / "torch/nn/modules/module.py").write_text(MODULE)
+        known = {version: python for version, python in pythons().items() if version >= (3, 11)}
+        if not known:
+            self.skipTest("there is no CPython 3.11 or newer here")
+        for version, python in known.items():
+            with self.subTest(version=version):
+                self.profile(MODEL, "--python-backtrace", "all", python=python)
+                self.assertEqual(self.modules(), {
+                    ("(no module)", "", 0): (1, 1), ("(Model)", "Model", 1): (0, 16), ("wte", "Linear", 1): (2, 2), ("h.*", "Mlp", 2): (0, 8), ("h.*", "Wide", 1): (0, 4),
+                    ("h.*.c_fc", "Linear", 3): (6, 6), ("h.*.c_proj", "Linear", 3): (6, 6), ("(Linear)", "Linear", 1): (2, 2)})
+                each = self.modules("--each-module")
+                self.assertEqual(each["h.0.c_fc", "Linear", 1], (2, 2))
+                self.assertEqual(each["h.2.c_proj", "Linear", 1], (2, 2))
+
+    CAUSES = PLAY + '''
+import threading, time
+def sleeps():
+    time.sleep(0.05)  # sleep
+def computes():
+    end = time.perf_counter() + 0.05
+    while time.perf_counter() < end: sum(range(100))  # python
+def spins():
+    while not ended: pass  # holder
+ended = False
+def waits_for_gil():
+    end = time.perf_counter() + 0.05
+    while time.perf_counter() < end: sum(range(50))  # gil
+def waits_for_lock():
+    lock = threading.Lock()
+    lock.acquire()
+    threading.Timer(0.05, lock.release).start()
+    with lock: pass  # lock
+def reads_pipe():
+    r, w = os.pipe()
+    threading.Timer(0.05, os.write, (w, b"x")).start()
+    os.read(r, 1)  # pipe
+if CAUSE == waits_for_gil:
+    for _ in range(3): threading.Thread(target=spins, daemon=True).start()
+for _ in range(12):
+    play()
+    CAUSE()
+ended = True
+play()
+'''
+
+    def causes(self, function, python=sys.executable):
+        code = self.CAUSES.replace("CAUSE", function)
+        self.profile(code, python=python)
+        run = self.run_program(processes.path("BUILT_GPUPROF"), "stats", "-r", "idle_cause_sum", "-f", "json", self.capture)
+        self.assertEqual(run.code, 0, run.err)
+        return code, json.loads(run.out)
+
+    @processes.timing
+    def test_what_the_cpu_does_while_the_gpu_idles_is_named_with_its_line(self):
+        expected = {"sleeps": ("sleeps", "sleep"), "computes": ("runs Python", "python"), "waits_for_gil": ("waits for the GIL", "gil"),
+                    "waits_for_lock": ("waits for a lock or a thread", "lock"), "reads_pipe": ("waits for a socket or pipe", "pipe")}
+        for version, python in pythons().items():
+            if version < (3, 11):
+                continue
+            for function, (words, mark) in expected.items():
+                with self.subTest(version=version, function=function):
+                    code, rows = self.causes(function, python)
+                    first = rows[0]
+                    self.assertEqual(first["The Thread"], words, rows)
+                    line = int(first["Where"].partition(":")[2])
+                    self.assertTrue(code.splitlines()[line - 1].endswith("# " + mark), rows)
+                    if mark == "gil":
+                        holder = int(first["Held By"].partition(":")[2])
+                        self.assertTrue(code.splitlines()[holder - 1].endswith("# holder"), rows)
+
+    def test_no_threads_are_sampled_if_none_are_wanted(self):
+        self.profile(PROGRAM, "--sample", "none")
+        run = self.run_program(processes.path("BUILT_GPUPROF"), "stats", "-r", "idle_cause_sum", self.capture)
+        self.assertIn("holds no looks at threads", run.out + run.err)
+
     def test_an_older_cpython_has_no_stacks_and_one_line_says_so(self):
         old = [python for version, python in pythons().items() if (3, 8) <= version < (3, 11)]
         if not old:
@@ -142,7 +274,7 @@ class Lines(processes.Case):
         self.profile(PROGRAM, "--python-backtrace", "all")
         by_function = {row["Function"]: row for row in self.lines("--by", "function")}
         self.assertEqual(by_function["deep"]["With Callees (ns)"] * 3, 2 * by_function["leaf"]["With Callees (ns)"])
-        self.assertEqual([row["Where"] for row in self.lines("--by", "file")], ["program.py"])
+        self.assertEqual([row["Where"] for row in self.lines("--by", "file")], ["program.py", "<string>"])
         nowhere = self.lines("--own", "/nowhere")  # without own code the innermost frame counts
         self.assertEqual({row["Function"] for row in nowhere}, {"play"})
         run = self.run_program(processes.path("BUILT_GPUPROF"), "lines", self.capture, "--by", "lines")
@@ -152,7 +284,7 @@ class Lines(processes.Case):
     def test_a_changed_file_gives_no_source(self):
         self.profile(PROGRAM, "--python-backtrace", "all")
         self.program.write_text("# another program\n" * 60)
-        self.assertEqual({row["Source"] for row in self.lines()}, {None})
+        self.assertEqual({row["Source"] for row in self.lines()}, {""})
 
     def test_a_program_that_ends_python_and_goes_on_is_unharmed(self):
         code = PLAY + '''

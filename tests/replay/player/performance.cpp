@@ -21,13 +21,28 @@ std::uint64_t realtime_ns() {
          static_cast<std::uint64_t>(t.tv_nsec);
 }
 
+namespace {
+
+/// CUPTI gives an id once in a process, so a session that is played again has others.
+std::uint32_t take_correlations(std::uint32_t many) {
+  static std::atomic<std::uint32_t> taken{0};
+  return taken.fetch_add(many);
+}
+
+constexpr std::uint32_t spare_ids = 1 << 20;
+
+}  // namespace
+
 performance::performance(recording& r, driver d, play_options options)
     : r_(r),
       driver_(d),
       options_(std::move(options)),
       timeline_(make_timeline(r)),
       nvtx_(r),
-      spare_correlation_((timeline_.max_correlation + 1) * options_.repeat + 1) {
+      first_correlation_(
+          take_correlations((timeline_.max_correlation + 1) * options_.repeat + spare_ids)),
+      spare_correlation_(first_correlation_ + (timeline_.max_correlation + 1) * options_.repeat +
+                         1) {
   find_first_kernels();
 }
 
@@ -62,7 +77,7 @@ void const* performance::parameters_of(event const& e, launch_arguments& argumen
 
 void performance::run() {
   for (turn_ = 0; turn_ < options_.repeat; ++turn_) {
-    correlation_shift_ = turn_ * (timeline_.max_correlation + 1);
+    correlation_shift_ = first_correlation_ + turn_ * (timeline_.max_correlation + 1);
     if (turn_ > 0) {
       gpu_.start_again();
       nvtx_.start_again();

@@ -89,7 +89,8 @@ class performance {
   std::uint64_t began_ = 0;  // when this turn began, of CLOCK_REALTIME
   std::uint32_t turn_ = 0;
   std::uint32_t correlation_shift_ = 0;
-  std::atomic<std::uint32_t> context_shift_{0};   // contexts get new ids when the device is reset
+  std::atomic<std::uint32_t> context_shift_{0};  // contexts get new ids when the device is reset
+  std::uint32_t const first_correlation_;
   std::atomic<std::uint32_t> spare_correlation_;  // ids from here on belong to no recorded call
 };
 

@@ -89,3 +89,49 @@ TEST_CASE("rules without data count as not looked at and not as passed") {
   CHECK(how_to_record(advice.missing[1].missing) ==
         "the captures of all ranks on the command line");
 }
+
+TEST_CASE("idle time of the CPU's making is named by what its thread was seen to do") {
+  auto facts = made_run(600 * ms, time_bucket::cpu_work);
+  facts.gaps = {gaps(time_bucket::cpu_work, 100, 300 * ms)};
+  idle_look gil;
+  gil.bucket = time_bucket::cpu_work;
+  gil.cause = gpuprof::host::idle_cause::gil;
+  gil.has_python = true;
+  gil.words = "waits for the GIL";
+  gil.where = "train.py:5";
+  gil.held_by = "log.py:9";
+  gil.looks = 80;
+  auto runs = gil;
+  runs.cause = gpuprof::host::idle_cause::running;
+  runs.words = "runs Python";
+  runs.held_by.clear();
+  runs.looks = 20;
+  facts.looks = {gil, runs};
+  auto const found = found_by("gpu_idle", facts);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].what.find("waits for Python's GIL") != std::string::npos);
+  CHECK(found[0].line == "train.py:5 (80 % of it)");
+  REQUIRE(found[0].because.size() >= 3);
+  CHECK(found[0].because[1].name == "waits for the GIL at train.py:5, held by log.py:9");
+  CHECK(found[0].because[1].value == Approx(80));
+  CHECK(found[0].because[2].name == "runs Python at train.py:5");
+
+  facts.looks[0].looks = 6;  // too few to say anything
+  facts.looks[1].looks = 3;
+  CHECK(found_by("gpu_idle", facts).at(0).what.find("something else") != std::string::npos);
+}
+
+TEST_CASE("a loader that computes in the program itself is told from slow processes of a loader") {
+  auto facts = made_run(600 * ms, time_bucket::cpu_work);
+  facts.gaps = {gaps(time_bucket::cpu_work, 100, 300 * ms)};
+  idle_look look;
+  look.bucket = time_bucket::cpu_work;
+  look.has_python = look.loads_data = true;
+  look.cause = gpuprof::host::idle_cause::running;
+  look.looks = 50;
+  facts.looks = {look};
+  CHECK(found_by("gpu_idle", facts).at(0).to_do.find("num_workers=4") != std::string::npos);
+  facts.looks[0].cause = gpuprof::host::idle_cause::input;
+  CHECK(found_by("gpu_idle", facts).at(0).what.find("waits for its data loader") !=
+        std::string::npos);
+}

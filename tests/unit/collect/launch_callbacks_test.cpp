@@ -44,6 +44,7 @@ struct launches_only {
   void launch(launch_note const& l) { notes.push_back(l); }
   void call(driver_call_note const&) {}
   void stack(stack_note const&) {}
+  void sample(thread_sample_note const&) {}
   void begin(range_begin const&) {}
   void end(range_end const&) {}
   void mark(mark_record const&) {}

@@ -51,6 +51,9 @@ struct seen {
     stacks.push_back(s.number);
     lines.push_back("stack " + std::to_string(s.number));
   }
+  void sample(thread_sample_note const& s) {
+    lines.push_back("sample " + std::to_string(s.os_thread));
+  }
 };
 
 inline memory_budget& budget() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stacks of a made-up CPython: its objects are bytes of this test, laid out as in 3.13.
 #include "../nvtx/seen.hpp"
+#include "guest/stacks/module_name.hpp"
 #include "guest/stacks/python_runtime.hpp"
 #include "guest/stacks/python_stack.hpp"
 #include "support/catch.hpp"
@@ -65,6 +66,45 @@ struct made_python {
     put<std::size_t>(into.data() + 16, characters.size());
     put<std::uint32_t>(into.data() + 32, (1u << 2) | (1u << 5) | (1u << 6));
     std::memcpy(into.data() + 40, characters.data(), characters.size());
+  }
+};
+
+/// A module "outer" that holds a list "h", that holds the module "inner" as "3".
+struct made_modules {
+  static constexpr std::size_t before = 64;  // the pointer to the dict stands in front of an object
+  struct module {
+    alignas(16) object bytes{}, attributes{}, keys{}, held{}, held_keys{};
+    std::byte* self() { return bytes.data() + before; }
+  };
+  alignas(16) object type{}, dict_type{}, modules_text{}, h_text{}, three_text{};
+  std::array<char, 16> class_name{"Linear"};
+  module outer, list, inner;
+
+  made_modules() {
+    made_python::text(modules_text, "_modules");
+    made_python::text(h_text, "h");
+    made_python::text(three_text, "3");
+    put<void const*>(type.data() + 24, class_name.data());
+    put<std::uint64_t>(type.data() + 168, 1 << 4);
+    put<std::uint64_t>(dict_type.data() + 168, 1 << 29);
+    fill(outer, h_text, list.self());
+    fill(list, three_text, inner.self());
+    fill(inner, three_text, nullptr);
+  }
+  void fill(module& one, object const& name, std::byte const* held) {
+    put<void const*>(one.self() + 8, type.data());
+    put<void const*>(one.self() - 24, one.attributes.data());
+    dict(one.attributes, one.keys, modules_text, one.held.data());
+    dict(one.held, one.held_keys, name, held);
+  }
+  void dict(object& into, object& keys, object const& key, std::byte const* value) {
+    put<void const*>(into.data() + 8, dict_type.data());
+    put<void const*>(into.data() + 32, keys.data());
+    put<std::uint8_t>(keys.data() + 9, 3);   // 8 bytes of index
+    put<std::uint8_t>(keys.data() + 10, 1);  // keys are texts
+    put<std::size_t>(keys.data() + 24, 1);
+    put<void const*>(keys.data() + 40, key.data());
+    put<void const*>(keys.data() + 48, value);
   }
 };
 
@@ -196,5 +236,50 @@ TEST_CASE("damaged frames of another thread cost a stack and never a crash") {
       CHECK(runtime().function_name(memory, at.code, text).size() <= text.size());
       runtime().line(memory, at, scratch);
     }
+  }
+}
+
+TEST_CASE("a module has the path by which the outer one holds it, and its class") {
+  made_modules made;
+  std::array<char, 512> text;
+  module_place place;
+  auto const name = [&](std::byte const* outer, std::byte const* module) {
+    return std::string(module_name(runtime(), outer, module, text, place));
+  };
+  CHECK(name(made.outer.self(), made.inner.self()) == "h.3: Linear");
+  CHECK(place.key == made.three_text.data());
+  CHECK(name(made.list.self(), made.inner.self()) == "3: Linear");
+  CHECK(name(nullptr, made.inner.self()) == ": Linear");
+  CHECK(name(made.inner.self(), made.outer.self()) == ": Linear");
+  CHECK(name(nullptr, nullptr).empty());
+}
+
+TEST_CASE("a name is known as long as the dict entry is the same") {
+  made_modules made;
+  std::array<char, 512> text;
+  known_module_names names;
+  auto& known = names.find(made.list.self(), made.inner.self());
+  known.outer = made.list.self();
+  known.module = made.inner.self();
+  module_name(runtime(), known.outer, known.module, text, known.place);
+  known.name = static_cast<name_id>(7);
+  CHECK(raw(names.find(made.list.self(), made.inner.self()).name) == 7);
+  put<void const*>(made.list.held_keys.data() + 40, made.h_text.data());
+  CHECK(raw(names.find(made.list.self(), made.inner.self()).name) == 0);
+}
+
+TEST_CASE("damaged modules cost a name and never a crash") {
+  std::mt19937 random(6);
+  for (int i = 0; i < 20'000; ++i) {
+    made_modules made;
+    auto* const bytes = reinterpret_cast<std::byte*>(&made);
+    for (auto damaged = random() % 8 + 1; damaged > 0; --damaged) {
+      auto* const at = bytes + random() % (sizeof made - 8);
+      random() % 2 != 0 ? put<std::uint64_t>(at, random()) : put<std::uint8_t>(at, random() % 256);
+    }
+    std::array<char, 512> text;
+    module_place place;
+    CHECK(module_name(runtime(), made.outer.self(), made.inner.self(), text, place).size() <=
+          text.size());
   }
 }

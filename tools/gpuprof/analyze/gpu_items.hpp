@@ -49,7 +49,7 @@ class time_walk {
  public:
   time_walk(trace_contents& trace, gpu_items const& items, timeline_pass& pass,
             declared_launches& declared, selection const* wanted, std::vector<time_stretch> windows,
-            bool only_windows, step_collector* collector, stack_times* stacks,
+            bool only_windows, step_collector* collector, stack_times* stacks, idle_causes* causes,
             read_progress const& progress)
       : trace_(trace),
         items_(items),
@@ -60,6 +60,7 @@ class time_walk {
         only_windows_(only_windows),
         collector_(collector),
         stacks_(stacks),
+        causes_(causes),
         progress_(progress) {
     pass_.begin_window(windows_.front().begin, windows_.front().end);
   }
@@ -103,11 +104,15 @@ class time_walk {
   void operator()(hold_record const& hold) {
     pass_.add_hold(hold.start, hold.start + hold.duration);
   }
+  void operator()(thread_sample_record const& row) {
+    if (causes_ != nullptr) causes_->add(row);
+  }
   void operator()(api_record const& call) {
     if (collector_ != nullptr) collector_->add(call);
     auto const& what = meaning_of(call.name);
     advance();
     if (what.kind == call_kind::other) return;
+    if (causes_ != nullptr) causes_->add(call);
     if (only_windows_) {
       enter(call.start);
       if (!is_in_window(call.start)) return;
@@ -176,6 +181,7 @@ class time_walk {
   bool only_windows_ = false;  // work outside of them is left out
   step_collector* collector_;  // gets all records; may be null
   stack_times* stacks_;        // null: the capture has no Python stacks
+  idle_causes* causes_;        // null: its threads were not sampled
   std::size_t window_ = 0;
   read_progress const& progress_;
   std::vector<meaning> meanings_;  // by name_id

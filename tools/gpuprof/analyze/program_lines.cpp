@@ -2,10 +2,12 @@
 #include "analyze/program_lines.hpp"
 
 #include "host/analysis/timeline/time_bucket.hpp"
+#include "lines/stack_places.hpp"
 
 #include <algorithm>
 #include <cstdio>
 #include <numeric>
+#include <tuple>
 
 namespace gpuprof::host::command {
 namespace {
@@ -69,6 +71,7 @@ program_lines::program_lines(trace_contents& trace, stack_times const& times) {
 
 void program_lines::name(std::span<advice::finding> findings) const {
   for (auto& one : findings) {
+    if (!one.line.empty()) continue;
     if (auto const kernel = kernels_.find(one.kernel); kernel != kernels_.end())
       one.line = main_line(kernel->second);
     else if (auto const call = calls_.find(one.call); call != calls_.end())
@@ -76,6 +79,29 @@ void program_lines::name(std::span<advice::finding> findings) const {
     else if (one.kernel.empty() && one.call.empty() && is_idle_by_cpu(one.bucket))
       one.line = main_line(idle_);
   }
+}
+
+std::vector<advice::idle_look> idle_looks_of(trace_contents& trace, idle_causes const& causes) {
+  stack_places const places(trace);
+  std::map<std::tuple<time_bucket, std::string, std::string, std::string>, advice::idle_look> sums;
+  for (auto const& [key, looks] : causes.looks()) {
+    advice::idle_look one{.bucket = key.bucket,
+                          .cause = key.cause,
+                          .has_python = raw(key.stack) != 0,
+                          .loads_data = places.loads_data(key.stack),
+                          .words = places.words_of(key),
+                          .where = places.where(places.own_frame_of(key.stack)),
+                          .held_by = places.where(places.own_frame_of(key.holder)),
+                          .looks = 0};
+    auto& sum =
+        sums.try_emplace({key.bucket, one.words, one.where, one.held_by}, one).first->second;
+    sum.looks += looks;
+  }
+  std::vector<advice::idle_look> all;
+  for (auto& [_, one] : sums) all.push_back(std::move(one));
+  std::stable_sort(all.begin(), all.end(),
+                   [](auto const& a, auto const& b) { return a.looks > b.looks; });
+  return all;
 }
 
 }  // namespace gpuprof::host::command

@@ -2,7 +2,9 @@
 // Names the Python line behind a kernel, a call or idle time, for findings.
 #pragma once
 
+#include "host/advice/facts.hpp"
 #include "host/advice/finding.hpp"
+#include "host/analysis/idle_causes.hpp"
 #include "host/analysis/stack_times.hpp"
 #include "host/reading/trace_contents.hpp"
 
@@ -10,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace gpuprof::host::command {
 
@@ -29,5 +32,8 @@ class program_lines {
   std::map<std::string, by_line, std::less<>> kernels_, calls_;
   by_line idle_;
 };
+
+/// The looks into idle time in words, most first.
+std::vector<advice::idle_look> idle_looks_of(trace_contents& trace, idle_causes const& causes);
 
 }  // namespace gpuprof::host::command

@@ -226,6 +226,8 @@ void run_reading::go_through_time() {
   has_all_calls_ = file.row_count<api_record>() > 0 && recorded != "blocking";
   has_calls_ = has_all_calls_ || recorded == "blocking";
   declared_.emplace(trace_.ranges(), declared_flops(file));
+  idle_causes causes;
+  auto const has_samples = file.row_count<thread_sample_record>() > 0;
   pass_.emplace(timeline_inputs{
       .ranges = &trace_.ranges(),
       .steps = &steps_,
@@ -236,7 +238,12 @@ void run_reading::go_through_time() {
       .loads_data =
           [&](range_key const& key) { return is_name_of_loading(trace_.text()(key.name)); },
       .fits_beside = room_for_both(),
-      .on_idle = heard_ != nullptr ? heard_->idle : idle_listener()});
+      .on_idle = heard_ != nullptr ? heard_->idle : idle_listener(),
+      .on_gap =
+          [&](device_id device, time_bucket bucket, thread_index thread, timestamp_ns begin,
+              timestamp_ns end) {
+            if (has_samples) causes.idle(device, bucket, trace_.os_thread(thread), begin, end);
+          }});
   auto windows = this->windows();
   note_what_is_left_out();
   for (auto const& window : windows)
@@ -247,16 +254,18 @@ void run_reading::go_through_time() {
   stack_times stacks;
   time_walk walk(trace_, items, *pass_, *declared_, phase_.empty() ? wanted_ : nullptr,
                  std::move(windows), !phase_.empty(), collector_.get(),
-                 file.row_count<stack_record>() > 0 ? &stacks : nullptr, progress);
-  for_each_in_time<read_launch_record, hold_record, unified_memory_record, api_record, copy_record,
-                   memset_record, graph_record, kernel_record>(
+                 file.row_count<stack_record>() > 0 ? &stacks : nullptr,
+                 has_samples ? &causes : nullptr, progress);
+  for_each_in_time<read_launch_record, hold_record, unified_memory_record, thread_sample_record,
+                   api_record, copy_record, memset_record, graph_record, kernel_record>(
       file, walk, capture::column_set<read_launch_record>{}, capture::column_set<hold_record>{},
-      capture::column_set<unified_memory_record>{},
+      capture::column_set<unified_memory_record>{}, capture::column_set<thread_sample_record>{},
       capture::only(&api_record::start, &api_record::duration, &api_record::name,
                     &api_record::os_thread, &api_record::correlation, &api_record::stack),
       capture::column_set<copy_record>{}, capture::column_set<memset_record>{},
       capture::column_set<graph_record>{}, kernel_columns());
   pass_->finish();
+  if (has_samples) facts_.looks = idle_looks_of(trace_, causes);
   if (file.row_count<stack_record>() == 0) return;
   stacks.finish();
   lines_ = program_lines(trace_, stacks);

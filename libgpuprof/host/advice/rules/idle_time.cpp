@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace gpuprof::host::advice {
 namespace {
@@ -37,6 +38,95 @@ constexpr std::array<advice_on_idle, 4> words = {{
      "prefetch), logging, evaluating, saving. Mark it with an NVTX range; let the next step be "
      "launched before the result of the last one is read."},
 }};
+
+/// What a finding says if its idle time was mostly seen to be this.
+struct seen_cause {
+  std::string_view what, to_do;
+};
+
+constexpr seen_cause loading_in_program{
+    "the GPU idles while the program itself loads data",
+    "The loader computes on the thread that launches. Give it processes of its own "
+    "(DataLoader(num_workers=4, persistent_workers=True)), or do less for each sample."};
+constexpr seen_cause loading_elsewhere{
+    "the GPU idles while the program waits for its data loader",
+    "The processes that load are too slow: more of them (num_workers), less work for each sample, "
+    "samples prepared beforehand, or decoding on the GPU."};
+
+seen_cause words_for(idle_look const& look) {
+  if (look.loads_data)
+    return look.cause == idle_cause::running || look.cause == idle_cause::no_core
+               ? loading_in_program
+               : loading_elsewhere;
+  switch (look.cause) {
+    case idle_cause::running:
+      return look.has_python
+                 ? seen_cause{"the GPU idles while the program computes in Python",
+                              "Do what this line does in another thread or process, while the GPU "
+                              "is busy, less often (logging, metrics, checkpoints), or on the GPU."}
+                 : seen_cause{"the GPU idles while the program computes outside of Python",
+                              "Mark the parts of the step with NVTX ranges to see which it is, "
+                              "then do it while the GPU is busy, or less often."};
+    case idle_cause::gil:
+      return {"the GPU idles while its launching thread waits for Python's GIL",
+              "Another thread runs Python meanwhile. Move its work to a process "
+              "(multiprocessing), or into code that releases the GIL."};
+    case idle_cause::no_core:
+      return {"the GPU idles while its launching thread finds no free core",
+              "Give the program more cores (taskset, the container's limit, --cpus-per-task), or "
+              "start fewer threads and processes (OMP_NUM_THREADS, num_workers)."};
+    case idle_cause::sleeping:
+      return {"the GPU idles while its launching thread sleeps",
+              "Wait for the event itself instead of sleeping, or sleep while the GPU is busy."};
+    case idle_cause::input:
+      return {"the GPU idles while its launching thread waits for a socket or a pipe",
+              "Ask for the next input before this one is used up, in another thread."};
+    case idle_cause::file:
+      return {"the GPU idles while its launching thread reads or writes a file",
+              "Read ahead in another thread or process, keep the data in memory, write "
+              "checkpoints in the background."};
+    case idle_cause::lock:
+      return {"the GPU idles while its launching thread waits for another thread",
+              "Look at what the other thread does meanwhile; let it work ahead with a queue."};
+    default:
+      return {};
+  }
+}
+
+/// Says what the launching thread was seen to do in this idle time, if it was seen often enough.
+void say_what_was_seen(run_facts const& facts, finding& one) {
+  constexpr double fewest_looks = 10, worth_a_line = 0.1, most_of_it = 0.5, nearly_all = 0.9;
+  double all = 0;
+  std::map<std::string_view, double> by_title;
+  std::vector<idle_look const*> looks;  // most first
+  for (auto const& look : facts.looks) {
+    if (look.bucket != one.bucket) continue;
+    all += look.looks;
+    by_title[words_for(look).what] += look.looks;
+    looks.push_back(&look);
+  }
+  if (all < fewest_looks) return;
+  auto place = one.because.begin() + 1;  // behind the idle time
+  for (auto const* const look : looks) {
+    auto const share = look->looks / all;
+    if (share < worth_a_line) break;
+    auto name = look->words;
+    if (!look->where.empty()) name += " at " + look->where;
+    if (!look->held_by.empty()) name += ", held by " + look->held_by;
+    place = one.because.insert(place, {name, 100 * share, "% of it", "sampled",
+                                       100 * std::sqrt(share * (1 - share) / all)});
+    ++place;
+  }
+  auto const& first = *looks.front();
+  auto const title = words_for(first);
+  if (!first.where.empty())
+    one.line = first.where + (first.looks < nearly_all * all
+                                  ? " (" + in_count(100 * first.looks / all) + " % of it)"
+                                  : std::string());
+  if (title.what.empty() || by_title[title.what] < most_of_it * all) return;
+  one.what = title.what;
+  one.to_do = title.to_do;
+}
 
 void look_at_cause(run_facts const& facts, advice_on_idle const& of, std::vector<finding>& found) {
   std::map<std::string, idle_sum> by_range;
@@ -71,6 +161,7 @@ void look_at_cause(run_facts const& facts, advice_on_idle const& of, std::vector
     one.arithmetic = in_count(static_cast<double>(idle.count)) + " gaps of " +
                      in_time(idle.idle_ns / static_cast<double>(idle.count)) +
                      "; a step can be no shorter than its GPU work and its launching thread";
+    say_what_was_seen(facts, one);
     found.push_back(std::move(one));
   }
 }

@@ -335,6 +335,7 @@ void timeline_pass::blame(device_id id, timestamp_ns begin, timestamp_ns end, gp
   auto const cause = cause_of_gap(begin, end, after, thread_of(after, begin), in_.run);
   auto const ns = length(begin, end);
   add_idle(id, cause.bucket, begin, end, after.range);
+  if (in_.on_gap && !is_warm_up(after)) in_.on_gap(id, cause.bucket, after.thread, begin, end);
   gaps_.add({.cause = cause.bucket,
              .kind = cause.kind,
              .reads_result = reads_result(after, cause),

@@ -19,6 +19,11 @@ namespace gpuprof::host {
 /// For each GPU in order of time.
 using idle_listener = std::function<void(device_id, time_bucket, timestamp_ns, timestamp_ns)>;
 
+/// Called for each idle time after warm-up that has a launching thread: that of the work that ended
+/// it.
+using gap_listener =
+    std::function<void(device_id, time_bucket, thread_index, timestamp_ns, timestamp_ns)>;
+
 /// Data that the pass needs from the start. The objects must outlive it.
 struct timeline_inputs {
   range_tree const* ranges = nullptr;
@@ -32,6 +37,7 @@ struct timeline_inputs {
   // true if two kernels fit on a GPU at the same time
   serialized_streams::fits fits_beside;
   idle_listener on_idle;  // may be empty
+  gap_listener on_gap;    // may be empty
 };
 
 /// The sum of calls of one name in ranges of one name.

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/analysis/idle_causes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace gpuprof::host {
+namespace {
+
+// Of one thread; a GPU that does nothing for long would keep more.
+constexpr std::size_t most_rows = 100'000;
+
+timestamp_ns end_of(auto const& row) noexcept {
+  return row.start + row.duration;
+}
+
+}  // namespace
+
+std::string_view words_of(idle_cause cause) noexcept {
+  static constexpr std::array<std::string_view, 10> words{"runs",
+                                                          "waits for the GIL",
+                                                          "waits for a lock or a thread",
+                                                          "sleeps",
+                                                          "waits for a socket or pipe",
+                                                          "waits for a file",
+                                                          "waits for a child process",
+                                                          "waits for something else",
+                                                          "wants a core",
+                                                          "waits in CUDA"};
+  auto const i = static_cast<std::size_t>(cause);
+  return i < words.size() ? words[i] : words[7];
+}
+
+void idle_causes::add(thread_sample_record const& row) {
+  auto& rows = threads_[row.os_thread].rows;
+  rows.push_back(row);
+  if (rows.size() > most_rows) rows.pop_front();
+}
+
+void idle_causes::add(api_record const& call) {
+  auto& calls = threads_[call.os_thread].calls;
+  calls.push_back(call);
+  if (calls.size() > most_rows) calls.pop_front();
+}
+
+void idle_causes::idle(device_id device, time_bucket bucket, std::uint32_t launched_by,
+                       timestamp_ns from, timestamp_ns to) {
+  idle_ns_ += static_cast<double>((to - from).value);
+  idle_until_[device] = to;
+  take(bucket, threads_[launched_by], from, to);
+  forget(from);
+}
+
+void idle_causes::take(time_bucket bucket, thread_state& thread, timestamp_ns from,
+                       timestamp_ns to) {
+  auto call = thread.calls.begin();
+  for (auto const& row : thread.rows) {
+    if (row.start >= to) break;
+    auto const every =
+        row.looks > 1 ? static_cast<double>(row.duration.value) / (row.looks - 1) : 0.0;
+    for (std::uint32_t i = 0; i < row.looks; ++i) {
+      timestamp_ns const at{row.start.value +
+                            static_cast<std::uint64_t>(every * static_cast<double>(i))};
+      if (at < from) continue;
+      if (at >= to) break;
+      while (call != thread.calls.end() && end_of(*call) < at) ++call;
+      key of{bucket, static_cast<idle_cause>(row.state), row.stack, row.holder, {}};
+      all_looks_ += 1;
+      if (call != thread.calls.end() && call->start <= at) {
+        looks_[{bucket, idle_cause::cuda_call, row.stack, {}, call->name}] += 1;
+        continue;
+      }
+      auto const could_run = static_cast<double>(row.on_core_ns + row.wanted_core_ns);
+      auto const wanted = row.state == cpu_state::running && could_run > 0
+                              ? static_cast<double>(row.wanted_core_ns) / could_run
+                              : 0.0;
+      if (wanted > 0) looks_[{bucket, idle_cause::no_core, row.stack, {}, {}}] += wanted;
+      if (wanted < 1) looks_[of] += 1 - wanted;
+    }
+  }
+}
+
+/// GPUs come in any order, so what ended before all of them were idle last is not needed any more.
+void idle_causes::forget(timestamp_ns before) {
+  for (auto const& [_, until] : idle_until_) before = std::min(before, until);
+  for (auto& [_, thread] : threads_) {
+    while (!thread.rows.empty() && end_of(thread.rows.front()) < before) thread.rows.pop_front();
+    while (!thread.calls.empty() && end_of(thread.calls.front()) < before) thread.calls.pop_front();
+  }
+}
+
+}  // namespace gpuprof::host

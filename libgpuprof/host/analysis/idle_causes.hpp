@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the CPU did while a GPU had nothing to do: the looks at the thread that launched what came
+// next, as far as they fall into the time without work.
+#pragma once
+
+#include "host/analysis/timeline/time_bucket.hpp"
+#include "model/records.hpp"
+
+#include <compare>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string_view>
+#include <unordered_map>
+
+namespace gpuprof::host {
+
+/// cpu_state and what the reader knows beyond it.
+enum class idle_cause : std::uint8_t {
+  running = 0,
+  gil = 1,
+  lock = 2,
+  sleeping = 3,
+  input = 4,
+  file = 5,
+  child = 6,
+  other = 7,
+  no_core = 8,   // it could have run, but all cores were taken
+  cuda_call = 9  // it waited in a call of CUDA
+};
+
+/// "runs", "waits for the GIL", ...
+std::string_view words_of(idle_cause cause) noexcept;
+
+class idle_causes {
+ public:
+  // Give it rows and calls in order of time, and idle time after all rows that begin in it.
+  void add(thread_sample_record const& row);
+  void add(api_record const& call);
+  /// `launched_by`: the thread that launched what the GPU did next. For each GPU in order of time.
+  void idle(device_id device, time_bucket bucket, std::uint32_t launched_by, timestamp_ns from,
+            timestamp_ns to);
+
+  struct key {
+    time_bucket bucket{};
+    idle_cause cause{};
+    stack_id stack{};
+    stack_id holder{};  // of the GIL
+    name_id call{};     // of CUDA
+    auto operator<=>(key const&) const = default;
+  };
+  /// Looks that fell into idle time, a part of one where a thread ran and wanted a core between two
+  /// looks.
+  std::map<key, double> const& looks() const noexcept { return looks_; }
+  double all_looks() const noexcept { return all_looks_; }
+  /// The idle time, added up over GPUs.
+  double idle_ns() const noexcept { return idle_ns_; }
+
+ private:
+  struct thread_state {
+    std::deque<thread_sample_record> rows;
+    std::deque<api_record> calls;
+  };
+
+  void take(time_bucket bucket, thread_state& thread, timestamp_ns from, timestamp_ns to);
+  void forget(timestamp_ns before);
+
+  std::unordered_map<std::uint32_t, thread_state> threads_;
+  std::unordered_map<device_id, timestamp_ns> idle_until_;
+  std::map<key, double> looks_;
+  double all_looks_ = 0, idle_ns_ = 0;
+};
+
+/// The time between work of each GPU, for work in order of time.
+class work_gaps {
+ public:
+  /// Calls use(from, to) if the GPU had nothing to do before this work.
+  template <class Work, class Use>
+  void add(Work const& work, Use const& use) {
+    auto const end = work.start + work.duration;
+    auto const [place, is_first] = busy_until_.try_emplace(work.device, end);
+    if (is_first) return;
+    if (work.start > place->second) use(place->second, work.start);
+    if (end > place->second) place->second = end;
+  }
+
+ private:
+  std::unordered_map<device_id, timestamp_ns> busy_until_;
+};
+
+}  // namespace gpuprof::host

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lines/stack_places.hpp"
+
+namespace gpuprof::host::command {
+
+stack_places::stack_places(trace_contents& trace)
+    : trace_(trace), stacks_(stacks_of(trace.file())) {}
+
+stack_record const* stack_places::own_frame_of(stack_id stack) const {
+  auto const* const own = own_frame(stacks_, stack, [&](stack_record const& frame) {
+    return is_own_by_default(trace_.text()(frame.file));
+  });
+  if (own != nullptr || raw(stack) == 0 || raw(stack) >= stacks_.size()) return own;
+  return &stacks_[raw(stack)];
+}
+
+std::string stack_places::where(stack_record const* frame) const {
+  if (frame == nullptr) return {};
+  auto const file = trace_.text()(frame->file);
+  auto text = std::string(file.substr(file.rfind('/') + 1));
+  return frame->line != 0 ? text + ':' + std::to_string(frame->line) : text;
+}
+
+bool stack_places::loads_data(stack_id stack) const {
+  auto const is_of_loader = [&](stack_record const& frame) {
+    return trace_.text()(frame.file).find("/torch/utils/data/") != std::string_view::npos;
+  };
+  return own_frame(stacks_, stack, is_of_loader) != nullptr;
+}
+
+std::string stack_places::words_of(idle_causes::key const& key) const {
+  std::string words = loads_data(key.stack) ? "data loading: " : "";
+  if (key.cause == idle_cause::cuda_call)
+    return words.append("waits in ").append(trace_.text()(key.call));
+  if (key.cause == idle_cause::running)
+    return words.append(raw(key.stack) != 0 ? "runs Python" : "runs native code");
+  return words.append(host::words_of(key.cause));
+}
+
+}  // namespace gpuprof::host::command
