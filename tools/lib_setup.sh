@@ -10,12 +10,15 @@ fail() {
   exit 1
 }
 
+# log_of NAME: the file with the output of a stage.
+log_of() { printf '%s/%s.log' "$logs" "$(printf '%s' "$1" | tr -c 'a-zA-Z0-9' '_')"; }
+
 # stage NAME COMMAND...: one line when it starts and when it ends; its output only when it fails.
 stage() {
   local name="$1" log begin
   shift
   mkdir -p "$logs"
-  log="$logs/$(printf '%s' "$name" | tr -c 'a-zA-Z0-9' '_').log"
+  log="$(log_of "$name")"
   begin=$SECONDS
   printf '%s ... ' "$name"
   if "$@" >"$log" 2>&1 </dev/null; then
@@ -151,6 +154,24 @@ build_preset() {
   shift
   stage "Configuring ($preset)" configure_preset "$preset" "$@" &&
     stage "Building ($preset)" cmake --build "$root/build/$preset"
+}
+
+# build_target PRESET TARGET [OPTION...]
+build_target() {
+  stage "Configuring ($1)" configure_preset "$1" "${@:3}" &&
+    stage "Building $2 ($1)" cmake --build "$root/build/$1" --target "$2"
+}
+
+# nsys and the browsers come from Debian's archive.
+has_clients() { grep -q '^ID=debian' /etc/os-release || { say "SKIPPED, clients: this is not Debian"; return 1; }; }
+
+fetch_clients() {
+  local client
+  install_packages "${client_packages[@]}"
+  export GPUPROF_FETCH_CLIENTS=yes
+  for client in jsonschema parquet perfetto perfetto_ui firefox hta nsys nsys_recipes spark; do
+    stage "Fetching $client" "$root/tests/process/export/clients.sh" "$client" || return 1
+  done
 }
 
 has_gpu() {

@@ -106,6 +106,9 @@ field_bits bit_of(Member Base::*member) noexcept {
   return field_bits{1} << (at - reinterpret_cast<char const*>(&whole)) / 4;
 }
 
+/** Gives the command what a capture_file holds. */
+struct inside;
+
 }  // namespace captured_detail
 /** @endcond */
 
@@ -359,6 +362,7 @@ class GPUPROF_CAPTURE_EXPORT capture_file {
   std::vector<std::string> losses();
 
  private:
+  friend struct captured_detail::inside;
   struct contents;
   std::unique_ptr<contents> contents_;
 };

@@ -348,9 +348,10 @@ inline char const* name_of(gpuprof_bound value) noexcept {
   return name != nullptr ? name(value) : "";
 }
 
-/// Rates that the kernels and ranges of this process achieve, as of the profiler's last flush: see
-/// gpuprof_take_metrics(). Empty if no profiler is in the process, or if it reads no counters
-/// (GPUPROF_METRICS=auto reads them). A number that was not measured is NaN. Movable. Any thread.
+/// Rates that the kernels and ranges of this process achieve in the last 10 seconds, as of the
+/// profiler's last flush: see gpuprof_take_metrics(). Empty if no profiler is in the process, or if
+/// it reads no counters (GPUPROF_METRICS=auto reads them). A number that was not measured is NaN.
+/// Movable. Any thread.
 ///
 ///   if (auto const now = gpuprof::metrics::take())
 ///     if (auto const* const step = now.range("step"))

@@ -97,12 +97,37 @@ void reader::count_decoded(std::size_t block) noexcept {
   decoded_->decoded[header.table] += header.rows;
 }
 
-void reader::take_notes_of(reader const& other) {
+void reader::keep_blocks(std::uint16_t table, std::vector<std::size_t> const& blocks) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    if (blocks_[i].header.table == table && !std::binary_search(blocks.begin(), blocks.end(), i))
+      continue;
+    blocks_[kept] = blocks_[i];
+    times_[kept] = times_[i];
+    devices_[kept] = std::move(devices_[i]);
+    reported_[kept] = reported_[i];
+    ++kept;
+  }
+  blocks_.resize(kept);
+  times_.resize(kept);
+  devices_.resize(kept);
+  reported_.resize(kept);
+}
+
+std::vector<block_notes> reader::notes() const {
+  std::vector<block_notes> all;
+  all.reserve(blocks_.size());
+  for (std::size_t i = 0; i < blocks_.size(); ++i)
+    all.push_back({blocks_[i].offset, times_[i], devices_[i]});
+  return all;
+}
+
+void reader::take(std::span<block_notes const> notes) {
   // If the file is still being written, the later reader has more blocks.
-  for (std::size_t i = 0; i < std::min(blocks_.size(), other.blocks_.size()); ++i) {
-    if (blocks_[i].offset != other.blocks_[i].offset) continue;
-    times_[i] = other.times_[i];
-    devices_[i] = other.devices_[i];
+  for (std::size_t i = 0; i < std::min(blocks_.size(), notes.size()); ++i) {
+    if (blocks_[i].offset != notes[i].offset) continue;
+    if (notes[i].times) times_[i] = notes[i].times;
+    if (notes[i].devices) devices_[i] = notes[i].devices;
   }
 }
 

@@ -28,6 +28,13 @@ struct block_times {
 /// The GPUs whose work is in a block, once each.
 using block_devices = std::vector<device_id>;
 
+/// What passes over a block have noted; `offset` tells whether it is the same block.
+struct block_notes {
+  std::uint64_t offset = 0;
+  std::optional<block_times> times;
+  std::optional<block_devices> devices;
+};
+
 /// One thread. Memory: the names, an index entry of 100 bytes a block, and one block at a time.
 ///
 ///   auto capture = capture::reader::open("app.gpuprof");
@@ -54,6 +61,13 @@ class reader {
     for (std::size_t i = 0; i < blocks_.size(); ++i)
       if (blocks_[i].header.table == table<Row>::number) found.push_back(i);
     return found;
+  }
+
+  /// Behaves from now on as if the file had no other blocks of this table. `blocks` are in file
+  /// order.
+  template <class Row>
+  void keep_blocks(std::vector<std::size_t> const& blocks) {
+    keep_blocks(table<Row>::number, blocks);
   }
 
   /// As for_each(), for one of those blocks.
@@ -83,8 +97,9 @@ class reader {
   void note_devices(std::size_t block, block_devices devices) {
     devices_[block] = std::move(devices);
   }
-  /// Takes what another reader of the same file has noted.
-  void take_notes_of(reader const& other);
+  /// Returns what was noted, for another reader of the same file.
+  std::vector<block_notes> notes() const;
+  void take(std::span<block_notes const> notes);
 
   /// Uses only the block headers: blocks that are damaged inside count until they are read.
   template <class Row>
@@ -126,6 +141,7 @@ class reader {
   reader(std::string path, input_file file);
 
   bool load(std::size_t block);
+  void keep_blocks(std::uint16_t table, std::vector<std::size_t> const& blocks);
   void count_decoded(std::size_t block) noexcept;
   std::uint64_t rows_decoded(std::uint16_t table) const noexcept;
   void read_names();

@@ -64,10 +64,6 @@ class record_sink {
   GPUPROF_SINGLE_RECORDS(GPUPROF_RECORD)
 #undef GPUPROF_RECORD
   virtual void add(std::span<kernel_record const>) {}
-  /// Counters may be active around this launch, whose kernel record has not arrived yet.
-  virtual void expect_reading(correlation_id) {}
-  /// Work ran without a record, because the user's filter excludes it.
-  virtual void leave_out_work() {}
 };
 
 /// Passes all records to several sinks, in order.
@@ -84,12 +80,6 @@ class record_sinks : public record_sink {
 #undef GPUPROF_RECORD
   void add(std::span<kernel_record const> kernels) override {
     hand(kernels);
-  }
-  void expect_reading(correlation_id launch) override {
-    for (auto* const sink : to_) sink->expect_reading(launch);
-  }
-  void leave_out_work() override {
-    for (auto* const sink : to_) sink->leave_out_work();
   }
 
  private:

@@ -105,7 +105,7 @@ void decode_only(benchmark::State& state) {
 }
 BENCHMARK(decode_only)->ArgName("shapes")->Arg(1)->Arg(300)->Unit(benchmark::kMillisecond);
 
-void whole_way(benchmark::State& state, bool with_file, bool with_counters) {
+void whole_way(benchmark::State& state, bool with_file) {
   fake_cupti cupti;
   auto const api = table_with_walker(cupti);
   launch_loop const loop(static_cast<unsigned>(state.range(0)), 64);
@@ -118,11 +118,7 @@ void whole_way(benchmark::State& state, bool with_file, bool with_counters) {
     name_registry names;
     std::string text;
     live_totals totals([&](name_id id) -> std::string_view { return text = names.text(id); });
-    auto const achieved = with_counters ? std::make_unique<live_metrics>([&](name_id id) {
-      return std::string_view(text = names.text(id));
-    })
-                                        : nullptr;
-    receivers to(file.get(), totals, achieved.get());
+    receivers to(file.get(), totals);
     trace_assembler assembler(to.all, names, nullptr);
     kernel_names kernels(names);
     activity_decoder decoder(api, 130001, names, kernels, assembler.launches(), assembler);
@@ -152,18 +148,12 @@ void whole_way(benchmark::State& state, bool with_file, bool with_counters) {
   state.counters["bytes_per_kernel"] =
       static_cast<double>(bytes) / static_cast<double>(loop.launches.size());
 }
-BENCHMARK_CAPTURE(whole_way, totals_alone, false, false)
+BENCHMARK_CAPTURE(whole_way, totals_alone, false)
     ->ArgName("shapes")
     ->Arg(1)
     ->Arg(300)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(whole_way, totals_and_file, true, false)
-    ->ArgName("shapes")
-    ->Arg(1)
-    ->Arg(5)
-    ->Arg(300)
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(whole_way, totals_and_achieved, false, true)
+BENCHMARK_CAPTURE(whole_way, totals_and_file, true)
     ->ArgName("shapes")
     ->Arg(1)
     ->Arg(5)

@@ -152,20 +152,19 @@ struct step_times {
   }
 };
 
-void replay(benchmark::State& state, bool with_counters, bool with_samples) {
+void replay(benchmark::State& state, bool with_samples) {
   fake_cupti cupti;
   auto const api = table_with_walker(cupti);
   auto const path = on_tmpfs();
-  step_times decoding, flushing, judging;
-  std::uint64_t kernels = 0, used = 0;
+  step_times decoding, flushing;
+  std::uint64_t kernels = 0;
   for (auto _ : state) {
     auto file = std::move(*capture::writer::create(path, capture::create_mode::overwrite));
     name_registry names;
     std::string text;
     auto const text_of = [&](name_id id) { return std::string_view(text = names.text(id)); };
     live_totals totals(text_of);
-    auto const achieved = with_counters ? std::make_unique<live_metrics>(text_of) : nullptr;
-    receivers to(file.get(), totals, achieved.get());
+    receivers to(file.get(), totals);
     trace_assembler assembler(to.all, names, nullptr);
     kernel_names pointers(names);
     activity_decoder decoder(api, 130001, names, pointers, assembler.launches(), assembler);
@@ -210,11 +209,8 @@ void replay(benchmark::State& state, bool with_counters, bool with_samples) {
         to.all.add(of_device);
         (void)file->flush();
       });
-      if (achieved != nullptr)
-        judging.time([&] { achieved->judge(assembler.complete_until({run.start})); });
     }
     if (!file->close()) state.SkipWithError("the file could not be written");
-    if (achieved != nullptr) used = achieved->snapshot().sampled_windows;
   }
   std::filesystem::remove(path);
   state.SetItemsProcessed(static_cast<std::int64_t>(kernels));
@@ -223,15 +219,11 @@ void replay(benchmark::State& state, bool with_counters, bool with_samples) {
   };
   state.counters["ns_decode"] = per_kernel(decoding);
   state.counters["ns_flush"] = per_kernel(flushing);
-  state.counters["ns_judge"] = per_kernel(judging);
   state.counters["longest_decode_ms"] = decoding.longest;
   state.counters["longest_flush_ms"] = flushing.longest;
-  state.counters["longest_judge_ms"] = judging.longest;
-  state.counters["windows"] = static_cast<double>(used);
 }
-BENCHMARK_CAPTURE(replay, traced, false, false)->ArgName("s")->Arg(60)->Iterations(1);
-BENCHMARK_CAPTURE(replay, counted, true, false)->ArgName("s")->Arg(60)->Iterations(1);
-BENCHMARK_CAPTURE(replay, sampled, true, true)->ArgName("s")->Arg(60)->Iterations(1);
+BENCHMARK_CAPTURE(replay, traced, false)->ArgName("s")->Arg(60)->Iterations(1);
+BENCHMARK_CAPTURE(replay, sampled, true)->ArgName("s")->Arg(60)->Iterations(1);
 
 }  // namespace
 

@@ -2,7 +2,6 @@
 // What the benchmarks that read CUPTI's records need around them.
 #pragma once
 
-#include "guest/live/live_metrics.hpp"
 #include "guest/live/live_sink.hpp"
 #include "guest/live/live_totals.hpp"
 #include "guest/recording/file_sink.hpp"
@@ -31,10 +30,9 @@ inline cupti_api table_with_walker(fake_cupti& cupti) {
   return api;
 }
 
-/// Who gets the finished records, as in a profiled program. Neither file nor figures are needed.
+/// Gets the finished records, as in a profiled program. The file may be null.
 struct receivers {
-  receivers(capture::writer* file, live_totals& totals, live_metrics* figures) : live({&totals}) {
-    if (figures != nullptr) live.also(*figures);
+  receivers(capture::writer* file, live_totals& totals) : live({&totals}) {
     if (file != nullptr) all.also(written.emplace(*file));
     all.also(live);
   }

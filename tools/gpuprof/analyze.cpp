@@ -162,7 +162,8 @@ int analyze(analyze_options const& options, parsed_options const& parsed) {
                                     .filters = options.filters,
                                     .step_name = options.step,
                                     .rules = parsed.advice,
-                                    .whole_run = options.whole_run});
+                                    .whole_run = options.whole_run,
+                                    .known = {}});
   if (!outcome.made) return fail(outcome.failure.wrong_options ? 2 : 1, outcome.failure.message);
   auto const written = write_advice(*outcome.made, parsed.text, place);
   if (!written) return fail(1, written.message());

@@ -3,8 +3,8 @@
 // the completions of shells.
 #include "base/result.hpp"
 #include "documented_options.hpp"
-#include "shell_completions.hpp"
 #include "subcommands.hpp"
+#include "texts.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -13,9 +13,224 @@
 #include <fstream>
 #include <memory>
 #include <sstream>
+#include <string>
+#include <vector>
 
 namespace gpuprof::host::command {
 namespace {
+
+std::string subcommand_names(std::vector<documented_command> const& commands) {
+  std::string names;
+  for (auto const& command : commands) names += command.name + " ";
+  return names;
+}
+
+// --- bash --------------------------------------------------------------------
+
+std::string bash_options(documented_option const& o) {
+  return (o.letter != 0 ? std::string("-") + o.letter + " | " : "") + "--" + o.name;
+}
+
+std::string bash_values(documented_option const& o) {
+  auto const words = "'" + joined(o.words.words, " ") + "'";
+  if (o.words.is_file) return "COMPREPLY=($(compgen -f -- \"$current\"))";
+  if (o.words.words.empty()) return "COMPREPLY=()";
+  return o.words.is_list ? "_gpuprof_list " + words
+                         : "COMPREPLY=($(compgen -W " + words + " -- \"$current\"))";
+}
+
+std::string bash_command(documented_command const& command) {
+  std::string text = "    " + command.name + ")\n      case \"$previous\" in\n", names, last;
+  for (auto const& o : command.options) {
+    names += "--" + o.name + " ";
+    if (!o.value.empty()) text += "        " + bash_options(o) + ") " + bash_values(o) + " ;;\n";
+  }
+  if (command.runs_program)
+    last = "COMPREPLY=($(compgen -c -f -- \"$current\"))";
+  else if (command.reads_captures)
+    last =
+        "COMPREPLY=($(compgen -f -X '!*.gpuprof' -- \"$current\") $(compgen -d -- \"$current\"))";
+  else
+    last = "COMPREPLY=()";
+  return text +
+         "        *)\n          if [[ $current == -* ]]; then\n            COMPREPLY=($(compgen "
+         "-W '" +
+         names + "--help' -- \"$current\"))\n          else\n            " + last +
+         "\n          fi\n          ;;\n      esac\n      ;;\n";
+}
+
+/// Finds where the words of the profiled program begin, because these are not options of gpuprof.
+std::string bash_program(std::vector<documented_command> const& commands) {
+  std::string with_value;
+  for (auto const& command : commands)
+    for (auto const& o : command.options)
+      if (command.runs_program && !o.value.empty())
+        with_value += (with_value.empty() ? "" : " | ") + bash_options(o);
+  return "_gpuprof_program() {\n  local i\n  for ((i = 2; i < COMP_CWORD; ++i)); do\n"
+         "    case \"${COMP_WORDS[i]}\" in\n      --) ((++i)); break ;;\n      " +
+         with_value +
+         ") ((++i)) ;;\n      -*) ;;\n      *) break ;;\n    esac\n  done\n"
+         "  ((i < COMP_CWORD)) || return 1\n"
+         "  if declare -F _command_offset >/dev/null; then\n    _command_offset \"$i\"\n  else\n"
+         "    COMPREPLY=($(compgen -f -- \"$current\"))\n  fi\n  return 0\n}\n";
+}
+
+std::string bash_completion(std::vector<documented_command> const& commands) {
+  std::string text =
+      "# bash completion for gpuprof\n\n"
+      "# Words of a list that commas part: what stands before the last comma stays.\n"
+      "_gpuprof_list() {\n  local before=\"\"\n"
+      "  [[ $current == *,* ]] && before=\"${current%,*},\"\n"
+      "  COMPREPLY=($(compgen -P \"$before\" -W \"$1\" -- \"${current##*,}\"))\n}\n\n"
+      "# The words before the program being profiled belong to gpuprof, those after it to the "
+      "program.\n" +
+      bash_program(commands) +
+      "\n_gpuprof() {\n"
+      "  local current=\"${COMP_WORDS[COMP_CWORD]}\" previous=\"${COMP_WORDS[COMP_CWORD - 1]}\"\n"
+      "  COMPREPLY=()\n  if ((COMP_CWORD == 1)); then\n    COMPREPLY=($(compgen -W '" +
+      subcommand_names(commands) +
+      "--help --version --library' -- \"$current\"))\n    return\n  fi\n"
+      "  case \"${COMP_WORDS[1]}\" in\n";
+  for (auto const& command : commands)
+    if (command.runs_program) text += "    " + command.name + ") _gpuprof_program && return ;;&\n";
+  for (auto const& command : commands) text += bash_command(command);
+  return text + "  esac\n}\ncomplete -o filenames -F _gpuprof gpuprof\n";
+}
+
+// --- zsh ---------------------------------------------------------------------
+
+std::string zsh_quoted(std::string const& text) {
+  return replaced(replaced(replaced(replaced(text, "'", "'\\''"), "[", "\\["), "]", "\\]"), ":",
+                  "\\:");
+}
+
+std::string zsh_value(documented_option const& o) {
+  if (o.words.is_file) return ":file:_files";
+  if (o.words.words.empty()) return ":value:";
+  auto const words = zsh_quoted(joined(o.words.words, " "));
+  return o.words.is_list ? ":value:_values -s , value " + words : ":value:(" + words + ")";
+}
+
+std::string zsh_option(documented_option const& o) {
+  auto const help = "[" + zsh_quoted(o.first_sentence()) + "]";
+  auto const value = o.value.empty() ? "" : zsh_value(o);
+  auto const several = o.is_repeatable ? "*" : "";
+  auto const long_name = "--" + o.name + (o.value.empty() ? "" : "=");
+  if (o.letter == 0) return "'" + std::string(several) + long_name + help + value + "'";
+  auto const short_name = std::string("-") + o.letter + (o.value.empty() ? "" : "+");
+  auto const together =
+      o.is_repeatable ? "'*'" : "'(-" + std::string(1, o.letter) + " --" + o.name + ")'";
+  return together + "{" + short_name + "," + long_name + "}'" + help + value + "'";
+}
+
+// A leading -- is still among the words of the program.
+constexpr char const* zsh_program =
+    "_gpuprof_program() {\n  if [[ $words[1] == -- ]] && ((CURRENT > 1)); then\n"
+    "    shift words\n    ((CURRENT--))\n  fi\n  _normal\n}\n\n";
+
+std::string zsh_completion(std::vector<documented_command> const& commands) {
+  auto text = std::string("#compdef gpuprof\n\n") + zsh_program +
+              "_gpuprof() {\n  if ((CURRENT == 2)) && [[ $words[2] == -* ]]; then\n"
+              "    _arguments '--help[show the commands]' '--version[show the versions]' "
+              "'--library[print what LD_PRELOAD takes]'\n"
+              "    return\n  fi\n"
+              "  if ((CURRENT == 2)); then\n    local -a commands=(\n";
+  for (auto const& command : commands)
+    text += "      '" + command.name + ":" + zsh_quoted(command.about) + "'\n";
+  text +=
+      "    )\n    _describe command commands\n    return\n  fi\n"
+      "  local command=$words[2]\n  shift words\n  ((CURRENT--))\n  case $command in\n";
+  for (auto const& command : commands) {
+    text += "    " + command.name + ")\n      _arguments -S -s \\\n";
+    for (auto const& o : command.options) text += "        " + zsh_option(o) + " \\\n";
+    text += "        '--help[show the options]'";
+    if (command.runs_program) text += " \\\n        '(-)*::program:_gpuprof_program'";
+    if (command.reads_captures) text += " \\\n        '*:capture:_files -g \"*.gpuprof\"'";
+    text += "\n      ;;\n";
+  }
+  return text + "  esac\n}\n\n_gpuprof \"$@\"\n";
+}
+
+// --- fish --------------------------------------------------------------------
+
+std::string fish_quoted(std::string const& text) {
+  return "'" + replaced(replaced(text, "\\", "\\\\"), "'", "\\'") + "'";
+}
+
+std::string fish_complete(documented_command const& command) {
+  return "complete -c gpuprof -n '__gpuprof_is " + command.name +
+         (command.runs_program ? "; and not __gpuprof_has_program'" : "'");
+}
+
+std::string fish_option(documented_command const& command, documented_option const& o) {
+  auto text = fish_complete(command) + (o.letter != 0 ? std::string(" -s ") + o.letter : "") +
+              " -l " + o.name;
+  if (o.value.empty())
+    text += command.runs_program ? "" : " -f";
+  else if (o.words.is_file)
+    text += " -r";
+  else
+    text += " -x";
+  auto const words = joined(o.words.words, " ");
+  if (!words.empty())
+    text += " -a " + fish_quoted(o.words.is_list ? "(__fish_append , " + words + ")" : words);
+  return text + " -d " + fish_quoted(o.first_sentence()) + "\n";
+}
+
+/// Returns "-o --output -t --trace": options whose next word is a value and not the program.
+std::string fish_options_with_value(documented_command const& command) {
+  std::string text;
+  for (auto const& o : command.options)
+    if (!o.value.empty())
+      text += (o.letter != 0 ? std::string(" -") + o.letter : "") + " --" + o.name;
+  return text;
+}
+
+/// Finds where the words of the profiled program begin, because these are not options of gpuprof.
+std::string fish_program(documented_command const& command) {
+  return "function __gpuprof_has_program\n"
+         "    set --local words (commandline -opc)\n    set --erase words[1..2]\n"
+         "    while set --query words[1]\n        set --local word $words[1]\n"
+         "        set --erase words[1]\n        switch $word\n"
+         "            case --\n                set --query words[1]\n                return\n"
+         "            case" +
+         fish_options_with_value(command) +
+         "\n                set --erase words[1]\n            case '-*'\n"
+         "            case '*'\n                return 0\n        end\n    end\n    return "
+         "1\nend\n\n";
+}
+
+/// fish takes names before the first word that is not --NAME for its own options.
+std::string fish_subcommand(documented_command const& command) {
+  return "complete -c gpuprof -n '__gpuprof_is " + command.name +
+         "' -x -a '(__fish_complete_subcommand --fcs-skip=2 -" + fish_options_with_value(command) +
+         ")'\n";
+}
+
+std::string fish_completion(std::vector<documented_command> const& commands) {
+  std::string text =
+      "# fish completion for gpuprof\n\nfunction __gpuprof_is\n"
+      "    set --local words (commandline -opc)\n"
+      "    test (count $words) -ge 2; and test $words[2] = $argv[1]\nend\n\n";
+  for (auto const& command : commands)
+    if (command.runs_program) text += fish_program(command);
+  for (auto const& command : commands)
+    text += "complete -c gpuprof -n __fish_use_subcommand -f -a " + command.name + " -d " +
+            fish_quoted(command.about) + "\n";
+  text +=
+      "complete -c gpuprof -n __fish_use_subcommand -l help -d 'show the commands'\n"
+      "complete -c gpuprof -n __fish_use_subcommand -l version -d 'show the versions'\n"
+      "complete -c gpuprof -n __fish_use_subcommand -l library -d 'print what LD_PRELOAD takes'\n";
+  for (auto const& command : commands) {
+    for (auto const& o : command.options) text += fish_option(command, o);
+    text += fish_complete(command) + " -l help -d 'show the options'\n";
+    if (command.runs_program) text += fish_subcommand(command);
+    if (command.reads_captures)
+      text += "complete -c gpuprof -n '__gpuprof_is " + command.name +
+              "' -k -x -a '(__fish_complete_suffix .gpuprof)'\n";
+  }
+  return text;
+}
 
 /// Keeps dashes as dashes, and prevents roff from taking the beginning of a line as a command.
 std::string roff(std::string const& text) {

@@ -1,25 +1,401 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpuprof report CAPTURE... -o report.html: a page with the results of the other commands.
+#include "base/result.hpp"
 #include "capture/reader.hpp"
+#include "comparison/comparison_output.hpp"
+#include "comparison/read_sides.hpp"
+#include "host/analysis/ranks/collective_waits.hpp"
+#include "host/compare/run_digest.hpp"
+#include "host/page/packed_columns.hpp"
+#include "host/page/page_file.hpp"
+#include "host/report/advice_words.hpp"
+#include "host/report/ledger_table.hpp"
 #include "memory_limit.hpp"
 #include "output_file.hpp"
 #include "progress.hpp"
 #include "ranks/capture_names.hpp"
-#include "report_page/whole_page.hpp"
+#include "ranks/capture_set.hpp"
+#include "ranks/rank_digest.hpp"
+#include "ranks/rank_reports.hpp"
+#include "report_page/json_members.hpp"
+#include "report_page/page_documents.hpp"
+#include "stats_output.hpp"
 #include "subcommands.hpp"
 #include "terminal.hpp"
 #include "word_option.hpp"
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <numeric>
+#include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace gpuprof::host::command {
 namespace {
+
+/// The steps of each rank, as many as a page can draw.
+class rank_steps {
+ public:
+  explicit rank_steps(std::size_t ranks);
+
+  void add(report::ledger const& time);
+  /// Returns {"shown", "left_out", "of": [{"period_ns": [...], "ns": {bucket: [...]}, "wait_ns":
+  /// [...]}]}. Buckets without time in any step of the rank are left out, and so are waits if there
+  /// are no collectives.
+  std::string document(std::vector<std::vector<std::uint64_t>> const& waits) const;
+
+ private:
+  std::size_t max_steps_;
+  std::size_t longest_ = 0;
+  struct one_rank {
+    std::size_t count = 0;
+    json_members members;
+  };
+  std::vector<one_rank> ranks_;
+};
+
+/// Reads the ranks of a job, one capture at a time, for the part of a page that compares them.
+class rank_reading {
+ public:
+  result<void> add(ranked_capture const& capture, std::string const& step_name);
+
+  std::vector<std::string> heading() const { return heading_.lines(); }
+  /// Returns a report over ranks, as `gpuprof stats` makes it.
+  finished_report report(std::string_view name) const;
+  /// Returns `count` captures: the first one, and those of the others whose kernels run for the
+  /// longest time.
+  std::set<std::size_t> slowest(std::size_t count) const;
+  /// By rank and step: how long collectives waited for the rank that began last. Empty if there are
+  /// no collectives.
+  std::vector<std::vector<std::uint64_t>> waits() const;
+
+ private:
+  std::vector<ranked_capture> captures_;
+  std::vector<rank_digest> digests_;
+  joined_heading heading_;
+};
+
+// A larger heat map is wider than any screen, and slow to draw.
+constexpr std::size_t max_cells = 60'000, least_steps_shown = 20;
+constexpr std::size_t max_rows_of_rank = 1000;
+constexpr std::array<std::string_view, 4> reports{"ranks_sum", "ranks_collective_sum",
+                                                  "ranks_range_sum", "ranks_kern_sum"};
+
+std::string whole_ns(double ns) {
+  return std::to_string(std::llround(ns));
+}
+
+/// Writes [value_of(0), value_of(1), ...].
+template <class Value>
+void append_list(std::string& to, std::size_t count, Value value_of) {
+  auto separator = '[';
+  for (std::size_t i = 0; i < count; ++i) {
+    to += std::exchange(separator, ',');
+    to += value_of(i);
+  }
+  to += count == 0 ? "[]" : "]";
+}
+
+constexpr auto names = kernel_name_style::demangled;
+
+rank_steps::rank_steps(std::size_t ranks)
+    : max_steps_(std::max(max_cells / std::max<std::size_t>(ranks, 1), least_steps_shown)) {}
+
+void rank_steps::add(report::ledger const& time) {
+  auto const& steps = time.steps;
+  longest_ = std::max(longest_, steps.size() + time.more_steps);
+  auto const count = std::min(steps.size(), max_steps_);
+  json_members members;
+  append_list(members.add("period_ns"), count, [&](std::size_t i) {
+    return steps[i].period_ns > 0 ? whole_ns(steps[i].period_ns) : std::string("null");
+  });
+  json_members buckets;
+  for (std::size_t b = 0; b < time_bucket_count; ++b) {
+    auto const bucket = static_cast<time_bucket>(b);
+    if (std::all_of(steps.begin(), steps.end(),
+                    [&](auto const& step) { return step.times[bucket] <= 0; }))
+      continue;
+    append_list(buckets.add(report::key_of(bucket)), count,
+                [&](std::size_t i) { return whole_ns(steps[i].times[bucket]); });
+  }
+  members.add("ns") += std::move(buckets).take();
+  ranks_.push_back({count, std::move(members)});
+}
+
+std::string rank_steps::document(std::vector<std::vector<std::uint64_t>> const& waits) const {
+  json_members members;
+  auto const shown = std::min(longest_, max_steps_);
+  members.add("shown") += std::to_string(shown);
+  members.add("left_out") += std::to_string(longest_ - shown);
+  append_list(members.add("of"), ranks_.size(), [&](std::size_t rank) {
+    auto const steps = ranks_[rank].count;
+    auto of = ranks_[rank].members;
+    if (rank < waits.size())
+      append_list(of.add("wait_ns"), steps, [&](std::size_t i) {
+        auto const& wait = waits[rank];
+        return std::to_string(i < wait.size() ? wait[i] : 0);
+      });
+    return std::move(of).take();
+  });
+  return std::move(members).take();
+}
+
+/// {"remarks", "heading", "analyze": {...}, "reports": {name: table}, "steps": {...}}.
+result<std::string> rank_document(capture_set const& set, std::string const& step_name,
+                                  rank_reading const& read, rank_steps const& steps) {
+  advice_inputs asked;
+  asked.whole_run = true;
+  for (auto const& capture : set.captures) asked.captures.push_back(capture.path);
+  asked.step_name = step_name;
+  auto const advice = advice_document(asked, nullptr);
+  if (!advice) return error{advice.message()};
+  json_members members;
+  members.add_texts("heading", read.heading());
+  members.add_texts("remarks", set.remarks);
+  members.add("analyze") += *advice;
+  json_members tables;
+  for (auto const name : reports)
+    tables.add(name) += table_document(read.report(name), max_rows_of_rank);
+  members.add("reports") += std::move(tables).take();
+  members.add("steps") += steps.document(read.waits());
+  return std::move(members).take();
+}
+
+result<void> rank_reading::add(ranked_capture const& capture, std::string const& step_name) {
+  auto opened = capture::reader::open(capture.path);
+  if (!opened) return error{opened.message()};
+  trace_contents trace(*std::move(opened));
+  auto const steps = number_steps(trace.ranges(), trace.text(), step_name);
+  digests_.push_back(read_digest(trace, {}, range_scope::process,
+                                 {.ranges = true, .styles = {names}, .steps = &steps}));
+  captures_.push_back(capture);
+  heading_.add(trace.overview(), capture);
+  return {};
+}
+
+finished_report rank_reading::report(std::string_view name) const {
+  auto const chosen = *parse_report(name);
+  auto finished = report_over_ranks(chosen, captures_, digests_);
+  name_missing(finished, chosen.kind);
+  return finished;
+}
+
+std::set<std::size_t> rank_reading::slowest(std::size_t count) const {
+  std::vector<std::size_t> order(digests_.size());
+  std::iota(order.begin(), order.end(), 0);
+  if (order.empty()) return {};
+  std::stable_sort(order.begin() + 1, order.end(), [&](std::size_t a, std::size_t b) {
+    return digests_[a].work_ns > digests_[b].work_ns;
+  });
+  return {order.begin(),
+          order.begin() + static_cast<std::ptrdiff_t>(std::min(count, order.size()))};
+}
+
+std::vector<std::vector<std::uint64_t>> rank_reading::waits() const {
+  auto const all = collectives_of(captures_, digests_, names);
+  if (all.empty()) return {};
+  std::vector<std::vector<std::uint64_t>> waits;
+  for (auto& of : waits_by_step(all.of_rank, all.clocks, all.tolerance_ns))
+    waits.push_back(std::move(of.by_step));
+  return waits;
+}
+
+struct page_inputs {
+  std::vector<std::string> captures;
+  std::vector<std::string> against;  // the new side of a comparison; empty: no comparison
+  bool different_programs = false;
+  std::string step_name;          // empty: found automatically
+  std::size_t max_bars = 0;       // limit for all timelines together
+  std::function<void()> advance;  // called for each record of the timelines
+};
+
+/// Writes the part of a page that compares two sides, as `gpuprof compare` does.
+///
+/// {"headlines": [...], "compare": as `gpuprof compare -f json` has it}, or {"missing": "why"} for
+/// captures of different programs, unless these are allowed.
+result<std::string> comparison_document(std::vector<std::string> const& base,
+                                        std::vector<std::string> const& fresh,
+                                        std::string const& step_name, bool different_programs) {
+  auto const sides = read_sides(base, fresh, step_name);
+  if (!sides) return error{sides.message()};
+  json_members members;
+  auto const differ = compare::programs_differ(sides->base, sides->fresh);
+  if (!differ.empty() && !different_programs) {
+    members.add_text("missing", "The captures are of different programs: " + differ +
+                                    "; nothing is compared, --different-programs does it all the "
+                                    "same.");
+    return std::move(members).take();
+  }
+  auto const compared = compare::compare_runs(sides->base, sides->fresh);
+  compared_sides const both{sides->base, sides->fresh};
+  members.add_texts("headlines", headlines_of(compared, both));
+  members.add("compare") += comparison_json(compared, both, {});
+  return std::move(members).take();
+}
+
+// A browser can sort this many lines of a table without delay.
+constexpr std::size_t max_rows = 5000, least_rows = 500, least_bars = 7500;
+constexpr std::size_t max_paths = 2000,
+                      least_paths = 200;  // further ones are narrower than a pixel
+// Histograms and points of this many kernels take half a megabyte.
+constexpr std::size_t max_kernels = 200, least_kernels = 10;
+// Further captures have only the data for comparison, because the page must be small enough to
+// mail.
+constexpr std::size_t max_with_parts = 64;
+
+std::string file_name_of(std::string const& path) {
+  return std::filesystem::path(path).filename().string();
+}
+
+result<page::page_contents> page_of_one(page_inputs const& inputs) {
+  auto parts = read_parts({.capture = inputs.captures.front(),
+                           .step_name = inputs.step_name,
+                           .max_bars = inputs.max_bars,
+                           .max_rows = max_rows,
+                           .max_paths = max_paths,
+                           .max_kernels = max_kernels,
+                           .advance = inputs.advance});
+  if (!parts) return error{parts.message()};
+  return page::page_contents{file_name_of(inputs.captures.front()) + " - gpuprof report",
+                             std::move(parts->blocks)};
+}
+
+/// The captures that a reader may choose from, and the embedded data of each.
+class several_captures {
+ public:
+  several_captures(page_inputs const& inputs, page::page_contents& to, std::size_t count)
+      : inputs_(inputs), to_(to), with_parts_(std::min(count, max_with_parts)) {}
+
+  /// Limits for the parts of a capture, because all captures share a page.
+  parts_inputs of(std::string const& path) const {
+    return {.capture = path,
+            .step_name = inputs_.step_name,
+            .max_bars = std::max(inputs_.max_bars / with_parts_, least_bars),
+            .max_rows = std::max(max_rows / with_parts_, least_rows),
+            .max_paths = std::max(max_paths / with_parts_, least_paths),
+            .max_kernels = std::max(max_kernels / with_parts_, least_kernels),
+            .advance = inputs_.advance};
+  }
+
+  std::size_t with_parts() const noexcept { return with_parts_; }
+
+  /// Adds the parts, if the capture is one of the `with_parts()` that have them, and in any case
+  /// the time ledger.
+  result<report::ledger> add(std::string const& path, std::string const& label, bool has_parts) {
+    auto const number = count_++;
+    capture_parts parts;
+    if (has_parts) {
+      auto read = read_parts(of(path));
+      if (!read) return error{read.message()};
+      parts = *std::move(read);
+    } else if (auto const read = advice_document({.captures = {path},
+                                                  .filters = {},
+                                                  .step_name = inputs_.step_name,
+                                                  .rules = {},
+                                                  .whole_run = true,
+                                                  .known = {}},
+                                                 &parts.time);
+               !read) {
+      return error{read.message()};
+    }
+    for (auto& [name, bytes] : parts.blocks)
+      to_.blocks.push_back({"capture-" + std::to_string(number) + "-" + name, std::move(bytes)});
+    json_members members;
+    members.add_text("label", label);
+    members.add("has_parts") += has_parts ? "true" : "false";
+    list_ += (list_.empty() ? "[" : ",") + std::move(members).take();
+    return std::move(parts.time);
+  }
+
+  /// `what`: "rank" or "capture".
+  void finish(std::string_view what) {
+    json_members members;
+    members.add_text("what", what);
+    members.add("max_bars") += std::to_string(of({}).max_bars);
+    members.add("max_rows") += std::to_string(of({}).max_rows);
+    members.add("captures") += list_ + "]";
+    to_.blocks.push_back({"captures", page::packed(std::move(members).take())});
+  }
+
+ private:
+  page_inputs const& inputs_;
+  page::page_contents& to_;
+  std::size_t const with_parts_;
+  std::size_t count_ = 0;
+  std::string list_;
+};
+
+result<page::page_contents> page_of_ranks(page_inputs const& inputs) {
+  auto set = read_capture_set(inputs.captures);
+  if (!set) return error{set.message()};
+  page::page_contents contents;
+  contents.title = std::to_string(set->captures.size()) + " ranks - gpuprof report";
+  several_captures several(inputs, contents, set->captures.size());
+  rank_steps steps(set->captures.size());
+  rank_reading read;
+  for (auto const& capture : set->captures)
+    if (auto const done = read.add(capture, inputs.step_name); !done) return error{done.message()};
+  auto const chosen = read.slowest(several.with_parts());
+  for (std::size_t i = 0; i < set->captures.size(); ++i) {
+    auto const& capture = set->captures[i];
+    auto time = several.add(capture.path, capture.label, chosen.count(i) > 0);
+    if (!time) return error{time.message()};
+    steps.add(*time);
+  }
+  several.finish("rank");
+  auto document = rank_document(*set, inputs.step_name, read, steps);
+  if (!document) return error{document.message()};
+  contents.blocks.push_back({"ranks", page::packed(*document)});
+  return contents;
+}
+
+result<page::page_contents> page_of_sides(page_inputs const& inputs) {
+  page::page_contents contents;
+  contents.title = file_name_of(inputs.captures.front()) + " against " +
+                   file_name_of(inputs.against.front()) + " - gpuprof report";
+  // Called first, because it says if captures cannot be compared.
+  auto document = comparison_document(inputs.captures, inputs.against, inputs.step_name,
+                                      inputs.different_programs);
+  if (!document) return error{document.message()};
+  auto const base = inputs.captures.size(), fresh = inputs.against.size();
+  several_captures several(inputs, contents, base + fresh);
+  auto const half = several.with_parts() / 2;
+  auto const of_base = std::min(base, std::max(half, several.with_parts() - std::min(half, fresh)));
+  auto const add = [&](std::string const& side, std::vector<std::string> const& files,
+                       std::size_t with_parts) -> result<void> {
+    for (std::size_t i = 0; i < files.size(); ++i)
+      if (auto const time = several.add(files[i], side + file_name_of(files[i]), i < with_parts);
+          !time)
+        return error{time.message()};
+    return {};
+  };
+  if (auto const done = add("base: ", inputs.captures, of_base); !done)
+    return error{done.message()};
+  if (auto const done = add("new: ", inputs.against, several.with_parts() - of_base); !done)
+    return error{done.message()};
+  several.finish("capture");
+  contents.blocks.push_back({"comparison", page::packed(*document)});
+  return contents;
+}
+
+/// With several captures, the names of their blocks begin with "capture-N-"; "captures" describes
+/// each.
+result<page::page_contents> read_page(page_inputs const& inputs) {
+  if (!inputs.against.empty()) return page_of_sides(inputs);
+  return inputs.captures.size() > 1 ? page_of_ranks(inputs) : page_of_one(inputs);
+}
 
 // Half a million bars take 4 MB of a page and are drawn in less than 0.1 s.
 constexpr std::size_t max_bars = 500'000;

@@ -77,8 +77,7 @@ std::vector<roofline_row> lines_of(roofline_lines by, roofline const& roofs, tra
     case roofline_lines::ranges:
       break;
   }
-  return roofs.by_range(ranges,
-                        [&](range_key key) { return report::range_name(key, trace.text()); });
+  return roofs.by_range(ranges, [&](range_key key) { return range_name(key, trace.text()); });
 }
 
 moments find_peaks(trace_contents& trace, roofline_reading& read) {

@@ -19,7 +19,7 @@ struct injection {
   char const* variable;
   char const* lost;
 };
-constexpr std::array<injection, 2> injections{{
+constexpr std::array<injection, 2> injection_variables{{
     {"CUDA_INJECTION64_PATH",
      "if that tool takes CUPTI, kernels and copies are not recorded; unset it to be sure"},
     {"NVTX_INJECTION64_PATH",
@@ -76,7 +76,7 @@ launch_environment make_launch_environment(char const* const* inherited, variabl
   } else if (!preload.empty()) {
     preload_ours(all, preload);
   }
-  for (auto const& [variable, lost] : injections) {
+  for (auto const& [variable, lost] : injection_variables) {
     auto& path = all[variable];
     if (path.empty()) {
       path = library;

@@ -188,7 +188,7 @@ finished_report trace_pass::finish(chosen_report const& report) {
     case report_kind::gpu_metrics_sum:
     case report_kind::nvtx_metrics_sum:
       return metric_report(report);
-    // Made elsewhere: in critical_path_report.hpp and ranks/rank_stats.hpp.
+    // These are made in stats_reports.cpp and stats.cpp.
     case report_kind::critical_path:
     case report_kind::py_line_sum:
     case report_kind::py_function_sum:

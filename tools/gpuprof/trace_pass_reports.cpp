@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The second half of a pass: makes tables from the collected data, or says why there are none.
 #include "base/readable.hpp"
-#include "host/report/metric_tables.hpp"
 #include "host/report/summary_tables.hpp"
 #include "host/report/trace_table.hpp"
 #include "sampling_notes.hpp"
@@ -210,7 +209,7 @@ finished_report trace_pass::range_report(chosen_report const& report) {
     finished.table = report::projection_table(rows, trace_.text());
   } else {
     auto const rows = range_kernels_.at(report.names).rows([this](range_key const& key) {
-      return report::range_name(key, trace_.text());
+      return range_name(key, trace_.text());
     });
     is_empty = rows.empty();
     finished.table = report::range_kernel_table(

@@ -1,127 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpuprof_take_metrics of include/gpuprof/gpuprof.h: gives the program the metrics of its ranges
-// and kernels.
+// gpuprof_take_metrics of include/gpuprof/gpuprof.h: libgpuprof-capture.so, which lies beside this
+// library, reads the figures from the capture on the thread that asks.
 #define GPUPROF_BUILDING
 #include <gpuprof/gpuprof.h>
 
 #include "base/log.hpp"
+#include "base/process.hpp"
 #include "guest/entry/answered.hpp"
 #include "guest/session/process_profiler.hpp"
+#include "model/flop_counters.hpp"
+#include "model/precisions.hpp"
+#include "model/recent_metrics.hpp"
 
+#include <array>
 #include <atomic>
-#include <cmath>
-#include <deque>
-#include <limits>
-#include <memory>
+#include <dlfcn.h>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace {
 
 using namespace gpuprof;
 using namespace gpuprof::guest;
 
-// The header has the same values as the library.
-static_assert(int{GPUPROF_PRECISION_FP8} == int(precision::fp8));
-static_assert(int{GPUPROF_PRECISION_TENSOR_INT8} == int(precision::tensor_int8));
-static_assert(precision_count == GPUPROF_PRECISION_TENSOR_INT8 + 1, "add it to gpuprof_precision");
-static_assert(int{GPUPROF_FLOPS_COUNTED} == int(flop_source::counted));
-static_assert(int{GPUPROF_FLOPS_TENSOR_COUNTED} == int(flop_source::tensor_counted));
-static_assert(int{GPUPROF_FLOPS_SAMPLED} == int(flop_source::sampled));
-static_assert(int{GPUPROF_FLOPS_TENSOR_CYCLES} == int(flop_source::tensor_cycles));
-static_assert(int{GPUPROF_FLOPS_MACHINE_CODE} == int(flop_source::machine_code));
-static_assert(int{GPUPROF_FLOPS_DECLARED} == int(flop_source::declared));
-
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-
-/// One line with the texts and rates it points to.
-struct owned_line {
-  gpuprof_achieved view{};
-  std::string name;
-  listed<gpuprof_precision_rate> precisions;
-};
-
-struct owned_metrics : gpuprof_metrics {
-  std::deque<owned_line> lines;  // the lines keep their addresses
-  std::vector<gpuprof_achieved const*> listed_ranges, listed_kernels;
-};
-
-/// Returns the share of a roof: DRAM, L2 or a precision `p`.
-std::optional<double> share_of(roofline_row const& row, bound_by::kind roof, std::size_t p = 0) {
-  for (std::size_t i = 0; i < roof_count; ++i)
-    if (roof_of(i) == bound_by{roof, static_cast<precision>(p)}) return row.shares[i];
-  return std::nullopt;
-}
-
-gpuprof_bound bound_of(bound_by const& bound) noexcept {
-  switch (bound.what) {
-    case bound_by::kind::latency:
-      return GPUPROF_BOUND_LATENCY;
-    case bound_by::kind::dram:
-      return GPUPROF_BOUND_DRAM;
-    case bound_by::kind::l2:
-      return GPUPROF_BOUND_L2;
-    case bound_by::kind::compute:
-      return static_cast<gpuprof_bound>(GPUPROF_BOUND_FP64 + static_cast<int>(bound.of));
-    case bound_by::kind::unknown:
-      break;
-  }
-  return GPUPROF_BOUND_UNKNOWN;
-}
-
-void add_precisions(owned_line& line, roofline_row const& row) {
-  for (std::size_t p = 0; p < precision_count; ++p) {
-    if (!row.flops[p]) continue;
-    line.precisions.add({sizeof(gpuprof_precision_rate), static_cast<gpuprof_precision>(p),
-                         *row.flops[p],
-                         share_of(row, bound_by::kind::compute, p).value_or(unknown)});
-  }
-}
-
-gpuprof_achieved const* add_line(owned_metrics& to, roofline_row const& row) {
-  auto& line = to.lines.emplace_back();
-  line.name = row.name;
-  add_precisions(line, row);
-  line.view = {.struct_size = sizeof(gpuprof_achieved),
-               .name = line.name.c_str(),
-               .launch_count = row.launches,
-               .seconds = row.total_ns / 1e9,
-               .exact_share = row.exact_share,
-               .reading_count = row.samples,
-               .flops = row.total_flops.value_or(unknown),
-               .flops_source = static_cast<gpuprof_flops_source>(row.source),
-               .precisions = line.precisions.data(),
-               .precision_count = line.precisions.size(),
-               .dram_bytes_per_second = row.dram_rate.value_or(unknown),
-               .l2_bytes_per_second = row.l2_rate.value_or(unknown),
-               .sm_clock_hz = row.clock.value_or(unknown),
-               .occupancy = row.occupancy.value_or(unknown),
-               .tensor_active = row.tensor_active.value_or(unknown),
-               .dram_of_peak = share_of(row, bound_by::kind::dram).value_or(unknown),
-               .l2_of_peak = share_of(row, bound_by::kind::l2).value_or(unknown),
-               .of_peak = row.of_roof.value_or(unknown),
-               .bound_by = bound_of(row.bound)};
-  return &line.view;
-}
-
-std::unique_ptr<owned_metrics> owned(achieved_snapshot const& found) {
-  auto made = std::make_unique<owned_metrics>();
-  auto const* const all = add_line(*made, found.all);
-  for (auto const& row : found.ranges) made->listed_ranges.push_back(add_line(*made, row));
-  for (auto const& row : found.kernels) made->listed_kernels.push_back(add_line(*made, row));
-  static_cast<gpuprof_metrics&>(*made) = {
-      .struct_size = sizeof(gpuprof_metrics),
-      .all = all,
-      .ranges = made->listed_ranges.data(),
-      .range_name_count = made->listed_ranges.size(),
-      .kernels = made->listed_kernels.data(),
-      .kernel_name_count = made->listed_kernels.size(),
-      .has_peaks = found.has_peaks ? 1 : 0,
-      .reading_count = found.valid_readings,
-      .unused_reading_count = found.discarded.all() + found.readings_forgotten};
-  return made;
-}
+constexpr std::uint64_t recent_ns = 10'000'000'000;
 
 gpuprof_status none_are_asked_for() noexcept {
   constexpr char const* why =
@@ -130,6 +32,27 @@ gpuprof_status none_are_asked_for() noexcept {
   static std::atomic<bool> said{false};
   if (first_time(said)) log_warning(why);
   return refused(GPUPROF_INACTIVE, why);
+}
+
+std::atomic<recent_metrics_reader const*> reader{nullptr};
+
+/// Opens the library at the first call and never closes it. Returns null with a message if it
+/// cannot be opened.
+recent_metrics_reader const* reader_of_captures() {
+  if (auto const* const known = reader.load(std::memory_order_acquire)) return known;
+  auto path = path_of_object_holding(reinterpret_cast<void const*>(&gpuprof_take_metrics));
+  path.resize(path.rfind('/') + 1);
+  path += GPUPROF_CAPTURE_FILE;
+  auto* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  auto* const found = library != nullptr ? dlsym(library, recent_metrics_symbol) : nullptr;
+  if (found == nullptr) {
+    auto const* const why = dlerror();
+    keep_message("gpuprof_take_metrics() needs the library beside libgpuprof.so: " +
+                 std::string(why != nullptr ? why : path.c_str()));
+    return nullptr;
+  }
+  reader.store(static_cast<recent_metrics_reader const*>(found), std::memory_order_release);
+  return reader.load();
 }
 
 }  // namespace
@@ -143,15 +66,25 @@ gpuprof_status gpuprof_take_metrics(gpuprof_metrics const** metrics) {
     auto* const profiler = process_profiler::existing();
     if (profiler == nullptr || !profiler->has_captured())
       return refused(GPUPROF_INACTIVE, nothing_captured);
-    auto* const achieved = profiler->achieved();
-    if (achieved == nullptr) return none_are_asked_for();
-    *metrics = owned(achieved->snapshot()).release();
-    return GPUPROF_OK;
+    if (!profiler->reads_counters()) return none_are_asked_for();
+    auto const written_until = profiler->written_until();
+    auto const path = profiler->capture_path();
+    if (path.empty())
+      return refused(GPUPROF_INACTIVE,
+                     "gpuprof_take_metrics() reads the capture file, and there is none");
+    auto const* const captures = reader_of_captures();
+    if (captures == nullptr) return GPUPROF_INACTIVE;
+    std::array<char, 512> why{};
+    *metrics =
+        captures->take(path.c_str(), {recent_ns, written_until.value}, why.data(), why.size());
+    if (*metrics != nullptr) return GPUPROF_OK;
+    keep_message(why.data());
+    return GPUPROF_INACTIVE;
   });
 }
 
 void gpuprof_release_metrics(gpuprof_metrics const* metrics) {
-  delete static_cast<owned_metrics const*>(metrics);
+  if (metrics != nullptr) reader.load(std::memory_order_acquire)->release(metrics);
 }
 
 char const* gpuprof_precision_name(gpuprof_precision of) {

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/live/live_totals.hpp"
 
-#include "host/analysis/samples.hpp"
+#include "model/gpu_work.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <tuple>
 
 namespace gpuprof::guest {
-
-using namespace host;  // the arithmetic of reports
 
 namespace {
 

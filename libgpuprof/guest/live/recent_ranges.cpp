@@ -10,7 +10,7 @@ namespace gpuprof::guest {
 recent_ranges::recent_ranges(std::size_t ranges, std::size_t start_end)
     : recent_(std::bit_ceil(std::max(ranges, in_bucket))), start_end_(start_end) {}
 
-recent_range const& recent_ranges::begin(range_begin const& begin, std::uint32_t label) {
+void recent_ranges::begin(range_begin const& begin, std::uint32_t label) {
   recent_range const range{begin.range, begin.parent, begin.time, {}, label, begin.style};
   auto* const bucket = &recent_[bucket_of(begin.range)];
   // Prefers an empty place, then the range that ended first, then the oldest open range.
@@ -22,11 +22,10 @@ recent_range const& recent_ranges::begin(range_begin const& begin, std::uint32_t
         return age(a) < age(b);
       });
   *place = range;
-  if (begin.style != range_style::start_end || start_end_.empty()) return *place;
+  if (begin.style != range_style::start_end || start_end_.empty()) return;
   start_end_[next_start_end_] = range;
   start_end_used_ = std::max(start_end_used_, next_start_end_ + 1);
   next_start_end_ = (next_start_end_ + 1) % start_end_.size();
-  return *place;
 }
 
 recent_range const* recent_ranges::end(range_end const& end) noexcept {

@@ -28,16 +28,10 @@ class recent_ranges {
   /// Keeps `ranges` push/pop ranges and `start_end` start/end ranges.
   recent_ranges(std::size_t ranges, std::size_t start_end);
 
-  recent_range const& begin(range_begin const& range, std::uint32_t label);
+  void begin(range_begin const& range, std::uint32_t label);
   /// Returns nullptr if the range began before recording, or too long ago.
   recent_range const* end(range_end const& range) noexcept;
   recent_range const* find(range_id id) const noexcept;
-  /// Index of a push/pop range, below places(). The caller can use it to store more about the
-  /// range.
-  std::size_t place_of(recent_range const& range) const noexcept {
-    return static_cast<std::size_t>(&range - recent_.data());
-  }
-  std::size_t places() const noexcept { return recent_.size(); }
 
   /// Calls f(recent_range const&) for `innermost` and all push/pop ranges around it, from the
   /// inside out. Returns false if `innermost` is not 0 and not known any more.

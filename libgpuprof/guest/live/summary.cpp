@@ -2,7 +2,7 @@
 #include "guest/live/summary.hpp"
 
 #include "base/readable.hpp"
-#include "host/analysis/memory_summary.hpp"
+#include "model/gpu_work.hpp"
 #include "model/kernel_name.hpp"
 #include "text/table.hpp"
 
@@ -10,7 +10,6 @@
 
 namespace gpuprof::guest {
 
-using namespace host;  // operation_of
 using namespace text;
 
 namespace {

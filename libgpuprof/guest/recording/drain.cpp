@@ -35,15 +35,6 @@ constexpr std::uint64_t max_return = 10 * ns_per_second;
 constexpr timestamp_ns nothing_follows{~std::uint64_t{0}};
 constexpr std::uint64_t release_every = ns_per_second;
 
-std::unique_ptr<live_metrics> achieved_if_counted(
-    settings const& options, std::function<std::string_view(name_id)> const& text) {
-  auto const mode = options.metrics.mode;
-  if (mode == metrics_mode::none) return nullptr;
-  live_metrics::capacity limits;
-  if (mode == metrics_mode::exact) limits.samples.work = 0;  // no PM sampling
-  return std::make_unique<live_metrics>(text, limits);
-}
-
 }  // namespace
 
 drain::drain(settings const& options, memory_budget& budget, kernel_filter const& filter,
@@ -53,11 +44,8 @@ drain::drain(settings const& options, memory_budget& budget, kernel_filter const
       costs_(costs),
       budget_(budget),
       totals_([this](name_id id) { return text_of(id); }),
-      achieved_(achieved_if_counted(options, [this](name_id id) { return text_of(id); })),
       output_(options),
-      live_({&totals_}) {
-  if (achieved_ != nullptr) live_.also(*achieved_);
-}
+      live_({&totals_}) {}
 
 /// Called by the drain thread only. The caller must copy the result.
 std::string_view drain::text_of(name_id id) {
@@ -240,7 +228,7 @@ void drain::fetch(bool forced) {
   while (take_some_buffers()) {
   }
   quiet_ = flushed && progress_seen_ == before;
-  if (!flushed || achieved_ == nullptr) return;
+  if (!flushed || options_.metrics.mode == metrics_mode::none) return;
   complete_until_ =
       forced ? nothing_follows : assembler_->complete_until({began - max_expected_kernel});
 }
@@ -365,16 +353,11 @@ void drain::flush_file(bool is_last) noexcept {
   attempt([this] { take_counters(); });
   attempt([this] { take_code(); });
   attempt([this, is_last] { describe_gpus(is_last); });
-  attempt([this] { judge_counters(); });
   attempt([this] { gather_counters(); });
-  attempt([this] { output_.flush(counters()); });
-}
-
-void drain::judge_counters() {
-  if (achieved_ == nullptr) return;
-  auto const lost = records_lost();
-  if (lost != std::exchange(records_lost_, lost)) achieved_->lose_records();
-  achieved_->judge(complete_until_);
+  attempt([this] {
+    output_.flush(counters());
+    written_until_.store(complete_until_.value);
+  });
 }
 
 // Gives running kernels time to end and takes their records. Stops if nothing has arrived for a

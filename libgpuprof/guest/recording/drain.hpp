@@ -4,7 +4,6 @@
 
 #include "guest/collect/activity_decoder.hpp"
 #include "guest/collect/cupti_tracer.hpp"
-#include "guest/live/live_metrics.hpp"
 #include "guest/live/live_sink.hpp"
 #include "guest/live/live_totals.hpp"
 #include "guest/metrics/inventory/launching_kernels.hpp"
@@ -158,8 +157,9 @@ class drain {
 
   live_totals const& totals() const noexcept { return totals_; }
   live_totals& totals() noexcept { return totals_; }
-  /// Returns null if no counters are read.
-  live_metrics* achieved() const noexcept { return achieved_.get(); }
+  /// Work that was launched or began before this moment is in the file. Only known if counters are
+  /// read. Can be called on any thread.
+  timestamp_ns written_until() const noexcept { return {written_until_.load()}; }
   /// Returns the path of the capture file, or an empty string while there is none.
   std::string path() const { return output_.path(); }
   /// Can be called on any thread. If the file is not usable, nothing more is written, but the
@@ -191,8 +191,6 @@ class drain {
   void fetch(bool forced);
   void do_beside(std::function<void()> act);
   void release_memory();
-  void judge_counters();
-  std::uint64_t records_lost() const;
   void gather_counters();
   void take_counters();
   void take_code();
@@ -213,15 +211,14 @@ class drain {
   std::atomic<counter_worker*> counting_{nullptr};
   std::atomic<code_inventory const*> code_{nullptr};
   std::atomic<launching_kernels const*> launching_{nullptr};
-  std::string asked_text_;  // declared before `totals_` and `achieved_`, which use it
+  std::string asked_text_;  // declared before `totals_`, which uses it
   live_totals totals_;
-  std::unique_ptr<live_metrics> const achieved_;
 
   capture_output output_;
   side_thread side_;
 
   // Used by the drain thread only.
-  live_sink live_;                 // the totals, and the live metrics if counters are read
+  live_sink live_;                 // the totals
   std::optional<file_sink> file_;  // empty if no file could be created
   chip_state_times asking_;        // when to read the GPUs' state
   chip_states gpus_;               // used by the side thread
@@ -234,9 +231,9 @@ class drain {
   std::uint64_t closed_at_ = 0;      // monotonic; when the last window closed
   std::uint64_t last_progress_ = 0;  // monotonic; when a record of a window last arrived
   std::uint64_t progress_seen_ = 0;
-  std::uint64_t written_off_ = 0;   // launches whose records are no longer waited for
-  timestamp_ns complete_until_;     // as of the last flush, see trace_assembler
-  std::uint64_t records_lost_ = 0;  // as of the last flush
+  std::uint64_t written_off_ = 0;  // launches whose records are no longer waited for
+  timestamp_ns complete_until_;    // as of the last flush, see trace_assembler
+  std::atomic<std::uint64_t> written_until_{0};
   std::atomic<std::uint64_t> failed_steps_{0};
   bool quiet_ = false;  // a whole flush since the last window closed has brought no record of it
 

@@ -15,20 +15,6 @@
 #include <vector>
 
 namespace gpuprof::guest {
-/// Returns losses of GPU work, as far as the live metrics depend on it.
-std::uint64_t drain::records_lost() const {
-  auto const& seen = assembler_->counts();
-  auto lost = seen.launches_given_up + seen.kernels_without_time;
-  for (auto* log = all_thread_logs(); log != nullptr; log = log->next)
-    lost += log->counters.dropped_records.load(std::memory_order_relaxed);
-  if (decoder_ != nullptr) {
-    auto const& broken = decoder_->losses();
-    lost += broken.others_without_time + broken.broken_buffers + broken.unknown_kinds;
-  }
-  if (auto* const tracer = tracer_.load(std::memory_order_acquire))
-    lost += tracer->dropped() + tracer->pool().refusals() + tracer->buffers_lost();
-  return lost + failed_steps_.load(std::memory_order_relaxed);
-}
 
 void app_costs::report(ledger& to) const {
   to.add("cost.start_ns", start_ns);

@@ -224,10 +224,7 @@ bool trace_assembler::attribute(Record& record, bool first_look, std::vector<Rec
 }
 
 void trace_assembler::kernel(kernel_record const& record) {
-  if (counters_are_read_ && is_of_cupti(record.shape)) {
-    to_.expect_reading(record.correlation);
-    return;
-  }
+  if (counters_are_read_ && is_of_cupti(record.shape)) return;
   finish_kernel(record, true);
 }
 void trace_assembler::copy(copy_record const& record) {
@@ -249,10 +246,13 @@ void trace_assembler::finish_kernel(kernel_record record, bool first_look) {
     return;
   }
   if (!kept) {
-    if (record.launched.value != 0) leave_out_kernel();
+    counts_.kernels_filtered += record.launched.value != 0;
     return;
   }
-  if (!wanted(record.shape)) return leave_out_kernel();
+  if (!wanted(record.shape)) {
+    ++counts_.kernels_filtered;
+    return;
+  }
   if (unrecorded_.awaits_patterns()) unrecorded_.see(record);
   ++counts_.kernels;
   auto const shape = static_cast<std::size_t>(raw(record.shape));
@@ -261,11 +261,6 @@ void trace_assembler::finish_kernel(kernel_record record, bool first_look) {
   note_context(record.context, record.device);
   finished_.push_back(record);
   if (finished_.size() == together) hand_over();
-}
-
-void trace_assembler::leave_out_kernel() {
-  ++counts_.kernels_filtered;
-  to_.leave_out_work();
 }
 
 void trace_assembler::hand_over() {

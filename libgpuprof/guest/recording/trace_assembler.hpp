@@ -145,7 +145,6 @@ class trace_assembler final : public activity_sink {
   bool is_of_cupti(shape_id shape) const noexcept;
   bool tells_more(gpuprof::guest::launch const& l, shape_id shape) const noexcept;
   void finish_kernel(kernel_record record, bool first_look);
-  void leave_out_kernel();
   void finish_copy(copy_record record, bool first_look);
   void finish_set(memset_record record, bool first_look);
   void finish_graph(graph_record record, bool first_look);

@@ -23,8 +23,8 @@ class drain_thread {
   bool is_started() const noexcept { return started_.load(); }
   /// Returns the system's error if the thread could not be started, else 0.
   int error() const noexcept { return error_.load(); }
-  /// The program reads live totals or metrics, so captures go on without a file.
-  void keep_live_figures() noexcept { is_watched_.store(true); }
+  /// The program reads live totals, so captures go on without a file.
+  void keep_live_totals() noexcept { is_watched_.store(true); }
 
  private:
   void main() noexcept;

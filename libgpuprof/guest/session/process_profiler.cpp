@@ -160,7 +160,7 @@ api_outcome process_profiler::start(std::string const& output) {
   if (process_is_exiting()) return api_outcome::inactive(process_ends);
   if (drain_.state_of_file() == file_state::limit_reached)
     return api_outcome::inactive(drain_.why_no_file());
-  thread_.keep_live_figures();
+  thread_.keep_live_totals();
   if (!output.empty()) drain_.choose_output(in_current_folder(output));
   tracing_.asked_by_program();
   begin();

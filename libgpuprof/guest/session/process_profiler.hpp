@@ -44,14 +44,12 @@ class process_profiler final : public cuda_event_observer, public range_observer
   api_outcome flush();
   void step();
   live_snapshot totals() {
-    thread_.keep_live_figures();
+    thread_.keep_live_totals();
     return drain_.totals().snapshot();
   }
-  /// Returns null if no counters are read.
-  live_metrics* achieved() noexcept {
-    thread_.keep_live_figures();
-    return drain_.achieved();
-  }
+  bool reads_counters() const noexcept { return settings_.metrics.mode != metrics_mode::none; }
+  /// See drain::written_until().
+  timestamp_ns written_until() const noexcept { return drain_.written_until(); }
   named_counters counters() const { return drain_.counters(); }
   std::string capture_path() const { return drain_.path(); }
   /// True if a capture is running or has run in this process.

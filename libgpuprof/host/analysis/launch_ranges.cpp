@@ -72,6 +72,13 @@ std::uint32_t launch_ranges::open_at(timestamp_ns moment) const noexcept {
   return ranges_[last_];
 }
 
+std::string range_name(range_key const& key, text_of_name const& text) {
+  auto const domain = text(key.domain);
+  auto name = std::string(domain);
+  if (!domain.empty()) name += ':';
+  return name.append(text(key.name));
+}
+
 numbered_paths number_paths(range_tree const& tree, range_scope scope,
                             range_grouping const& line_of) {
   numbered_paths made;

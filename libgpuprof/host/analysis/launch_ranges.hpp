@@ -3,10 +3,12 @@
 // the places where ranges occur.
 #pragma once
 
+#include "host/analysis/kernel_labels.hpp"
 #include "host/analysis/range_tree.hpp"
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace gpuprof::host {
@@ -54,6 +56,9 @@ using range_grouping = std::function<range_key(traced_range const&)>;
 inline range_key listed_by_name(traced_range const& range) noexcept {
   return key_of(range);
 }
+
+/// "domain:name", or the bare name in the default domain.
+std::string range_name(range_key const& key, text_of_name const& text);
 
 struct numbered_paths {
   struct path {

@@ -2,18 +2,148 @@
 #include "host/import/capture_making.hpp"
 
 #include "capture/writer.hpp"
-#include "host/import/overlong_kernels.hpp"
-#include "host/import/thread_ranges.hpp"
+#include "model/records.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <limits>
 #include <map>
 #include <set>
+#include <tuple>
 #include <type_traits>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace gpuprof::host {
 namespace {
+
+/// Finds kernels that seem to run until several later ones of their stream have ended. Work on a
+/// stream runs in sequence, so the recorded ends of these kernels are wrong.
+class overlong_kernels {
+ public:
+  /// Takes kernels in order of their starts. take(kernel, is_overlong) gets them in the same order,
+  /// as soon as no further kernel can lie inside them.
+  template <class Take>
+  void add(kernel_record const& kernel, Take take) {
+    while (!waiting_.empty() &&
+           (end_of(waiting_.front().kernel) <= kernel.start || waiting_.size() >= max_waiting))
+      take_first(take);
+    note(kernel);
+    waiting_.push_back({kernel, 0});
+  }
+  template <class Take>
+  void finish(Take take) {
+    while (!waiting_.empty()) take_first(take);
+  }
+
+ private:
+  static constexpr std::size_t max_waiting = 1 << 16;
+  /// A single kernel inside may be due to imprecise clocks.
+  static constexpr std::uint32_t too_many = 2;
+  struct waiting {
+    kernel_record kernel;
+    std::uint32_t inside = 0;
+  };
+
+  static timestamp_ns end_of(kernel_record const& kernel) noexcept {
+    return kernel.start + kernel.duration;
+  }
+  /// Kernels of a graph run at the same time. If the graph is not recorded, they still share the
+  /// call that launched it.
+  static bool are_of_one_graph(kernel_record const& one, kernel_record const& other) noexcept {
+    return raw(one.graph) != 0 || raw(other.graph) != 0 || one.correlation == other.correlation;
+  }
+  void note(kernel_record const& kernel) {
+    auto const stream = std::tuple(kernel.device, kernel.context, kernel.stream);
+    auto const next = first_ + waiting_.size();
+    auto const [at, is_new] = last_to_end_.try_emplace(stream, next);
+    auto& last = at->second;
+    if (is_new || last < first_) {  // it was already taken
+      last = next;
+      return;
+    }
+    auto& around = waiting_[last - first_];
+    if (end_of(around.kernel) < end_of(kernel))
+      last = next;
+    else if (around.kernel.start < kernel.start && !are_of_one_graph(around.kernel, kernel))
+      ++around.inside;
+  }
+  template <class Take>
+  void take_first(Take take) {
+    auto const one = waiting_.front();
+    waiting_.pop_front();
+    ++first_;
+    take(one.kernel, one.inside >= too_many);
+  }
+
+  std::deque<waiting> waiting_;
+  std::uint64_t first_ = 0;  // number of the first waiting kernel
+  std::map<std::tuple<device_id, context_id, stream_id>, std::uint64_t> last_to_end_;  // kernels
+};
+
+/// The push/pop ranges of one thread. They are numbered from 1 on; 0 means none. Each domain has
+/// its own stack, so ranges may overlap. A range counts as inside another only if it ends first.
+class thread_ranges {
+ public:
+  static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+
+  /// Ranges must come in order of their beginning, longer ones first. Returns the range's number.
+  std::uint32_t add(std::uint64_t begin, std::uint64_t end);
+  std::uint32_t parent(std::uint32_t range) const { return ranges_[range - 1].parent; }
+  std::uint16_t level(std::uint32_t range) const;
+
+  /// Returns the innermost range open at a moment. Fast if successive calls ask for moments close
+  /// to each other.
+  std::uint32_t open_at(std::uint64_t moment) const;
+
+ private:
+  struct nested {
+    std::uint64_t begin = 0, end = 0;
+    std::uint32_t parent = 0;
+    std::uint32_t level = 0;
+  };
+
+  /// Returns the range itself if it has not ended, else the nearest one around it that has not.
+  std::uint32_t not_ended(std::uint32_t range, std::uint64_t moment) const;
+
+  std::vector<nested> ranges_;
+  mutable std::size_t last_ = 0;  // ranges that had begun at the last requested moment
+};
+
+std::uint32_t thread_ranges::not_ended(std::uint32_t range, std::uint64_t moment) const {
+  while (range != 0 && ranges_[range - 1].end <= moment) range = ranges_[range - 1].parent;
+  return range;
+}
+
+std::uint32_t thread_ranges::add(std::uint64_t begin, std::uint64_t end) {
+  auto parent = not_ended(static_cast<std::uint32_t>(ranges_.size()), begin);
+  while (parent != 0 && ranges_[parent - 1].end < end) parent = ranges_[parent - 1].parent;
+  auto const level = parent == 0 ? 0 : ranges_[parent - 1].level + 1;
+  ranges_.push_back({begin, end, parent, level});
+  return static_cast<std::uint32_t>(ranges_.size());
+}
+
+std::uint16_t thread_ranges::level(std::uint32_t range) const {
+  return static_cast<std::uint16_t>(std::min(ranges_[range - 1].level, 0xffffu));
+}
+
+std::uint32_t thread_ranges::open_at(std::uint64_t moment) const {
+  constexpr std::size_t steps = 16;
+  auto const has_begun = [&](std::size_t at) { return ranges_[at].begin <= moment; };
+  auto at = last_;
+  if (at > 0 && !has_begun(at - 1)) at = 0;
+  for (std::size_t i = 0; i < steps && at < ranges_.size() && has_begun(at); ++i) ++at;
+  if (at < ranges_.size() && has_begun(at))
+    at = static_cast<std::size_t>(
+        std::upper_bound(ranges_.begin(), ranges_.end(), moment,
+                         [](std::uint64_t m, nested const& r) { return m < r.begin; }) -
+        ranges_.begin());
+  last_ = at;
+  return not_ended(static_cast<std::uint32_t>(at), moment);
+}
 
 class capture_making {
  public:

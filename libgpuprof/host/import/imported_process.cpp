@@ -5,6 +5,59 @@
 
 namespace gpuprof::host {
 
+launch_table::page* launch_table::page_of(std::uint32_t number) {
+  if (last_ != nullptr && last_number_ == number) return last_;
+  auto const found = pages_.find(number);
+  if (found == pages_.end()) return nullptr;
+  last_number_ = number;
+  return last_ = found->second.get();
+}
+
+void launch_table::expect(correlation_id number) {
+  auto const at = raw(number) >> page_bits;
+  auto* page_at = page_of(at);
+  if (page_at == nullptr) {
+    pages_.emplace(at, std::make_unique<page>());
+    page_at = page_of(at);
+  }
+  auto const bit = raw(number) & ((1u << page_bits) - 1);
+  page_at->wanted[bit / 64] |= std::uint64_t{1} << bit % 64;
+}
+
+launch* launch_table::find(correlation_id number) {
+  auto* const at = page_of(raw(number) >> page_bits);
+  if (at == nullptr) return nullptr;
+  if (at->launches.empty()) {
+    std::uint32_t sum = 0;
+    for (std::size_t i = 0; i < words; ++i) {
+      at->before[i] = sum;
+      sum += static_cast<std::uint32_t>(std::popcount(at->wanted[i]));
+    }
+    at->launches.resize(sum);
+  }
+  auto const bit = raw(number) & ((1u << page_bits) - 1);
+  auto const word = at->wanted[bit / 64];
+  auto const mask = std::uint64_t{1} << bit % 64;
+  if ((word & mask) == 0) return nullptr;
+  auto const below = static_cast<std::uint32_t>(std::popcount(word & (mask - 1)));
+  return &at->launches[at->before[bit / 64] + below];
+}
+
+void recorded_days::settle() {
+  std::int64_t day = 0;
+  std::uint64_t most = 0;
+  for (auto const& [candidate, count] : counts_) {
+    // If two days have equally many moments, the later one wins: damaged times are often 0.
+    if (count < most || (count == most && candidate < day)) continue;
+    day = candidate;
+    most = count;
+  }
+  constexpr auto all_days = std::numeric_limits<std::int64_t>::max() / day_ns;
+  constexpr auto around = longest_ns / day_ns;
+  first_ = std::max(day - around, -all_days) * day_ns;
+  last_ = std::min(day + around, all_days) * day_ns;
+}
+
 // The maximum that readers of a capture accept.
 constexpr std::size_t max_shapes = 1u << 24;
 

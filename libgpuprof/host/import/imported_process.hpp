@@ -2,14 +2,18 @@
 // The data read of one process, in any order, until a capture is made of it.
 #pragma once
 
-#include "host/import/launch_table.hpp"
 #include "host/import/narrow_ids.hpp"
-#include "host/import/recorded_days.hpp"
 #include "host/import/sorted_spool.hpp"
+#include "model/ids.hpp"
 #include "model/name_table.hpp"
 #include "model/records.hpp"
 
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -18,6 +22,85 @@
 #include <vector>
 
 namespace gpuprof::host {
+
+// Finds the call that launched a piece of GPU work by the number that both share.
+
+struct launch {
+  std::uint64_t time = 0;         // as in the source
+  std::uint32_t range = 0;        // index of the range in its thread, from 1 on; 0: none
+  std::uint32_t thread : 30 = 0;  // 0: no call was seen
+  std::uint32_t asynchronous : 1 = 0;
+  std::uint32_t is_of_several : 1 = 0;  // calls of several processes have the number
+};
+static_assert(sizeof(launch) == 16);
+
+/// Sixteen bytes per launch. A bit marks each wanted number; its rank among the set bits is the
+/// index of the launch. Call expect() for all numbers first, then find().
+class launch_table {
+ public:
+  void expect(correlation_id number);
+  /// Returns null if no work has this number.
+  launch* find(correlation_id number);
+
+ private:
+  static constexpr std::size_t page_bits = 16;
+  static constexpr std::size_t words = (1 << page_bits) / 64;
+  struct page {
+    std::uint64_t wanted[words] = {};
+    std::uint32_t before[words] = {};  // set bits in the words before
+    std::vector<launch> launches;      // allocated by the first find()
+  };
+
+  page* page_of(std::uint32_t number);
+
+  std::unordered_map<std::uint32_t, std::unique_ptr<page>> pages_;
+  std::uint32_t last_number_ = 0;
+  page* last_ = nullptr;
+};
+
+// Tells the moments of a recording from damaged ones, which lie months away from all others.
+
+/// A recording lasts for days, not for months. First note() all moments, then call settle(), then
+/// the others.
+class recorded_days {
+ public:
+  /// Nanoseconds from any origin.
+  void note(std::int64_t moment) {
+    earliest_ = moment < earliest_ ? moment : earliest_;
+    auto const day = day_of(moment);
+    if (last_count_ == nullptr || day != last_day_) {
+      // Damaged moments may all differ. Moments of a recording share its days.
+      if (counts_.size() >= max_days && !counts_.contains(day)) return;
+      last_day_ = day;
+      last_count_ = &counts_[day];
+    }
+    ++*last_count_;
+  }
+  void settle();
+
+  /// True if the recording can hold an event that began at this moment and had this length.
+  bool hold(std::int64_t begin, std::int64_t length) const noexcept {
+    return begin >= first_ && begin <= last_ && length >= 0 && length <= longest_ns;
+  }
+  /// Returns the earliest moment of the recording, accurate to a day; 0 if nothing was noted.
+  std::int64_t earliest() const noexcept {
+    return counts_.empty() ? 0 : std::max(earliest_, first_);
+  }
+
+ private:
+  static constexpr std::int64_t day_ns = 86'400'000'000'000;
+  static constexpr std::int64_t longest_ns = 31 * day_ns;
+  static constexpr std::size_t max_days = 4096;
+  static std::int64_t day_of(std::int64_t moment) noexcept {
+    return moment / day_ns - (moment % day_ns < 0);
+  }
+
+  std::unordered_map<std::int64_t, std::uint64_t> counts_;  // by day
+  std::int64_t last_day_ = 0;
+  std::uint64_t* last_count_ = nullptr;  // count of last_day_; elements of this map do not move
+  std::int64_t earliest_ = std::numeric_limits<std::int64_t>::max();
+  std::int64_t first_ = 0, last_ = 0;
+};
 
 /// A range with its end. Captures store the end in another row.
 struct imported_range {

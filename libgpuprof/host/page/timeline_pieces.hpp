@@ -64,8 +64,8 @@ class record_listener {
 
 class timeline_pieces {
  public:
-  /// Throws std::runtime_error as gpuprof::capture_file does.
-  explicit timeline_pieces(std::string const& capture) : run_(capture) {}
+  /// The capture must outlive this object.
+  explicit timeline_pieces(capture_file& capture) : run_(capture) {}
 
   /// Reads all pieces, or those that begin in one of the stretches. `also` gets each record before
   /// the next piece. Without `also`, samples and states of GPUs are not read.
@@ -87,7 +87,7 @@ class timeline_pieces {
   static std::optional<timeline_piece> piece_of(captured_sample const&) { return {}; }
   static std::optional<timeline_piece> piece_of(captured_chip_state const&) { return {}; }
 
-  capture_file run_;
+  capture_file& run_;
   std::map<captured_copy_kind, std::string> copy_names_;
   // Texts of a capture_file do not move while it lives. The default domain comes first.
   std::unordered_map<std::string_view, std::uint64_t> domains_{{"", 0}};

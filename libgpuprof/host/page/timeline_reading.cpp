@@ -41,7 +41,7 @@ class track_listener final : public record_listener {
 
 }  // namespace
 
-timeline_reader::timeline_reader(std::string const& capture, std::size_t max_bars)
+timeline_reader::timeline_reader(capture_file& capture, std::size_t max_bars)
     : pieces_(capture), limits_(max_bars), made_(limits_) {}
 
 void timeline_reader::read(std::function<void()> const& advance, record_listener& also) {

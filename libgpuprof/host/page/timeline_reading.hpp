@@ -56,8 +56,9 @@ struct timeline {
 /// Reads one capture in one pass or two.
 class timeline_reader {
  public:
-  /// Throws std::runtime_error as gpuprof::capture_file does; so do the functions that read.
-  timeline_reader(std::string const& capture, std::size_t max_bars);
+  /// The capture must outlive this object. Functions that read throw std::runtime_error as
+  /// gpuprof::capture_file does.
+  timeline_reader(capture_file& capture, std::size_t max_bars);
 
   /// `advance` is called for each record except states of GPUs; `also` gets all records, so that
   /// one pass serves both.

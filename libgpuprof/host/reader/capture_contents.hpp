@@ -38,5 +38,9 @@ struct capture_file::contents : host::capture_contents {
   using capture_contents::capture_contents;
 };
 
+struct captured_detail::inside {
+  static host::capture_contents& of(capture_file& file) noexcept { return *file.contents_; }
+};
+
 }  // namespace capture_v1
 }  // namespace gpuprof

@@ -185,7 +185,7 @@ void roofline_reading::read_counters() {
     if (is_wanted(metric.device)) sampled_.define(metric, trace_.text()(metric.name));
   });
   each_row<read_launch_record>(file, [&](auto const& sample) {
-    if (is_wanted(sample.device)) exact_.add(sample);
+    if (is_wanted(sample.device) && sample.closed <= stretch_.end) exact_.add(sample);
   });
   each_row<reading_value_record>(file, [&](auto const& value) { exact_.add(value); });
   each_row<sampling_window_record>(file, [&](auto const& window) {
@@ -193,7 +193,10 @@ void roofline_reading::read_counters() {
     sampled_.add(window);
     cost_.add(window);
   });
-  each_row<sample_record>(file, [&](auto const& sample) { sampled_.add(sample); });
+  each_row<sample_record>(file, [&](auto const& sample) {
+    if (sample.start >= stretch_.begin && sample.start + sample.duration <= stretch_.end)
+      sampled_.add(sample);
+  });
   sampled_.end_samples();
   each_row<kernel_code_record>(file, [&](auto const& code) { codes_.add(code); });
 }

@@ -32,6 +32,9 @@ class roofline_reading {
   /// Call before join().
   void group_ranges(range_grouping line_of) { line_of_ = std::move(line_of); }
 
+  /// Uses only readings up to the end of this stretch, and samples inside it. Call before join().
+  void only_within(time_stretch stretch) { stretch_ = stretch; }
+
   /// `with_ranges`: the lines of ranges are needed.
   void join(capture_walk& walk, bool with_ranges);
   /// Call after the walk.
@@ -77,6 +80,7 @@ class roofline_reading {
   range_scope scope_;
   selection const* wanted_;
   range_grouping line_of_;  // empty: listed by name
+  time_stretch stretch_;
   launch_metrics exact_;
   sample_attribution sampled_;
   std::string samples_not_used_;

@@ -1,16 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/replay/step_graph.hpp"
 
-#include "host/replay/launch_queue.hpp"
+#include "host/replay/cpu_points.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace gpuprof::host::replay {
 namespace {
+
+/// After 1,022 launches that have not run, a launch waits inside `cuLaunchKernel` (H100). In
+/// programs that are bound by the GPU, 90 to 99 % of the launching thread's time is spent so.
+struct full_queue {
+  std::uint32_t length = 0;   // 0: it was never full
+  std::vector<bool> is_full;  // by point
+};
+
+constexpr std::uint32_t least_length = 900;  // no GPU was seen with a shorter queue
+constexpr std::uint32_t nearly_full = 3;     // launches below the length
+
+std::int64_t end_of(recorded_steps const& steps, cpu_point const& launch) {
+  std::int64_t end_ns = 0;
+  for (auto const item : launch.items) end_ns = std::max(end_ns, steps.items[item].end_ns);
+  return end_ns;
+}
+
+full_queue full_queue_of(recorded_steps const& steps, cpu_lanes const& lanes) {
+  auto const& points = lanes.points;
+  struct of_device {
+    std::vector<std::int64_t> ends;
+    std::uint32_t launched = 0, depth = 0, rank = 0;
+    std::size_t ended = 0;
+  };
+  std::map<std::uint32_t, of_device> devices;
+  for (auto const& item : steps.items) {
+    devices[item.device].rank = steps.rank_of(item);
+    if (item.is_from_before) {
+      devices[item.device].ends.push_back(item.end_ns);
+      ++devices[item.device].launched;
+    }
+  }
+  for (auto const& point : points)
+    if (!point.items.empty())
+      devices[steps.items[point.items.front()].device].ends.push_back(end_of(steps, point));
+  for (auto& [_, device] : devices) std::sort(device.ends.begin(), device.ends.end());
+  full_queue found;
+  std::vector<std::uint32_t> depths, before;
+  for (auto const& point : points) {
+    std::uint32_t depth = 0, last = 0;
+    for (auto& [_, device] : devices) {
+      if (device.rank != lanes.rank_of_lane[point.lane]) continue;
+      while (device.ended < device.ends.size() && device.ends[device.ended] <= point.begin_ns)
+        ++device.ended;
+      auto const ended = static_cast<std::uint32_t>(device.ended);
+      last = std::max(last, device.depth);
+      device.depth = device.launched > ended ? device.launched - ended : 0;
+      depth = std::max(depth, device.depth);
+    }
+    depths.push_back(depth);
+    before.push_back(last);
+    if (!point.items.empty()) ++devices[steps.items[point.items.front()].device].launched;
+  }
+  auto const deepest = depths.empty() ? 0 : *std::max_element(depths.begin(), depths.end());
+  if (deepest < least_length) return found;
+  found.length = deepest;
+  for (std::size_t q = 0; q < depths.size(); ++q)
+    found.is_full.push_back(std::max(depths[q], before[q]) + nearly_full >= deepest);
+  return found;
+}
 
 constexpr std::size_t min_for_pace = 20;         // fewer items say nothing
 constexpr std::int64_t usual_latency_ns = 5000;  // H100, of a launch

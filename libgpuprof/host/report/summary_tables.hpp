@@ -7,10 +7,16 @@
 #include "host/analysis/kernel_summary.hpp"
 #include "host/analysis/launch_summary.hpp"
 #include "host/analysis/memory_summary.hpp"
+#include "host/analysis/metric_summary.hpp"
 #include "host/analysis/range_summary.hpp"
 #include "text/table.hpp"
 
 namespace gpuprof::host::report {
+
+// The reports of hardware counters by kernel and by range.
+
+text::table kernel_metric_table(std::vector<metric_row> rows);
+text::table range_metric_table(std::vector<metric_row> rows, text_of_name const& text);
 
 text::table kernel_table(std::vector<kernel_row> rows);
 text::table kernel_geometry_table(std::vector<kernel_row> rows);
@@ -33,8 +39,6 @@ std::vector<work_row> work_of(std::vector<kernel_row> kernels, std::vector<memor
 /// Sorted by total time, the longest first.
 text::table work_table(char const* name, char const* title, std::vector<work_row> rows);
 
-/// "domain:name", or the bare name in the default domain.
-std::string range_name(range_key const& key, text_of_name const& text);
 /// "PushPop" or "StartEnd".
 std::string_view style_name(range_style style) noexcept;
 

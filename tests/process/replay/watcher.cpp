@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A part of a program that watches what the program achieves, as a library to preload: asks every
-// 20 ms through <gpuprof/gpuprof.hpp> and keeps the last answer as JSON in the file
+// 100 ms through <gpuprof/gpuprof.hpp> and keeps the last answer as JSON in the file
 // $REPLAY_WATCH_OUTPUT. Numbers that are not known are null.
 #include <gpuprof/gpuprof.hpp>
 
@@ -107,7 +107,7 @@ __attribute__((constructor)) void watch() {
   if (file == nullptr) return;
   std::thread([path = std::string(file)] {
     for (;;) {
-      std::this_thread::sleep_for(20ms);
+      std::this_thread::sleep_for(100ms);
       if (auto const now = gpuprof::metrics::take()) replace(path, json_of(now));
     }
   }).detach();

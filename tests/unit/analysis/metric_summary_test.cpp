@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/analysis/metric_summary.hpp"
 
-#include "host/report/metric_tables.hpp"
+#include "host/report/summary_tables.hpp"
 #include "support/analyzed.hpp"
 #include "support/catch.hpp"
 

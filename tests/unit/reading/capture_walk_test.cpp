@@ -137,7 +137,7 @@ TEST_CASE("rows are sorted without another pass after a walk that has read their
   SECTION("another reader has read them") {
     auto other = std::move(*capture::reader::open(file.path()));
     ordered_rows<kernel_record> const rows(other);
-    file.take_notes_of(other);
+    file.take(other.notes());
     CHECK(in_order() == std::vector<std::uint32_t>{2, 1});
     CHECK(file.rows_decoded<kernel_record>() == 2);
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "host/analysis/launch_ranges.hpp"
 #include "host/report/summary_tables.hpp"
 #include "host/report/trace_table.hpp"
 #include "support/catch.hpp"
@@ -97,8 +98,8 @@ TEST_CASE("ranges have their domain in front, except those of the default domain
   auto const t =
       trace_of({range("a", 0_us, 1_us), range("b", 2_us, 3_us).in_domain("lib").start_end()});
   range_tree const tree(t.begins, t.ends, t.last);
-  CHECK(report::range_name(key_of(tree[0]), t.text()) == "a");
-  CHECK(report::range_name(key_of(tree[1]), t.text()) == "lib:b");
+  CHECK(host::range_name(key_of(tree[0]), t.text()) == "a");
+  CHECK(host::range_name(key_of(tree[1]), t.text()) == "lib:b");
   auto const text = csv(report::range_table(ranges_by_name(tree), t.text()));
   CHECK(text.find(",PushPop,a\n") != std::string::npos);
   CHECK(text.find(",StartEnd,lib:b\n") != std::string::npos);

@@ -181,8 +181,7 @@ std::vector<serialized_facts> serialized_of(trace_contents& trace, timeline_pass
 }  // namespace
 
 std::string text_of_range(trace_contents& trace, std::optional<range_key> const& range) {
-  return range ? std::string(without_number(report::range_name(*range, trace.text())))
-               : std::string();
+  return range ? std::string(without_number(range_name(*range, trace.text()))) : std::string();
 }
 
 bool is_name_of_loading(std::string_view name) noexcept {

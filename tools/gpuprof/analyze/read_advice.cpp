@@ -79,7 +79,7 @@ void add_ranges(report::ledger& to, time_ledger const& from, text_of_name const&
   for (std::size_t i = 0; i < kept; ++i) {
     auto const& range = lines[i];
     report::ledger_line line;
-    line.label = range.is_outside ? "(outside of ranges)" : report::range_name(range.range, text);
+    line.label = range.is_outside ? "(outside of ranges)" : range_name(range.range, text);
     line.times = range.inclusive;
     line.own = range.exclusive;
     to.ranges.push_back(std::move(line));
@@ -210,7 +210,6 @@ read_capture read_one(std::string const& path, std::string const& rank,
     return made;
   }
   trace_contents trace(*std::move(opened));
-  if (inputs.known != nullptr) trace.file().take_notes_of(inputs.known->file);
   selection wanted;
   if (auto const failed = narrow(wanted, inputs.filters, trace, path, range_scope::process)) {
     made.failure = {failed->message, failed->wrong_options};
@@ -218,8 +217,13 @@ read_capture read_one(std::string const& path, std::string const& rank,
   }
   auto const phase = phase_of(inputs.filters, trace);
   run_reading run(trace, wanted.is_everything() ? nullptr : &wanted, inputs.step_name,
-                  inputs.timeline, inputs.known != nullptr ? &inputs.known->counters : nullptr,
-                  phase);
+                  inputs.timeline, phase);
+  if (inputs.known)
+    run.await_counters([&]() -> roofline_reading const& {
+      auto const known = inputs.known();
+      trace.file().take(known.notes);
+      return known.counters;
+    });
   auto const has_all_work = wanted.is_everything() || !phase.empty();
   if (has_all_work)
     run.collect_steps({.step_name = inputs.step_name,

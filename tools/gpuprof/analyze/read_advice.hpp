@@ -6,6 +6,7 @@
 #include "filter_options.hpp"
 #include "host/report/advice_report.hpp"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,7 +15,7 @@ namespace gpuprof::host::command {
 
 /// Data of a capture that was already read.
 struct known_capture {
-  capture::reader const& file;
+  std::vector<capture::block_notes> const& notes;
   roofline_reading const& counters;  // for all work on all GPUs, with peaks
 };
 
@@ -24,8 +25,10 @@ struct advice_inputs {
   std::string step_name;  // empty: found automatically
   advice::advice_options rules;
   timeline_listener const* timeline = nullptr;
-  bool whole_run = false;                // also what lies outside of the steps, and their warm-up
-  known_capture const* known = nullptr;  // only for a single capture; null: everything is read here
+  bool whole_run = false;  // also what lies outside of the steps, and their warm-up
+  /// Waits for what another thread reads of the capture. Only for a single capture; empty:
+  /// everything is read here.
+  std::function<known_capture()> known;
 };
 
 struct advice_failure {

@@ -71,25 +71,16 @@ struct pace_walk {
 }  // namespace
 
 run_reading::run_reading(trace_contents& trace, selection const* wanted, std::string step_name,
-                         timeline_listener const* heard, roofline_reading const* counters,
-                         std::span<time_stretch const> phase)
+                         timeline_listener const* heard, std::span<time_stretch const> phase)
     : trace_(trace),
       wanted_(wanted),
       step_name_(std::move(step_name)),
       heard_(heard),
-      counters_(counters),
       phase_(phase) {}
 run_reading::~run_reading() = default;
 
 void run_reading::read() {
-  if (counters_ == nullptr) {
-    own_counters_ =
-        std::make_unique<roofline_reading>(trace_, std::nullopt, range_scope::process, wanted_);
-    find_peaks(trace_, *own_counters_);
-    read_alone(trace_, *own_counters_, false);
-    counters_ = own_counters_.get();
-  }
-  take_devices();
+  if (!awaited_counters_) read_counters();
   steps_ = number_steps(trace_.ranges(), trace_.text(), step_name_);
   choose_part();
   if (!phase_.empty()) steps_ = steps_within(std::move(steps_), trace_.ranges(), phase_);
@@ -106,6 +97,16 @@ void run_reading::read() {
   take_migrations();
   take_clock_limits();
   add_remarks();
+}
+
+/// The walk for counters also notes the times of blocks, so it comes before passes in order of
+/// time.
+void run_reading::read_counters() {
+  own_counters_ =
+      std::make_unique<roofline_reading>(trace_, std::nullopt, range_scope::process, wanted_);
+  find_peaks(trace_, *own_counters_);
+  read_alone(trace_, *own_counters_, false);
+  counters_ = own_counters_.get();
 }
 
 std::vector<step_time> run_reading::steps(std::vector<double> const& periods_ns) const {
@@ -133,6 +134,8 @@ void run_reading::measure_pace() {
       capture::only(&kernel_record::start, &kernel_record::duration, &kernel_record::launched,
                     &kernel_record::device, &kernel_record::context, &kernel_record::stream,
                     &kernel_record::thread, &kernel_record::graph));
+  if (awaited_counters_) counters_ = &awaited_counters_();
+  take_devices();
   auto const peak_ns = [&](std::string_view test) {
     double ns = 0;
     for (auto const& device : facts_.devices)

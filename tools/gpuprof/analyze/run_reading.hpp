@@ -41,16 +41,20 @@ struct timeline_listener {
 class run_reading {
  public:
   /// GPU work and calls outside of `wanted` are ignored; null: all counts. `step_name` is the NVTX
-  /// range that is a step; empty: it is found. `heard` may be null. `counters` must cover all work
-  /// on all GPUs, with peaks; null: they are read here. Time outside of `phase` is ignored; empty:
-  /// all counts. All arguments must outlive this object.
+  /// range that is a step; empty: it is found. `heard` may be null. Time outside of `phase` is
+  /// ignored; empty: all counts. All arguments must outlive this object.
   run_reading(trace_contents& trace, selection const* wanted, std::string step_name,
-              timeline_listener const* heard = nullptr, roofline_reading const* counters = nullptr,
-              std::span<time_stretch const> phase = {});
+              timeline_listener const* heard = nullptr, std::span<time_stretch const> phase = {});
   ~run_reading();
   run_reading(run_reading const&) = delete;
   run_reading& operator=(run_reading const&) = delete;
 
+  /// Call before read() to use counters that are read elsewhere. They must cover all work on all
+  /// GPUs, with peaks. `counters` may wait for them: it is called after the pass that does not need
+  /// them.
+  void await_counters(std::function<roofline_reading const&()> counters) {
+    awaited_counters_ = std::move(counters);
+  }
   /// Call before read() to collect what a replay goes through.
   void collect_steps(steps_question question) { question_ = std::move(question); }
   /// Call before read(): if there are steps, time outside of them and their warm-up is ignored.
@@ -76,6 +80,7 @@ class run_reading {
   std::vector<step_time> steps(std::vector<double> const& periods_ns) const;
   void measure_pace();
   void go_through_time();
+  void read_counters();
   void take_devices();
   void choose_steps_to_collect();
   void take_ledgers();
@@ -101,7 +106,8 @@ class run_reading {
   std::optional<declared_launches> declared_;
   std::optional<timeline_pass> pass_;
   std::unique_ptr<roofline_reading> own_counters_;
-  roofline_reading const* counters_;
+  std::function<roofline_reading const&()> awaited_counters_;
+  roofline_reading const* counters_ = nullptr;
   std::span<time_stretch const> phase_;
   bool steps_first_ = false;
   std::optional<steady_part> part_;

@@ -89,7 +89,8 @@ void take_losses(compare::run_digest& digest, trace_contents& trace) {
 
 void take_advice(compare::run_digest& digest, trace_contents& trace,
                  roofline_reading const& counters, std::string const& step) {
-  run_reading reading(trace, nullptr, step, nullptr, &counters);
+  run_reading reading(trace, nullptr, step);
+  reading.await_counters([&]() -> roofline_reading const& { return counters; });
   reading.read();
   if (reading.ledger().by_device().empty()) return;
   take_buckets(digest, reading.ledger());
@@ -158,7 +159,7 @@ class run_pass {
   void take_step(std::string const& name);
   void take_gpus();
   std::string name_of(traced_range const& range) const {
-    return std::string(without_operator_numbers(report::range_name(key_of(range), trace_.text())));
+    return std::string(without_operator_numbers(range_name(key_of(range), trace_.text())));
   }
 
   trace_contents& trace_;

@@ -198,7 +198,7 @@ void digest_pass::take_ranges() {
     amount.work_ns += work_ns_[i];
   }
   for (auto const& [key, amount] : by_key) {
-    auto const name = report::range_name(key, trace_.text());
+    auto const name = range_name(key, trace_.text());
     auto& of = digest_.ranges[{std::string(without_operator_numbers(name)), key.style}];
     of.count += amount.count;
     of.ns += amount.ns;

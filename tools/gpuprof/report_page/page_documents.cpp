@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report_page/page_documents.hpp"
 
+#include "host/analysis/range_paths.hpp"
+#include "host/analysis/roofline.hpp"
 #include "host/page/packed_columns.hpp"
 #include "host/page/timeline_document.hpp"
 #include "host/page/timeline_reading.hpp"
+#include "host/reader/capture_contents.hpp"
 #include "host/reading/capture_walk.hpp"
 #include "host/reading/roofline_reading.hpp"
 #include "host/reading/summed_kernels.hpp"
+#include "host/reading/trace_contents.hpp"
 #include "host/report/advice_words.hpp"
+#include "host/report/json_object.hpp"
+#include "host/report/ledger_table.hpp"
+#include "host/report/summary_tables.hpp"
 #include "report_page/json_members.hpp"
 #include "report_page/kernel_document.hpp"
-#include "report_page/range_document.hpp"
 #include "roofline_facts.hpp"
 #include "roofline_of_capture.hpp"
 #include "stats_reports.hpp"
@@ -18,16 +24,157 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <future>
+#include <map>
 #include <optional>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <utility>
 
 namespace gpuprof::host::command {
 namespace {
+
+/// Both must come from one roofline that was read with ranges. A null pointer means that nothing
+/// was counted.
+struct counted_ranges {
+  roofline_reading const& read;
+  roofline const& roofs;
+};
+
+/// Sums the work of a capture by places in its tree of ranges, in a walk.
+class range_places {
+ public:
+  /// `step_name` is the range that is a step; empty: it is found. The trace must outlive this
+  /// object.
+  range_places(trace_contents& trace, std::string const& step_name);
+  range_places(range_places const&) = delete;
+  range_places& operator=(range_places const&) = delete;
+
+  void join(capture_walk& walk, summed_kernels& kernels);
+
+  /// Call it after the walk. Returns {"paths": [{"name", "parent", "style", "joined", "instances",
+  /// "cpu_ns", "own_cpu_ns", "gpu_ns", "own_gpu_ns", "operations", "flops",
+  /// "dram_bytes_per_second", "l2_bytes_per_second", "bound_by", "of_roof"}], "joined",
+  /// "slow_steps": [...], "slow_beyond_ns"}. `parent` is an index in the list, or null.
+  std::string document(report::ledger const& time, counted_ranges const* counted,
+                       std::size_t max_paths) const;
+
+ private:
+  template <class Row>
+  void join_others(capture_walk& walk);
+
+  trace_contents& trace_;
+  numbered_ranges lines_;
+  range_paths paths_;
+};
+
+/// Returns the rates reached in each place, by the number of the place.
+std::map<std::string, roofline_row> figures_of(bounded_paths const& made,
+                                               counted_ranges const* counted) {
+  std::map<std::string, roofline_row> rows;
+  if (counted == nullptr) return rows;
+  std::vector<std::uint32_t> around;
+  for (auto const& path : made.paths) around.push_back(path.parent);
+  auto const work = counted->read.ranges_by_place(made.of_range, around);
+  for (auto& row :
+       counted->roofs.by_range(work, [](range_key key) { return std::to_string(raw(key.name)); }))
+    rows.emplace(row.name, row);
+  return rows;
+}
+
+void append_path(std::string& out, range_path const& path, std::string const& name,
+                 roofline_row const* row) {
+  report::json_object o(out);
+  o.text("name", name);
+  o.member("parent", [&](std::string& to) {
+    to += path.parent == no_range ? "null" : std::to_string(path.parent);
+  });
+  if (path.key.style == range_style::start_end) o.text("style", report::style_name(path.key.style));
+  if (path.joined > 0) o.whole("joined", path.joined);
+  o.whole("instances", path.instances);
+  o.whole("cpu_ns", path.cpu_ns);
+  o.whole("own_cpu_ns", path.own_cpu_ns);
+  auto const overlap = path.joined > 0 && path.key.style == range_style::start_end;
+  if (!overlap) {
+    o.whole("gpu_ns", path.gpu_ns);
+    o.whole("own_gpu_ns", path.own_gpu_ns);
+    o.whole("operations", path.operations);
+  }
+  if (overlap) row = nullptr;
+  if (row != nullptr) {
+    o.number("flops", row->total_flops);
+    o.number("dram_bytes_per_second", row->dram_rate);
+    o.number("l2_bytes_per_second", row->l2_rate);
+    if (row->bound != bound_by{}) o.text("bound_by", name_of(row->bound));
+    o.number("of_roof", row->of_roof);
+  }
+  o.end();
+}
+
+void append_slow_steps(report::json_object& o, report::ledger const& time) {
+  o.number("slow_beyond_ns", time.slow_beyond_ns);
+  std::vector<std::size_t> slow;
+  for (std::size_t i = 0; i < time.steps.size(); ++i)
+    if (time.steps[i].is_slow) slow.push_back(i);
+  o.member("slow_steps", [&](std::string& to) {
+    report::append_json_array(to, slow,
+                              [](std::string& of, std::size_t i) { of += std::to_string(i); });
+  });
+}
+
+range_places::range_places(trace_contents& trace, std::string const& step_name)
+    : trace_(trace),
+      lines_(trace.ranges(), trace.text(), number_steps(trace.ranges(), trace.text(), step_name)),
+      paths_(trace.ranges(), trace.open(), trace.launched(range_scope::process),
+             [this](traced_range const& range) { return lines_.line_of(key_of(range)); }) {}
+
+template <class Row>
+void range_places::join_others(capture_walk& walk) {
+  walk.add_each<Row>({}, [this](Row const& row) { paths_.add(row, nanoseconds(row.duration)); });
+}
+
+void range_places::join(capture_walk& walk, summed_kernels& kernels) {
+  if (trace_.ranges().empty()) return;
+  kernels.add(
+      capture::only(&kernel_record::duration, &kernel_record::range, &kernel_record::launched),
+      [this](std::span<kernel_record const> some, bool) {
+        for (auto const& kernel : some) paths_.add(kernel, nanoseconds(kernel.duration));
+      });
+  join_others<graph_record>(walk);
+  join_others<copy_record>(walk);
+  join_others<memset_record>(walk);
+}
+
+std::string range_places::document(report::ledger const& time, counted_ranges const* counted,
+                                   std::size_t max_paths) const {
+  auto const made = paths_.bounded(max_paths);
+  auto const figures = figures_of(made, counted);
+  auto const name_of_path = [&](range_path const& path) {
+    if (path.joined > 0) return std::string();
+    auto const shared = lines_.name_of_line(path.key);
+    if (shared.empty()) return range_name(path.key, trace_.text());
+    auto const domain = std::string(trace_.text()(path.key.domain));
+    return (domain.empty() ? "" : domain + ":") + shared;
+  };
+  std::string text;
+  report::json_object o(text);
+  std::size_t number = 0;
+  o.member("paths", [&](std::string& to) {
+    report::append_json_array(to, made.paths, [&](std::string& of, range_path const& path) {
+      auto const row = figures.find(std::to_string(number++));
+      append_path(of, path, name_of_path(path), row == figures.end() ? nullptr : &row->second);
+    });
+  });
+  o.whole("joined", made.joined);
+  append_slow_steps(o, time);
+  o.end();
+  return text;
+}
 
 constexpr std::array<std::string_view, 7> tables{
     "cuda_gpu_kern_sum", "cuda_gpu_kern_gb_sum", "cuda_gpu_mem_time_sum", "cuda_gpu_mem_size_sum",
@@ -75,6 +222,7 @@ class walked_parts {
   }
 
   roofline_reading const& counters() const noexcept { return counters_; }
+  std::vector<capture::block_notes> const& notes() const noexcept { return notes_; }
   undisturbed_lengths const& undisturbed() const noexcept { return undisturbed_; }
 
   /// Call it once, because its data are then released.
@@ -110,6 +258,7 @@ class walked_parts {
     kernels_.finish();
     counters_.finish();
     stats_->finish_reading();
+    notes_ = trace_.file().notes();
     if (counters_.has_counters())
       roofs_.emplace(counters_.metrics(), counters_.times(), counters_.devices(), trace_.shapes(),
                      counters_.codes());
@@ -135,6 +284,7 @@ class walked_parts {
   moments peaks_;
   range_places places_;
   undisturbed_lengths undisturbed_;
+  std::vector<capture::block_notes> notes_;
   std::vector<chosen_report> asked_;
   std::optional<trace_pass> stats_;
   std::optional<roofline> roofs_;
@@ -234,7 +384,8 @@ struct advice_read {
   explicit advice_read(std::size_t max_bars)
       : limits(max_bars), idle(limits.idle_bars, limits.finer_bars) {}
 
-  result<std::string> read(parts_inputs const& inputs, known_capture const& known) {
+  /// `known` waits for what the walk has read.
+  result<std::string> read(parts_inputs const& inputs, std::function<known_capture()> known) {
     timeline_listener const listener{
         [&](std::vector<step_time> const& all) {
           constexpr std::size_t max_slow = 16;
@@ -254,7 +405,7 @@ struct advice_read {
                                  .rules = {},
                                  .timeline = &listener,
                                  .whole_run = true,
-                                 .known = &known},
+                                 .known = std::move(known)},
                                 &time);
     idle.finish();
     return text;
@@ -290,19 +441,26 @@ result<std::string> advice_document(advice_inputs const& inputs, report::ledger*
   return text;
 }
 
-// After the one walk for all sums, the advice and the timeline are read in order of time, each by a
-// thread with its own reader.
+// The walk for all sums, and the first pass for the advice, which does not need it, go through the
+// capture at the same time. Then the advice and the timeline are read in order of time, each by a
+// thread. The advice has its own reader, the timeline uses the one of the walk.
 result<capture_parts> read_parts(parts_inputs const& inputs) try {
-  auto opened = capture::reader::open(inputs.capture);
-  if (!opened) return error{opened.message()};
-  trace_contents trace(*std::move(opened));
-  walked_parts walked(trace, inputs);
-  known_capture const known{trace.file(), walked.counters()};
+  capture_file run(inputs.capture);
+  auto& trace = captured_detail::inside::of(run).trace();
+  std::optional<walked_parts> made_by_walk;
+  auto const walk = std::async(std::launch::async, [&]() -> walked_parts& {
+                      return made_by_walk.emplace(trace, inputs);
+                    }).share();
   advice_read heard(inputs.max_bars);
-  auto waiting = std::async(std::launch::async, [&] { return heard.read(inputs, known); });
+  auto waiting = std::async(std::launch::async, [&] {
+    return heard.read(inputs, [&] {
+      return known_capture{walk.get().notes(), walk.get().counters()};
+    });
+  });
+  auto& walked = walk.get();
   watched_kernels watched;
   auto const stats = page::packed(walked.stats(watched));
-  page::timeline_reader bars(inputs.capture, inputs.max_bars);
+  page::timeline_reader bars(run, inputs.max_bars);
   auto details = read_details(bars, inputs, watched, walked.undisturbed(), trace);
   auto const roofline = page::packed(walked.roofline_of());
   auto const advice = waiting.get();

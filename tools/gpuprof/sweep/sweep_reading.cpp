@@ -155,7 +155,7 @@ result<range_groups> groups_by_payload(trace_contents& trace,
         group_of.try_emplace(*label, static_cast<std::uint32_t>(out.labels.size()));
     if (is_new) out.labels.push_back(*label);
     out.of_ranges[range] = group->second;
-    names.insert(report::range_name(key_of(tree[range]), trace.text()));
+    names.insert(range_name(key_of(tree[range]), trace.text()));
   };
   trace.file().for_each<range_begin>(
       [&](std::span<range_begin const> begins) {
@@ -198,7 +198,7 @@ result<range_groups> groups_by_label(trace_contents& trace,
   auto const chosen = ranges_of(*ranges, tree, trace.text());
   if (!chosen) return error{chosen.message()};
   for (auto const range : *chosen) out.of_ranges[range] = 0;
-  out.name = report::range_name(key_of(tree[chosen->front()]), trace.text());
+  out.name = range_name(key_of(tree[chosen->front()]), trace.text());
   return out;
 }
 

@@ -203,7 +203,7 @@ def totals() -> Optional[Totals]:
 
 
 class Metrics(NamedTuple):
-    """Figures of this process by range and kernel: launches, seconds, flops (FLOP/s), dram_bytes_per_second, occupancy (0 to 1),
+    """Figures of the last 10 seconds by range and kernel: launches, seconds, flops (FLOP/s), dram_bytes_per_second, occupancy (0 to 1),
     of_peak (0 to 1), bound_by ... A number that nobody counted is NaN."""
     all: Row
     ranges: Rows
@@ -225,8 +225,9 @@ def _achieved(struct: Any) -> Dict[str, Any]:
 
 
 def metrics() -> Optional[Metrics]:
-    """Returns what hardware counters say of the process so far, if it was started with ``metrics="auto"`` or "sampled". Takes some
-    milliseconds, and 10 to 30 for each new window of samples; does not touch the GPU. None if nothing is counted."""
+    """Returns what hardware counters say of the last 10 seconds before the last flush, if the process was started with
+    ``metrics="auto"`` or "sampled". Reads the end of the capture file, which takes some 0.2 s. Does not
+    touch the GPU. None if nothing is counted; :func:`last_message` says why."""
     library = _library.existing()
     taken = ctypes.POINTER(_library.Metrics)()
     if library is None or library.gpuprof_take_metrics(ctypes.byref(taken)) != _library.OK:

@@ -2,16 +2,26 @@
 // An nsys SQLite export as its table readers see it: rows with their process, and texts by number.
 #pragma once
 
-#include "host/import/declared_work.hpp"
 #include "host/import/nsys/sqlite_reader.hpp"
 #include "host/import/source_readers.hpp"
 
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 namespace gpuprof::host {
+
+// Work that a program has declared in the payload of a range: FLOP and bytes.
+
+struct declared_work {
+  double flops = 0, bytes = 0;  // 0: not declared
+};
+
+/// Reads the numbers "flops" and "bytes" from a JSON object, or from an object that is a member of
+/// it. gpuprof::scoped_range sends these names.
+declared_work declared_in(std::string_view json);
 
 /// A process of the file, with the state needed while reading.
 struct nsys_process {

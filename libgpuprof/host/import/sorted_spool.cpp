@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/import/spool_file.hpp"
+#include "host/import/sorted_spool.hpp"
 
 #include "host/import/import_job.hpp"
 
