@@ -27,7 +27,7 @@ constexpr std::size_t max_bars = 500'000;
 struct report_options {
   std::vector<std::string> files, against;
   std::string output, step;
-  bool force_overwrite = false, different_programs = false;
+  bool force_overwrite = false, different_programs = false, whole_run = false;
   double memory_gib = default_memory_gib;
 
   bool is_of_one() const { return files.size() == 1 && against.empty(); }
@@ -58,6 +58,7 @@ int write_report(report_options const& options) {
                                    .against = options.against,
                                    .different_programs = options.different_programs,
                                    .step_name = options.step,
+                                   .whole_run = options.whole_run,
                                    .max_bars = max_bars,
                                    .advance = [&] { progress.advance(1); }});
   if (!contents) return fail(1, contents.message());
@@ -122,6 +123,9 @@ void add_report(CLI::App& app, int& exit_code) {
   command->add_flag("--force-overwrite", options->force_overwrite, "Replace an existing file");
   command->add_option("--step", options->step,
                       "NAME: the NVTX range that is a step. Default: one that repeats");
+  command->add_flag("--all", options->whole_run,
+                    "Advice on the whole run: also on what is before and after the steps, and on "
+                    "their warm-up");
   command->add_option("--memory-limit", options->memory_gib, memory_limit_help)
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

@@ -19,6 +19,7 @@ struct timeline_steps {
   std::string name;
   std::vector<timeline_step> shown;  // in order of start
   std::size_t left_out = 0;
+  std::size_t warm_up = 0;  // so many at the beginning are warm-up
 };
 
 /// {"begin_ns", "end_ns", "joined_below_ns", "lanes_left_out", "pieces_left_out",
@@ -28,7 +29,7 @@ struct timeline_steps {
 ///  "idle_finer_joined_below_ns", "idle": [{"device", "cause", "bars"}],
 ///  "counters": [{"device", "from": "samples" or "nvml", "points", "joined_below_ns", "left_out",
 ///                "tracks": [{"name", "unit", "source", "main", "least", "greatest"}]}],
-///  "steps": {"name", "count", "left_out"},
+///  "steps": {"name", "count", "left_out", "warm_up"},
 ///  "paths": [{"slowest", "steps", "begin_ns", "end_ns", "links"}],
 ///  "path_rows": [{"group", "name"}]}
 /// Finer: windows, from "begin_ns" on, in which nothing is joined, or only what is shorter; idle

@@ -31,6 +31,7 @@ struct ledger {
   std::vector<ledger_line> ranges, steps;       // if there is one capture; the longest ranges first
   std::vector<ledger_line> ranks;               // if there are several captures
   std::size_t more_ranges = 0, more_steps = 0;  // numbers of ranges and steps not listed above
+  std::uint32_t first_step = 0;                 // its number in the whole run
   double slow_beyond_ns = 0;                    // a step is slow if it takes longer
 };
 

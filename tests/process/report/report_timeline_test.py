@@ -61,7 +61,7 @@ class Held(report_pages.Case):
         capture = self.made_shape("steps", 20)
         head, column = self.timeline_of(capture)
         said = json.loads(self.run_gpuprof("analyze", "--all", "-f", "json", capture).out)["steps"]
-        self.assertEqual(head["steps"], {"name": "step", "count": 20, "left_out": 0})
+        self.assertEqual(head["steps"], {"name": "step", "count": 20, "left_out": 0, "warm_up": 0})
         self.assertEqual(column("step-period", 20), [line["period_ns"] for line in said])
 
     def test_counters_equal_the_samples_of_the_capture(self):
@@ -107,7 +107,7 @@ class Held(report_pages.Case):
         capture = self.repaired("growing_cache")
         head, column = self.timeline_of(capture)
         self.assertEqual(head["joined_below_ns"], 0)
-        path = json.loads(self.run_gpuprof("analyze", "--all", "-f", "json", capture).out)["critical_path"]
+        path = json.loads(self.run_gpuprof("analyze", "-f", "json", capture).out)["critical_path"]
         size = sum(one["links"] for one in head["paths"])
         links = iter(zip(column("path-start", size), column("path-length", size), column("path-row", size)))
         bars = self.bars_of(head["lanes"], column)

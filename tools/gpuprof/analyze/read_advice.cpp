@@ -90,6 +90,7 @@ void add_steps(report::ledger& to, time_ledger const& from, advice::step_facts c
   auto const& all = from.by_step();
   auto const kept = std::min(all.size(), max_steps);
   to.more_steps = all.size() - kept;
+  to.first_step = steps.first;
   auto const slow = advice::slow_steps_of(steps);
   to.slow_beyond_ns = slow.limit_ns;
   auto const name = steps.name.empty() ? std::string("step") : steps.name;

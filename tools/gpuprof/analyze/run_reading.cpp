@@ -14,6 +14,7 @@
 #include "roofline_of_capture.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace gpuprof::host::command {
 namespace {
@@ -68,6 +69,18 @@ struct pace_walk {
   }
 };
 
+/// Visitor for for_each_in_time() that passes each record to one walk or two.
+struct one_or_two_walks {
+  time_walk& first;
+  time_walk* second;  // may be null
+
+  template <class Record>
+  void operator()(Record const& record) {
+    first(record);
+    if (second != nullptr) (*second)(record);
+  }
+};
+
 }  // namespace
 
 run_reading::run_reading(trace_contents& trace, selection const* wanted, std::string step_name,
@@ -92,8 +105,11 @@ void run_reading::read() {
   take_devices();
   steps_ = number_steps(trace_.ranges(), trace_.text(), step_name_);
   choose_part();
+  if (heard_ != nullptr) {
+    whole_steps_ = steps_;
+    heard_->ahead(all_steps(periods_ahead(trace_, steps_)));
+  }
   if (!phase_.empty()) steps_ = steps_within(std::move(steps_), trace_.ranges(), phase_);
-  if (heard_ != nullptr) heard_->ahead(steps(periods_ahead(trace_, steps_)));
   measure_pace();
   choose_steps_to_collect();
   go_through_time();
@@ -102,18 +118,22 @@ void run_reading::read() {
   take_what_is_there();
   take_texts(trace_, *pass_, facts_);
   facts_.steps = read_steps(trace_, steps_, *pass_, facts_.window_ns, has_calls_);
-  if (heard_ != nullptr) heard_->steps(facts_.steps.name, steps(facts_.steps.period_ns));
+  if (heard_ != nullptr) {
+    auto const& pass = whole_pass_ ? *whole_pass_ : *pass_;
+    heard_->steps(all_steps(exact_periods(trace_.ranges(), *whole_steps_, pass.ledger())));
+  }
   take_migrations();
   take_clock_limits();
   add_remarks();
 }
 
-std::vector<step_time> run_reading::steps(std::vector<double> const& periods_ns) const {
-  std::vector<step_time> times;
-  times.reserve(steps_.instances.size());
-  for (std::size_t i = 0; i < steps_.instances.size(); ++i) {
-    auto const& step = trace_.ranges()[steps_.instances[i]];
-    times.push_back({step.begin, step.end, periods_ns[i]});
+step_times run_reading::all_steps(std::vector<double> const& periods_ns) const {
+  auto const& instances = whole_steps_->instances;
+  step_times times{whole_steps_->name, {}, warm_up_steps_};
+  times.all.reserve(instances.size());
+  for (std::size_t i = 0; i < instances.size(); ++i) {
+    auto const& step = trace_.ranges()[instances[i]];
+    times.all.push_back({step.begin, step.end, periods_ns[i]});
   }
   return times;
 }
@@ -165,9 +185,11 @@ result<steps_of_capture> run_reading::collected_steps() {
 }
 
 void run_reading::choose_part() {
+  auto const steady = steady_part_of(trace_.ranges(), steps_);
+  if (!steady) return;
+  warm_up_steps_ = steps_before(trace_.ranges(), steps_, steady->time.begin);
   if (!steps_first_ || !phase_.empty()) return;
-  part_ = steady_part_of(trace_.ranges(), steps_);
-  if (!part_) return;
+  part_ = steady;
   own_phase_ = {part_->time};
   phase_ = own_phase_;
 }
@@ -217,23 +239,29 @@ void run_reading::note_what_is_left_out() {
   }
 }
 
+timeline_inputs run_reading::inputs_of_pass(step_ranges const& steps, idle_listener on_idle) {
+  return {.ranges = &trace_.ranges(),
+          .steps = &steps,
+          .run = pace_,
+          .main_thread = trace_.thread_of(trace_.process_id()),
+          .calls_recorded = has_calls_,
+          .tenth_launched = tenth_launched_,
+          .loads_data =
+              [&](range_key const& key) { return is_name_of_loading(trace_.text()(key.name)); },
+          .fits_beside = room_for_both(),
+          .on_idle = std::move(on_idle)};
+}
+
 void run_reading::go_through_time() {
   auto& file = trace_.file();
   auto const recorded = trace_.fact("trace.api");
   has_all_calls_ = file.row_count<api_record>() > 0 && recorded != "blocking";
   has_calls_ = has_all_calls_ || recorded == "blocking";
   declared_.emplace(trace_.ranges(), declared_flops(file));
-  pass_.emplace(timeline_inputs{
-      .ranges = &trace_.ranges(),
-      .steps = &steps_,
-      .run = pace_,
-      .main_thread = trace_.thread_of(trace_.process_id()),
-      .calls_recorded = has_calls_,
-      .tenth_launched = tenth_launched_,
-      .loads_data =
-          [&](range_key const& key) { return is_name_of_loading(trace_.text()(key.name)); },
-      .fits_beside = room_for_both(),
-      .on_idle = heard_ != nullptr ? heard_->idle : idle_listener()});
+  auto on_idle = heard_ != nullptr ? heard_->idle : idle_listener();
+  if (heard_ != nullptr && part_)
+    whole_pass_.emplace(inputs_of_pass(*whole_steps_, std::exchange(on_idle, {})));
+  pass_.emplace(inputs_of_pass(steps_, std::move(on_idle)));
   auto windows = this->windows();
   note_what_is_left_out();
   for (auto const& window : windows)
@@ -245,15 +273,23 @@ void run_reading::go_through_time() {
   time_walk walk(trace_, items, *pass_, *declared_, phase_.empty() ? wanted_ : nullptr,
                  std::move(windows), !phase_.empty(), collector_.get(),
                  file.row_count<stack_record>() > 0 ? &stacks : nullptr, progress);
+  declared_launches not_asked_for(trace_.ranges(), {});
+  read_progress const no_progress = [](std::uint64_t) {};
+  std::optional<time_walk> whole;
+  if (whole_pass_)
+    whole.emplace(trace_, items, *whole_pass_, not_asked_for, nullptr, all_windows(), false,
+                  nullptr, nullptr, no_progress);
   for_each_in_time<read_launch_record, hold_record, unified_memory_record, api_record, copy_record,
                    memset_record, graph_record, kernel_record>(
-      file, walk, capture::column_set<read_launch_record>{}, capture::column_set<hold_record>{},
+      file, one_or_two_walks{walk, whole ? &*whole : nullptr},
+      capture::column_set<read_launch_record>{}, capture::column_set<hold_record>{},
       capture::column_set<unified_memory_record>{},
       capture::only(&api_record::start, &api_record::duration, &api_record::name,
                     &api_record::os_thread, &api_record::correlation, &api_record::stack),
       capture::column_set<copy_record>{}, capture::column_set<memset_record>{},
       capture::column_set<graph_record>{}, kernel_columns());
   pass_->finish();
+  if (whole_pass_) whole_pass_->finish();
   if (file.row_count<stack_record>() == 0) return;
   stacks.finish();
   lines_ = program_lines(trace_, stacks);

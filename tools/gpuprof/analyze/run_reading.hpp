@@ -26,13 +26,20 @@ struct step_time {
   double period_ns = 0;  // to the beginning of the next step, without the profiler's own time
 };
 
-/// Called while a capture is read, with the data that a timeline shows.
+/// All steps of a run, in order of their beginning.
+struct step_times {
+  std::string name;
+  std::vector<step_time> all;
+  std::size_t warm_up = 0;  // so many at the beginning are warm-up
+};
+
+/// Called while a capture is read, with the data that a timeline shows: of the whole run, also if
+/// only the steps are looked at.
 struct timeline_listener {
-  /// Called before the first gap with the steps in order of their beginning. Their periods are not
-  /// yet exact.
-  std::function<void(std::vector<step_time> const&)> ahead;
+  /// Called before the first gap. The periods are not yet exact.
+  std::function<void(step_times const&)> ahead;
   idle_listener idle;
-  std::function<void(std::string const& name, std::vector<step_time> const&)> steps;
+  std::function<void(step_times const&)> steps;
   /// Called if the steps can be replayed.
   std::function<void(std::vector<traced_path>)> paths;
 };
@@ -73,7 +80,7 @@ class run_reading {
   std::vector<std::string> const& remarks() const noexcept { return remarks_; }
 
  private:
-  std::vector<step_time> steps(std::vector<double> const& periods_ns) const;
+  step_times all_steps(std::vector<double> const& periods_ns) const;
   void measure_pace();
   void go_through_time();
   void take_devices();
@@ -81,6 +88,7 @@ class run_reading {
   void take_ledgers();
   std::vector<time_stretch> all_windows() const;
   std::vector<time_stretch> windows() const;
+  timeline_inputs inputs_of_pass(step_ranges const& steps, idle_listener on_idle);
   void note_what_is_left_out();
   void choose_part();
   void end_part_with_its_work(timestamp_ns end);
@@ -95,11 +103,14 @@ class run_reading {
   std::string step_name_;
   timeline_listener const* heard_;
   step_ranges steps_;
+  std::optional<step_ranges> whole_steps_;  // those of the whole run, for `heard_`
+  std::size_t warm_up_steps_ = 0;
   pace pace_;
   timestamp_ns tenth_launched_{};  // launch of the last of the first tenth; 0: not known
   bool has_calls_ = false, has_all_calls_ = false;
   std::optional<declared_launches> declared_;
   std::optional<timeline_pass> pass_;
+  std::optional<timeline_pass> whole_pass_;  // for `heard_`, if `pass_` is of a part of the run
   std::unique_ptr<roofline_reading> own_counters_;
   roofline_reading const* counters_;
   std::span<time_stretch const> phase_;

@@ -162,12 +162,13 @@ std::string facts_document(std::string const& capture, trace_contents& trace) {
   return std::move(members).take();
 }
 
-page::timeline_steps steps_of(std::string const& name, std::vector<step_time> const& all,
-                              std::size_t max_steps) {
-  page::timeline_steps steps{name, {}, all.size() - std::min(all.size(), max_steps)};
+page::timeline_steps steps_of(step_times const& times, std::size_t max_steps) {
+  auto const& all = times.all;
+  page::timeline_steps steps{times.name, {}, all.size() - std::min(all.size(), max_steps)};
   for (auto const& step : std::span(all).first(all.size() - steps.left_out))
     steps.shown.push_back({step.begin.value, std::max(step.begin, step.end).value,
                            static_cast<std::uint64_t>(step.period_ns)});
+  steps.warm_up = std::min(times.warm_up, steps.shown.size());
   return steps;
 }
 
@@ -178,10 +179,11 @@ captured_stretch around(page::timeline_step const& step) {
 }
 
 /// Returns the steps that people look at first: the slowest, one with median time, and more slow
-/// ones.
+/// ones, none of them of the warm-up.
 std::vector<captured_stretch> steps_to_look_into(page::timeline_steps const& steps,
                                                  std::size_t max_slow) {
-  auto by_time = steps.shown;
+  std::vector by_time(steps.shown.begin() + static_cast<std::ptrdiff_t>(steps.warm_up),
+                      steps.shown.end());
   // The page sorts in the same way and goes to the first of the slowest.
   std::stable_sort(by_time.begin(), by_time.end(),
                    [](auto const& a, auto const& b) { return a.period_ns > b.period_ns; });
@@ -236,24 +238,22 @@ struct advice_read {
 
   result<std::string> read(parts_inputs const& inputs, known_capture const& known) {
     timeline_listener const listener{
-        [&](std::vector<step_time> const& all) {
+        [&](step_times const& all) {
           constexpr std::size_t max_slow = 16;
-          looked_into = steps_to_look_into(steps_of({}, all, limits.steps), max_slow);
+          looked_into = steps_to_look_into(steps_of(all, limits.steps), max_slow);
           idle.look_into(looked_into);
         },
         [&](device_id device, time_bucket cause, timestamp_ns begin, timestamp_ns end) {
           idle.add(raw(device), report::key_of(cause), begin.value, end.value);
         },
-        [&](std::string const& name, std::vector<step_time> const& all) {
-          steps = steps_of(name, all, limits.steps);
-        },
+        [&](step_times const& all) { steps = steps_of(all, limits.steps); },
         [&](std::vector<traced_path> found) { paths = std::move(found); }};
     auto text = advice_document({.captures = {inputs.capture},
                                  .filters = {},
                                  .step_name = inputs.step_name,
                                  .rules = {},
                                  .timeline = &listener,
-                                 .whole_run = true,
+                                 .whole_run = inputs.whole_run,
                                  .known = &known},
                                 &time);
     idle.finish();

@@ -48,11 +48,17 @@ rank_steps::rank_steps(std::size_t ranks)
 
 void rank_steps::add(report::ledger const& time) {
   auto const& steps = time.steps;
-  longest_ = std::max(longest_, steps.size() + time.more_steps);
-  auto const count = std::min(steps.size(), max_steps_);
+  auto const warm_up = std::min<std::size_t>(time.first_step, max_steps_);
+  longest_ = std::max(longest_, time.first_step + steps.size() + time.more_steps);
+  auto const count = std::min(warm_up + steps.size(), max_steps_);
+  auto const of_step = [&](std::size_t i, auto value_of) {
+    return i < warm_up ? std::string("null") : value_of(steps[i - warm_up]);
+  };
   json_members members;
   append_list(members.add("period_ns"), count, [&](std::size_t i) {
-    return steps[i].period_ns > 0 ? whole_ns(steps[i].period_ns) : std::string("null");
+    return of_step(i, [](auto const& step) {
+      return step.period_ns > 0 ? whole_ns(step.period_ns) : std::string("null");
+    });
   });
   json_members buckets;
   for (std::size_t b = 0; b < time_bucket_count; ++b) {
@@ -60,11 +66,12 @@ void rank_steps::add(report::ledger const& time) {
     if (std::all_of(steps.begin(), steps.end(),
                     [&](auto const& step) { return step.times[bucket] <= 0; }))
       continue;
-    append_list(buckets.add(report::key_of(bucket)), count,
-                [&](std::size_t i) { return whole_ns(steps[i].times[bucket]); });
+    append_list(buckets.add(report::key_of(bucket)), count, [&](std::size_t i) {
+      return of_step(i, [&](auto const& step) { return whole_ns(step.times[bucket]); });
+    });
   }
   members.add("ns") += std::move(buckets).take();
-  ranks_.push_back({count, std::move(members)});
+  ranks_.push_back({warm_up, count, std::move(members)});
 }
 
 std::string rank_steps::document(std::vector<std::vector<std::uint64_t>> const& waits) const {
@@ -73,24 +80,24 @@ std::string rank_steps::document(std::vector<std::vector<std::uint64_t>> const& 
   members.add("shown") += std::to_string(shown);
   members.add("left_out") += std::to_string(longest_ - shown);
   append_list(members.add("of"), ranks_.size(), [&](std::size_t rank) {
-    auto const steps = ranks_[rank].count;
+    auto const warm_up = ranks_[rank].warm_up, steps = ranks_[rank].count;
     auto of = ranks_[rank].members;
     if (rank < waits.size())
       append_list(of.add("wait_ns"), steps, [&](std::size_t i) {
         auto const& wait = waits[rank];
-        return std::to_string(i < wait.size() ? wait[i] : 0);
+        return i < warm_up ? "null" : std::to_string(i < wait.size() ? wait[i] : 0);
       });
     return std::move(of).take();
   });
   return std::move(members).take();
 }
 
-result<std::string> rank_document(capture_set const& set, std::string const& step_name,
+result<std::string> rank_document(capture_set const& set, page_inputs const& inputs,
                                   rank_reading const& read, rank_steps const& steps) {
   advice_inputs asked;
-  asked.whole_run = true;
+  asked.whole_run = inputs.whole_run;
   for (auto const& capture : set.captures) asked.captures.push_back(capture.path);
-  asked.step_name = step_name;
+  asked.step_name = inputs.step_name;
   auto const advice = advice_document(asked, nullptr);
   if (!advice) return error{advice.message()};
   json_members members;

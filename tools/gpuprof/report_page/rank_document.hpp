@@ -8,6 +8,7 @@
 #include "ranks/capture_set.hpp"
 #include "ranks/rank_digest.hpp"
 #include "report_page/json_members.hpp"
+#include "report_page/whole_page.hpp"
 #include "stats_output.hpp"
 
 #include <cstddef>
@@ -26,15 +27,15 @@ class rank_steps {
 
   void add(report::ledger const& time);
   /// Returns {"shown", "left_out", "of": [{"period_ns": [...], "ns": {bucket: [...]}, "wait_ns":
-  /// [...]}]}. Buckets without time in any step of the rank are left out, and so are waits if there
-  /// are no collectives.
+  /// [...]}]}. Steps that were left out as warm-up have null. Buckets without time in any step of
+  /// the rank are left out, and so are waits if there are no collectives.
   std::string document(std::vector<std::vector<std::uint64_t>> const& waits) const;
 
  private:
   std::size_t max_steps_;
   std::size_t longest_ = 0;
   struct one_rank {
-    std::size_t count = 0;
+    std::size_t warm_up = 0, count = 0;  // the first steps, and all
     json_members members;
   };
   std::vector<one_rank> ranks_;
@@ -62,7 +63,7 @@ class rank_reading {
 };
 
 /// {"remarks", "heading", "analyze": {...}, "reports": {name: table}, "steps": {...}}.
-result<std::string> rank_document(capture_set const& set, std::string const& step_name,
+result<std::string> rank_document(capture_set const& set, page_inputs const& inputs,
                                   rank_reading const& read, rank_steps const& steps);
 
 }  // namespace gpuprof::host::command

@@ -61,6 +61,7 @@ std::string file_name_of(std::string const& path) {
 result<page::page_contents> page_of_one(page_inputs const& inputs) {
   auto parts = read_parts({.capture = inputs.captures.front(),
                            .step_name = inputs.step_name,
+                           .whole_run = inputs.whole_run,
                            .max_bars = inputs.max_bars,
                            .max_rows = max_rows,
                            .max_paths = max_paths,
@@ -81,6 +82,7 @@ class several_captures {
   parts_inputs of(std::string const& path) const {
     return {.capture = path,
             .step_name = inputs_.step_name,
+            .whole_run = inputs_.whole_run,
             .max_bars = std::max(inputs_.max_bars / with_parts_, least_bars),
             .max_rows = std::max(max_rows / with_parts_, least_rows),
             .max_paths = std::max(max_paths / with_parts_, least_paths),
@@ -103,7 +105,7 @@ class several_captures {
                                                   .filters = {},
                                                   .step_name = inputs_.step_name,
                                                   .rules = {},
-                                                  .whole_run = true},
+                                                  .whole_run = inputs_.whole_run},
                                                  &parts.time);
                !read) {
       return error{read.message()};
@@ -153,7 +155,7 @@ result<page::page_contents> page_of_ranks(page_inputs const& inputs) {
     steps.add(*time);
   }
   several.finish("rank");
-  auto document = rank_document(*set, inputs.step_name, read, steps);
+  auto document = rank_document(*set, inputs, read, steps);
   if (!document) return error{document.message()};
   contents.blocks.push_back({"ranks", page::packed(*document)});
   return contents;

@@ -17,6 +17,7 @@ struct page_inputs {
   std::vector<std::string> against;  // the new side of a comparison; empty: no comparison
   bool different_programs = false;
   std::string step_name;          // empty: found automatically
+  bool whole_run = false;         // the advice is about all of it, not only about the steps
   std::size_t max_bars = 0;       // limit for all timelines together
   std::function<void()> advance;  // called for each record of the timelines
 };

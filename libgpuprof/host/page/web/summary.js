@@ -92,9 +92,13 @@ const summary = (() => {
   function show(facts, advice) {
     showFacts(facts);
     if (advice.missing) {
-      byId('holds').textContent = advice.missing;
+      if (advice.part) byId('part').textContent = 'This summary is of ' + advice.part.line + '. The parts below are of the whole run.';
+    byId('part').hidden = !advice.part;
+    byId('holds').textContent = advice.missing;
       return;
     }
+    if (advice.part) byId('part').textContent = 'This summary is of ' + advice.part.line + '. The parts below are of the whole run.';
+    byId('part').hidden = !advice.part;
     byId('holds').textContent = advice.holds.sentence + (advice.holds.steps ? ' ' + advice.holds.steps : '') + (advice.roof ? ' ' + advice.roof.sentence : '');
     showLedger(advice.ledger);
     showPath(advice.critical_path);
