@@ -259,8 +259,11 @@ void run_reading::go_through_time() {
   has_calls_ = has_all_calls_ || recorded == "blocking";
   declared_.emplace(trace_.ranges(), declared_flops(file));
   auto on_idle = heard_ != nullptr ? heard_->idle : idle_listener();
-  if (heard_ != nullptr && part_)
-    whole_pass_.emplace(inputs_of_pass(*whole_steps_, std::exchange(on_idle, {})));
+  if (heard_ != nullptr && part_) {
+    auto inputs = inputs_of_pass(*whole_steps_, std::exchange(on_idle, {}));
+    inputs.only_ledger = true;
+    whole_pass_.emplace(std::move(inputs));
+  }
   pass_.emplace(inputs_of_pass(steps_, std::move(on_idle)));
   auto windows = this->windows();
   note_what_is_left_out();

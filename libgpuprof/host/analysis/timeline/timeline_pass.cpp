@@ -89,7 +89,7 @@ timeline_pass::of_device& timeline_pass::device(device_id id) {
 void timeline_pass::add(gpu_item const& item) {
   auto& of = device(item.device);
   of.sweep.add(item, [&](auto const& settled) { settle(item.device, settled); });
-  note_followed(of, item);
+  if (!in_.only_ledger) note_followed(of, item);
   ++items_;
   if (item.range < in_.steps->step_of_range.size() &&
       in_.steps->step_of_range[item.range] != no_step)
@@ -103,6 +103,7 @@ void timeline_pass::add(gpu_item const& item) {
 
 void timeline_pass::add_kernel(gpu_item const& kernel) {
   add(kernel);
+  if (in_.only_ledger) return;
   sequences_.add(kernel, comes_after_hold(kernel));
   last_on_stream_.erase(stream_key(kernel));
   if (kernel.kind == item_kind::compute)
@@ -248,6 +249,7 @@ void timeline_pass::settle(device_id id, busy_stretch const& stretch) {
 
 void timeline_pass::settle(device_id id, ended_item const& ended) {
   auto const& item = ended.item;
+  if (in_.only_ledger) return note_kernel(id, item);
   auto const ns = static_cast<double>(nanoseconds_of(item));
   auto const range = key_of_range(item.range);
   if (item.kind == item_kind::transfer || item.is_copy) {
@@ -266,6 +268,11 @@ void timeline_pass::settle(device_id id, ended_item const& ended) {
     of.alone_launches_ns += ns;
   }
   of.ranges.add(range, ns);
+}
+
+/// Notes that the kernel was launched before.
+void timeline_pass::note_kernel(device_id id, gpu_item const& item) {
+  if (item.kind != item_kind::transfer && !item.is_copy) kernels_[kernel_key(id, item.subject)];
 }
 
 void timeline_pass::settle(device_id id, idle_gap const& gap) {

@@ -31,7 +31,8 @@ struct timeline_inputs {
   std::function<bool(range_key const&)> loads_data;  // true for ranges that load data
   // true if two kernels fit on a GPU at the same time
   serialized_streams::fits fits_beside;
-  idle_listener on_idle;  // may be empty
+  idle_listener on_idle;     // may be empty
+  bool only_ledger = false;  // the tables of work and calls are not asked for
 };
 
 /// The sum of calls of one name in ranges of one name.
@@ -129,6 +130,7 @@ class timeline_pass {
   void settle(device_id id, busy_stretch const& stretch);
   void settle(device_id id, idle_gap const& gap);
   void settle(device_id id, ended_item const& ended);
+  void note_kernel(device_id id, gpu_item const& item);
   void add_idle(device_id id, time_bucket bucket, timestamp_ns begin, timestamp_ns end,
                 std::uint32_t range);
   void find_profiler_times(of_device const& of, idle_gap const& gap);
