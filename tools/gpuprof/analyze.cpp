@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpuprof analyze FILE...: what slows a program down, where, and how much time a fix would save.
 #include "analyze/analyze_output.hpp"
+#include "analyze/asked_step.hpp"
 #include "analyze/nsys_rules.hpp"
 #include "analyze/read_advice.hpp"
 #include "analyze/rule_options.hpp"
@@ -160,7 +161,7 @@ int analyze(analyze_options const& options, parsed_options const& parsed) {
     return fail(1, writable.message());
   auto const outcome = read_advice({.captures = options.files,
                                     .filters = options.filters,
-                                    .step_name = options.step,
+                                    .step = parse_asked_step(options.step),
                                     .rules = parsed.advice,
                                     .whole_run = options.whole_run});
   if (!outcome.made) return fail(outcome.failure.wrong_options ? 2 : 1, outcome.failure.message);
@@ -178,6 +179,8 @@ int run(analyze_options& options) {
   auto files = named_captures(options.files);
   if (!files) return fail(1, files.message());
   options.files = *std::move(files);
+  if (parse_asked_step(options.step).is_one() && !filters_line(options.filters).empty())
+    return fail(2, "--step " + options.step + " asks for one step; filters do not go with it");
   auto const several = options.files.size() > 1;
   auto const by = parsed->text.by;
   if (by == ledger_lines::ranks && !several)
@@ -249,8 +252,7 @@ void add_analyze(CLI::App& app, int& exit_code) {
                                     "gpu, range (NVTX), step, or rank of several captures: show "
                                     "the time ledger by that"),
                 groupings);
-  command->add_option("--step", options->step,
-                      "NAME: the NVTX range that is a step. Default: one that repeats");
+  command->add_option("--step", options->step, step_help);
   command->add_flag("--all", options->whole_run,
                     "The whole run: also what is before and after the steps, and their warm-up");
   add_output(*command, options);

@@ -57,7 +57,7 @@ int write_report(report_options const& options) {
   auto const contents = read_page({.captures = options.files,
                                    .against = options.against,
                                    .different_programs = options.different_programs,
-                                   .step_name = options.step,
+                                   .step = parse_asked_step(options.step),
                                    .whole_run = options.whole_run,
                                    .max_bars = max_bars,
                                    .advance = [&] { progress.advance(1); }});
@@ -121,8 +121,10 @@ void add_report(CLI::App& app, int& exit_code) {
                  "Compare although the captures are of different programs")
       ->needs(against);
   command->add_flag("--force-overwrite", options->force_overwrite, "Replace an existing file");
-  command->add_option("--step", options->step,
-                      "NAME: the NVTX range that is a step. Default: one that repeats");
+  command->add_option(
+      "--step", options->step,
+      "NAME: the NVTX range that is a step. Default: one that repeats. slowest or a "
+      "number, also behind NAME/: the timeline opens with that step");
   command->add_flag("--all", options->whole_run,
                     "Advice on the whole run: also on what is before and after the steps, and on "
                     "their warm-up");

@@ -22,6 +22,9 @@ struct ledger_line {
   std::string rank;      // empty if there is only one capture
   double period_ns = 0;  // for a step, time to the beginning of the next; 0: not known
   bool is_slow = false;  // for steps only
+
+  /// A step has one length everywhere; other lines are as long as all their times.
+  double length_ns() const noexcept { return period_ns > 0 ? period_ns : times.total(); }
 };
 
 enum class ledger_lines { gpus, ranges, steps, ranks };

@@ -39,6 +39,10 @@ std::map<range_id, double> declared_flops(capture::reader& file) {
 
 constexpr std::uint64_t max_sampled_launches = 100'000;
 
+double nanoseconds_from(timestamp_ns begin, timestamp_ns end) noexcept {
+  return end > begin ? static_cast<double>((end - begin).value) : 0;
+}
+
 /// Visitor for for_each_in_time().
 struct pace_walk {
   gpu_items const& items;
@@ -69,18 +73,6 @@ struct pace_walk {
   }
 };
 
-/// Visitor for for_each_in_time() that passes each record to one walk or two.
-struct one_or_two_walks {
-  time_walk& first;
-  time_walk* second;  // may be null
-
-  template <class Record>
-  void operator()(Record const& record) {
-    first(record);
-    if (second != nullptr) (*second)(record);
-  }
-};
-
 }  // namespace
 
 run_reading::run_reading(trace_contents& trace, selection const* wanted, std::string step_name,
@@ -105,10 +97,8 @@ void run_reading::read() {
   take_devices();
   steps_ = number_steps(trace_.ranges(), trace_.text(), step_name_);
   choose_part();
-  if (heard_ != nullptr) {
-    whole_steps_ = steps_;
-    heard_->ahead(all_steps(periods_ahead(trace_, steps_)));
-  }
+  whole_steps_ = steps_;
+  if (heard_ != nullptr) heard_->ahead(all_steps());
   if (!phase_.empty()) steps_ = steps_within(std::move(steps_), trace_.ranges(), phase_);
   measure_pace();
   choose_steps_to_collect();
@@ -118,18 +108,20 @@ void run_reading::read() {
   take_what_is_there();
   take_texts(trace_, *pass_, facts_);
   facts_.steps = read_steps(trace_, steps_, *pass_, facts_.window_ns, has_calls_);
-  if (heard_ != nullptr) {
-    auto const& pass = whole_pass_ ? *whole_pass_ : *pass_;
-    heard_->steps(all_steps(exact_periods(trace_.ranges(), *whole_steps_, pass.ledger())));
-  }
+  if (heard_ != nullptr) heard_->steps(all_steps());
   take_migrations();
   take_clock_limits();
   add_remarks();
 }
 
-step_times run_reading::all_steps(std::vector<double> const& periods_ns) const {
-  auto const& instances = whole_steps_->instances;
-  step_times times{whole_steps_->name, {}, warm_up_steps_};
+/// The periods of steps that count are exact after the pass over them.
+step_times run_reading::all_steps() const {
+  auto const& instances = whole_steps_.instances;
+  auto periods_ns = periods_ahead(trace_, whole_steps_);
+  auto const& exact_ns = facts_.steps.period_ns;
+  std::copy_n(exact_ns.begin(), std::min(exact_ns.size(), periods_ns.size() - steps_.first),
+              periods_ns.begin() + steps_.first);
+  step_times times{whole_steps_.name, {}, warm_up_steps_};
   times.all.reserve(instances.size());
   for (std::size_t i = 0; i < instances.size(); ++i) {
     auto const& step = trace_.ranges()[instances[i]];
@@ -143,6 +135,8 @@ void run_reading::measure_pace() {
   gpu_items const items(trace_);
   pace_walk walk{items, file.row_count<kernel_record>()};
   if (part_) walk.launched_until = part_->time.end;
+  auto const may_have_part = steps_first_ && phase_.empty() && steps_.empty();
+  if (may_have_part) walk.launched_until = trace_.last_moment();
   walk.launches.every = 1 + walk.all_kernels / max_sampled_launches;
   for_each_in_time<copy_record, memset_record, kernel_record>(
       file, walk,
@@ -165,13 +159,14 @@ void run_reading::measure_pace() {
   if (phase_.empty()) tenth_launched_ = walk.tenth_launched;
   launches_ = std::move(walk.launches);
   if (part_) end_part_with_its_work(walk.ended);
+  if (may_have_part) choose_part_without_steps(walk.ended);
   facts_.own_ns_a_launch = trace_.ns_a_launch().value_or(facts_.own_ns_a_launch);
 }
 
 void run_reading::choose_steps_to_collect() {
   if (!question_) return;
   question_->launches = &launches_;
-  if (part_) question_->phase = own_phase_;
+  if (part_ && part_->steps > 0) question_->phase = own_phase_;
   auto chosen = choose_steps(trace_, *question_);
   if (!chosen)
     why_no_steps_ = chosen.message();
@@ -191,6 +186,29 @@ void run_reading::choose_part() {
   if (!steps_first_ || !phase_.empty()) return;
   part_ = steady;
   own_phase_ = {part_->time};
+  phase_ = own_phase_;
+}
+
+/// Chooses what is behind the first tenth of the launches, if the rest is a large share of the run:
+/// imports, loading, compilation.
+void run_reading::choose_part_without_steps(timestamp_ns last_end) {
+  constexpr std::size_t min_launches = 30;
+  constexpr double min_left_out = 0.25;
+  auto const& launches = launches_.launches;
+  if (launches.size() < min_launches || !step_name_.empty()) return;
+  auto at = std::vector<timestamp_ns>();
+  for (auto const& launch : launches) at.push_back(launch.at);
+  auto const tenth = at.begin() + static_cast<std::ptrdiff_t>(at.size() / 10);
+  std::nth_element(at.begin(), tenth, at.end());
+  time_stretch const steady{*tenth, last_end};
+  double all = 0, inside = 0;
+  for (auto const& [begin, end] : all_windows()) {
+    all += nanoseconds_from(begin, end);
+    inside += nanoseconds_from(std::max(begin, steady.begin), std::min(end, steady.end));
+  }
+  if (inside <= 0 || inside > (1 - min_left_out) * all) return;
+  part_.emplace().time = steady;
+  own_phase_ = {steady};
   phase_ = own_phase_;
 }
 
@@ -230,26 +248,10 @@ std::vector<time_stretch> run_reading::windows() const {
 
 void run_reading::note_what_is_left_out() {
   if (!part_) return;
-  auto const length = [](timestamp_ns from, timestamp_ns to) {
-    return to > from ? static_cast<double>((to - from).value) : 0;
-  };
   for (auto const& [begin, end] : all_windows()) {
-    before_ns_ += length(begin, std::min(end, part_->time.begin));
-    behind_ns_ += length(std::max(begin, part_->time.end), end);
+    before_ns_ += nanoseconds_from(begin, std::min(end, part_->time.begin));
+    behind_ns_ += nanoseconds_from(std::max(begin, part_->time.end), end);
   }
-}
-
-timeline_inputs run_reading::inputs_of_pass(step_ranges const& steps, idle_listener on_idle) {
-  return {.ranges = &trace_.ranges(),
-          .steps = &steps,
-          .run = pace_,
-          .main_thread = trace_.thread_of(trace_.process_id()),
-          .calls_recorded = has_calls_,
-          .tenth_launched = tenth_launched_,
-          .loads_data =
-              [&](range_key const& key) { return is_name_of_loading(trace_.text()(key.name)); },
-          .fits_beside = room_for_both(),
-          .on_idle = std::move(on_idle)};
 }
 
 void run_reading::go_through_time() {
@@ -258,14 +260,22 @@ void run_reading::go_through_time() {
   has_all_calls_ = file.row_count<api_record>() > 0 && recorded != "blocking";
   has_calls_ = has_all_calls_ || recorded == "blocking";
   declared_.emplace(trace_.ranges(), declared_flops(file));
-  auto on_idle = heard_ != nullptr ? heard_->idle : idle_listener();
-  if (heard_ != nullptr && part_) {
-    auto inputs = inputs_of_pass(*whole_steps_, std::exchange(on_idle, {}));
-    inputs.only_ledger = true;
-    whole_pass_.emplace(std::move(inputs));
-  }
-  pass_.emplace(inputs_of_pass(steps_, std::move(on_idle)));
-  auto windows = this->windows();
+  auto const windows = this->windows();
+  if (!phase_.empty()) counted_ = windows;
+  pass_.emplace(timeline_inputs{
+      .ranges = &trace_.ranges(),
+      .steps = &steps_,
+      .run = pace_,
+      .main_thread = trace_.thread_of(trace_.process_id()),
+      .calls_recorded = has_calls_,
+      .tenth_launched = tenth_launched_,
+      .loads_data =
+          [&](range_key const& key) { return is_name_of_loading(trace_.text()(key.name)); },
+      .fits_beside = room_for_both(),
+      .on_idle = heard_ != nullptr ? heard_->idle : idle_listener(),
+      .phase = counted_,
+      .has_warm_up = !part_ || part_->steps > 0,
+      .steps_of_run = &whole_steps_});
   note_what_is_left_out();
   for (auto const& window : windows)
     facts_.window_ns += static_cast<double>((window.end - window.begin).value);
@@ -274,25 +284,17 @@ void run_reading::go_through_time() {
   gpu_items const items(trace_);
   stack_times stacks;
   time_walk walk(trace_, items, *pass_, *declared_, phase_.empty() ? wanted_ : nullptr,
-                 std::move(windows), !phase_.empty(), collector_.get(),
+                 all_windows(), collector_.get(),
                  file.row_count<stack_record>() > 0 ? &stacks : nullptr, progress);
-  declared_launches not_asked_for(trace_.ranges(), {});
-  read_progress const no_progress = [](std::uint64_t) {};
-  std::optional<time_walk> whole;
-  if (whole_pass_)
-    whole.emplace(trace_, items, *whole_pass_, not_asked_for, nullptr, all_windows(), false,
-                  nullptr, nullptr, no_progress);
   for_each_in_time<read_launch_record, hold_record, unified_memory_record, api_record, copy_record,
                    memset_record, graph_record, kernel_record>(
-      file, one_or_two_walks{walk, whole ? &*whole : nullptr},
-      capture::column_set<read_launch_record>{}, capture::column_set<hold_record>{},
+      file, walk, capture::column_set<read_launch_record>{}, capture::column_set<hold_record>{},
       capture::column_set<unified_memory_record>{},
       capture::only(&api_record::start, &api_record::duration, &api_record::name,
                     &api_record::os_thread, &api_record::correlation, &api_record::stack),
       capture::column_set<copy_record>{}, capture::column_set<memset_record>{},
       capture::column_set<graph_record>{}, kernel_columns());
   pass_->finish();
-  if (whole_pass_) whole_pass_->finish();
   if (file.row_count<stack_record>() == 0) return;
   stacks.finish();
   lines_ = program_lines(trace_, stacks);

@@ -80,7 +80,7 @@ class run_reading {
   std::vector<std::string> const& remarks() const noexcept { return remarks_; }
 
  private:
-  step_times all_steps(std::vector<double> const& periods_ns) const;
+  step_times all_steps() const;
   void measure_pace();
   void go_through_time();
   void take_devices();
@@ -88,9 +88,9 @@ class run_reading {
   void take_ledgers();
   std::vector<time_stretch> all_windows() const;
   std::vector<time_stretch> windows() const;
-  timeline_inputs inputs_of_pass(step_ranges const& steps, idle_listener on_idle);
   void note_what_is_left_out();
   void choose_part();
+  void choose_part_without_steps(timestamp_ns last_end);
   void end_part_with_its_work(timestamp_ns end);
   void take_what_is_there();
   void take_migrations();
@@ -103,20 +103,20 @@ class run_reading {
   std::string step_name_;
   timeline_listener const* heard_;
   step_ranges steps_;
-  std::optional<step_ranges> whole_steps_;  // those of the whole run, for `heard_`
+  step_ranges whole_steps_;  // those of the whole run
   std::size_t warm_up_steps_ = 0;
   pace pace_;
   timestamp_ns tenth_launched_{};  // launch of the last of the first tenth; 0: not known
   bool has_calls_ = false, has_all_calls_ = false;
   std::optional<declared_launches> declared_;
   std::optional<timeline_pass> pass_;
-  std::optional<timeline_pass> whole_pass_;  // for `heard_`, if `pass_` is of a part of the run
   std::unique_ptr<roofline_reading> own_counters_;
   roofline_reading const* counters_;
   std::span<time_stretch const> phase_;
   bool steps_first_ = false;
   std::optional<steady_part> part_;
   time_stretches own_phase_;  // that part
+  time_stretches counted_;    // what lies in the windows of the phase; empty: all counts
   double before_ns_ = 0, behind_ns_ = 0;
   std::optional<steps_question> question_;
   sampled_launches launches_;

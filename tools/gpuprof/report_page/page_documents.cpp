@@ -67,7 +67,7 @@ class walked_parts {
         kernels_(trace),
         counters_(trace, std::nullopt, range_scope::process),
         peaks_(find_peaks(trace, counters_)),
-        places_(trace, inputs.step_name) {
+        places_(trace, inputs.step.name) {
     for (auto const name : tables) asked_.push_back(*parse_report(name));
     stats_.emplace(trace, selection(), range_scope::process, asked_);
     stats_->share(kernels_, counters_);
@@ -172,6 +172,16 @@ page::timeline_steps steps_of(step_times const& times, std::size_t max_steps) {
   return steps;
 }
 
+/// Returns nothing if no single step is asked for, or there is no such step.
+std::optional<std::size_t> number_of(asked_step const& asked, page::timeline_steps const& steps) {
+  if (asked.number && *asked.number < steps.shown.size()) return asked.number;
+  if (!asked.is_slowest || steps.warm_up == steps.shown.size()) return std::nullopt;
+  auto const slowest = std::max_element(
+      steps.shown.begin() + static_cast<std::ptrdiff_t>(steps.warm_up), steps.shown.end(),
+      [](auto const& a, auto const& b) { return a.period_ns < b.period_ns; });
+  return static_cast<std::size_t>(slowest - steps.shown.begin());
+}
+
 captured_stretch around(page::timeline_step const& step) {
   auto const length = std::max(step.end_ns - step.begin_ns, step.period_ns);
   auto const edge = length / 10;
@@ -191,6 +201,7 @@ std::vector<captured_stretch> steps_to_look_into(page::timeline_steps const& ste
   for (std::size_t i = 0; i < std::min(by_time.size(), max_slow); ++i)
     windows.push_back(around(by_time[i]));
   if (!windows.empty()) windows.insert(windows.begin() + 1, around(by_time[by_time.size() / 2]));
+  if (steps.shown_first) windows.insert(windows.begin(), around(steps.shown[*steps.shown_first]));
   return windows;
 }
 
@@ -240,17 +251,17 @@ struct advice_read {
     timeline_listener const listener{
         [&](step_times const& all) {
           constexpr std::size_t max_slow = 16;
-          looked_into = steps_to_look_into(steps_of(all, limits.steps), max_slow);
+          looked_into = steps_to_look_into(shown_steps(all, inputs.step), max_slow);
           idle.look_into(looked_into);
         },
         [&](device_id device, time_bucket cause, timestamp_ns begin, timestamp_ns end) {
           idle.add(raw(device), report::key_of(cause), begin.value, end.value);
         },
-        [&](step_times const& all) { steps = steps_of(all, limits.steps); },
+        [&](step_times const& all) { steps = shown_steps(all, inputs.step); },
         [&](std::vector<traced_path> found) { paths = std::move(found); }};
     auto text = advice_document({.captures = {inputs.capture},
                                  .filters = {},
-                                 .step_name = inputs.step_name,
+                                 .step = {.name = inputs.step.name},
                                  .rules = {},
                                  .timeline = &listener,
                                  .whole_run = inputs.whole_run,
@@ -270,6 +281,12 @@ struct advice_read {
     }
     all.insert(all.end(), looked_into.begin(), looked_into.end());
     return all;
+  }
+
+  page::timeline_steps shown_steps(step_times const& all, asked_step const& asked) const {
+    auto made = steps_of(all, limits.steps);
+    made.shown_first = number_of(asked, made);
+    return made;
   }
 
   page::timeline_limits const limits;
@@ -296,6 +313,9 @@ result<capture_parts> read_parts(parts_inputs const& inputs) try {
   auto opened = capture::reader::open(inputs.capture);
   if (!opened) return error{opened.message()};
   trace_contents trace(*std::move(opened));
+  if (inputs.step.is_one())
+    if (auto const found = find_step(trace, inputs.step); !found)
+      return error{inputs.capture + ": " + found.message()};
   walked_parts walked(trace, inputs);
   known_capture const known{trace.file(), walked.counters()};
   advice_read heard(inputs.max_bars);

@@ -97,7 +97,7 @@ result<std::string> rank_document(capture_set const& set, page_inputs const& inp
   advice_inputs asked;
   asked.whole_run = inputs.whole_run;
   for (auto const& capture : set.captures) asked.captures.push_back(capture.path);
-  asked.step_name = inputs.step_name;
+  asked.step.name = inputs.step.name;
   auto const advice = advice_document(asked, nullptr);
   if (!advice) return error{advice.message()};
   json_members members;

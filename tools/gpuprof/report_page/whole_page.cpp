@@ -60,7 +60,7 @@ std::string file_name_of(std::string const& path) {
 
 result<page::page_contents> page_of_one(page_inputs const& inputs) {
   auto parts = read_parts({.capture = inputs.captures.front(),
-                           .step_name = inputs.step_name,
+                           .step = inputs.step,
                            .whole_run = inputs.whole_run,
                            .max_bars = inputs.max_bars,
                            .max_rows = max_rows,
@@ -81,7 +81,7 @@ class several_captures {
   /// Limits for the parts of a capture, because all captures share a page.
   parts_inputs of(std::string const& path) const {
     return {.capture = path,
-            .step_name = inputs_.step_name,
+            .step = inputs_.step,
             .whole_run = inputs_.whole_run,
             .max_bars = std::max(inputs_.max_bars / with_parts_, least_bars),
             .max_rows = std::max(max_rows / with_parts_, least_rows),
@@ -103,7 +103,7 @@ class several_captures {
       parts = *std::move(read);
     } else if (auto const read = advice_document({.captures = {path},
                                                   .filters = {},
-                                                  .step_name = inputs_.step_name,
+                                                  .step = {.name = inputs_.step.name},
                                                   .rules = {},
                                                   .whole_run = inputs_.whole_run},
                                                  &parts.time);
@@ -146,7 +146,7 @@ result<page::page_contents> page_of_ranks(page_inputs const& inputs) {
   rank_steps steps(set->captures.size());
   rank_reading read;
   for (auto const& capture : set->captures)
-    if (auto const done = read.add(capture, inputs.step_name); !done) return error{done.message()};
+    if (auto const done = read.add(capture, inputs.step.name); !done) return error{done.message()};
   auto const chosen = read.slowest(several.with_parts());
   for (std::size_t i = 0; i < set->captures.size(); ++i) {
     auto const& capture = set->captures[i];
@@ -166,7 +166,7 @@ result<page::page_contents> page_of_sides(page_inputs const& inputs) {
   contents.title = file_name_of(inputs.captures.front()) + " against " +
                    file_name_of(inputs.against.front()) + " - gpuprof report";
   // Called first, because it says if captures cannot be compared.
-  auto document = comparison_document(inputs.captures, inputs.against, inputs.step_name,
+  auto document = comparison_document(inputs.captures, inputs.against, inputs.step.name,
                                       inputs.different_programs);
   if (!document) return error{document.message()};
   auto const base = inputs.captures.size(), fresh = inputs.against.size();

@@ -2,6 +2,7 @@
 // A page of one capture, or of several: the ranks of a job, or two sides of a comparison.
 #pragma once
 
+#include "analyze/asked_step.hpp"
 #include "base/result.hpp"
 #include "host/page/page_file.hpp"
 
@@ -16,7 +17,7 @@ struct page_inputs {
   std::vector<std::string> captures;
   std::vector<std::string> against;  // the new side of a comparison; empty: no comparison
   bool different_programs = false;
-  std::string step_name;          // empty: found automatically
+  asked_step step;                // a single one is what the timeline shows first
   bool whole_run = false;         // the advice is about all of it, not only about the steps
   std::size_t max_bars = 0;       // limit for all timelines together
   std::function<void()> advance;  // called for each record of the timelines

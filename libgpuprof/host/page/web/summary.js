@@ -76,7 +76,7 @@ const summary = (() => {
 
   function showFindings(advice) {
     const place = byId('findings');
-    const whole = advice.part ? 'steps' : 'run';
+    const whole = advice.part ? (advice.part.step ? 'steps' : 'steady part') : 'run';
     place.append(element('p', {}, advice.findings.length === 0 ? 'Nothing was found that would save ' + share(advice.min_gain) + ' of the ' + whole + '.' :
       'These findings can save up to ' + share(1 - advice.best_case_share) + ' of the ' + whole + '.'));
     const list = element('ol', {class: 'findings'});

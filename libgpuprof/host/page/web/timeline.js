@@ -181,6 +181,10 @@ const timeline = (() => {
     search('');
     state.to = known.whole;
     draw();
+    if (known.steps.shown_first !== undefined) {
+      showStep(known.steps.shown_first);
+      byId('timeline').scrollIntoView();
+    }
     performance.mark('timeline');
   }
 
