@@ -99,6 +99,12 @@ class Shown(Browser):
             tab.click("#timeline-slowest")
             self.assertRegex(tab.inner_text("#timeline-at"), "^step [234] of 5, ")
 
+    def test_the_page_opens_with_the_step_that_was_asked_for(self):
+        with self.opened(self.page_of(self.made_shape("steps", 20), "--step", "slowest")) as tab:
+            self.assertIn("step 7 of 20, 1.50 ms", tab.inner_text("#timeline-at"))
+            box = tab.locator("#timeline").bounding_box()
+            self.assertLess(abs(box["y"]), 120)
+
     def test_buttons_and_keys_go_to_steps(self):
         with self.opened(self.page_of(self.made_shape("steps", 20))) as tab:
             tab.click("#timeline-slowest")
