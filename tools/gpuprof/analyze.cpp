@@ -48,8 +48,11 @@ constexpr word_value<ledger_lines> groupings[] = {{"gpu", ledger_lines::gpus},
                                                   {"range", ledger_lines::ranges},
                                                   {"step", ledger_lines::steps},
                                                   {"rank", ledger_lines::ranks}};
-constexpr word_value<analyze_format> formats[] = {
-    {"text", analyze_format::text}, {"csv", analyze_format::csv}, {"json", analyze_format::json}};
+constexpr word_value<analyze_format> formats[] = {{"text", analyze_format::text},
+                                                  {"csv", analyze_format::csv},
+                                                  {"json", analyze_format::json},
+                                                  {"markdown", analyze_format::markdown},
+                                                  {"md", analyze_format::markdown}};
 
 struct parsed_options {
   report::advice_text_options text;
@@ -110,7 +113,8 @@ int list_rules(analyze_options const& options, parsed_options const& parsed) {
   if (!out) return fail(1, out.message());
   auto const page = page_of(out->stream(), options.wide);
   auto const sink = [&out](std::string_view text) { out->put(text); };
-  auto const is_text = parsed.format == analyze_format::text;
+  auto const is_text =
+      parsed.format == analyze_format::text || parsed.format == analyze_format::markdown;
   std::vector<advice::rule const*> rules;
   for (auto const& name : parsed.rules.ours) rules.push_back(advice::find_rule(name));
   if (!rules.empty() && is_text) {
@@ -222,8 +226,8 @@ void add_rule_options(CLI::App& command, std::shared_ptr<analyze_options> const&
 
 void add_output(CLI::App& command, std::shared_ptr<analyze_options> const& options) {
   complete_with(command.add_option("-f,--format", options->format,
-                                   "text, csv or json. Default: as the extension of --output "
-                                   "says, else text"),
+                                   "text, csv, json or markdown (at most 60 lines). Default: as "
+                                   "the extension of --output says, else text"),
                 formats);
   auto* const output =
       command.add_option("-o,--output", options->output, "-: standard output; else this file");

@@ -65,6 +65,9 @@ struct advice_text_options {
 /// Ends after a hundred lines unless a limit is given.
 void write_advice_text(advice_report const& report, advice_text_options const& options,
                        text::text_sink const& out, text::page const& on);
+/// Writes at most 60 lines of Markdown; `by` has no effect.
+void write_advice_markdown(advice_report const& report, advice_text_options const& options,
+                           text::text_sink const& out);
 /// Writes one object with "schema": "gpuprof-analyze-1".
 void write_advice_json(advice_report const& report, text::text_sink const& out);
 /// Makes a row for each finding, those below the threshold last. The report must outlive the table.

@@ -289,6 +289,20 @@ class BadInput(Case):
         self.assertNotIn("of the run:", text)
         self.assertNotIn("part", self.json_of(DATA / "h200" / "counted_auto.gpuprof"))
 
+    def test_markdown_is_short_and_has_the_findings(self):
+        for capture in (DATA / "repaired" / "pageable.gpuprof", DATA / "h100" / "ddp.rank0.gpuprof", DATA / "h200" / "mixed_exact.gpuprof"):
+            with self.subTest(capture.name):
+                lines = self.analyze("-f", "markdown", "--min-gain", "0%", capture).stdout.splitlines()
+                found = self.json_of("--min-gain", "0%", capture)
+                self.assertLessEqual(len(lines), 60)
+                self.assertEqual(lines[0], "### gpuprof analyze")
+                listed = [line for line in lines if re.match(r"\d+\. \*\*", line)]
+                for line, one in zip(listed, found["findings"]):
+                    self.assertIn(f"(`{one['rule']}`)", line)
+                self.assertEqual(len(listed), min(len(found["findings"]), (60 - lines.index(listed[0]) - 2) // 3) if listed else 0)
+                self.assertEqual(lines.count("```"), 2)
+        self.assertEqual(self.analyze("-f", "markdown", DATA / "h100" / "ddp.rank0.gpuprof").stdout, self.analyze("-f", "md", DATA / "h100" / "ddp.rank0.gpuprof").stdout)
+
     def test_steps_come_first_and_the_rest_is_said(self):
         ranks = DOCS.parent / "tests" / "data" / "h100"
         whole, steps = self.json_of("--all", ranks / "ddp.rank0.gpuprof"), self.json_of(ranks / "ddp.rank0.gpuprof")
