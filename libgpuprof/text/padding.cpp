@@ -60,20 +60,83 @@ std::string shortened_around(std::string_view text, std::size_t at, std::size_t 
       .append(characters(text, all - behind, behind));
 }
 
+void drop_all(std::string& from, std::string_view what) {
+  for (auto at = from.find(what); at != std::string::npos; at = from.find(what, at))
+    from.erase(at, what.size());
+}
+
+/// Drops the list of arguments at the end of a function's name.
+void drop_arguments(std::string& name) {
+  if (name.empty() || name.back() != ')') return;
+  std::size_t depth = 0;
+  for (auto at = name.size(); at-- > 0;) {
+    depth += name[at] == ')';
+    if (name[at] == '(' && --depth == 0) {
+      if (at > 0 && name[at - 1] != ' ') name.resize(at);
+      return;
+    }
+  }
+}
+
+/// Drops "array<char*, 2ul>" with its comma: it only says how arguments are passed.
+void drop_arrays(std::string& name) {
+  constexpr std::string_view array = ", array<";
+  for (auto at = name.find(array); at != std::string::npos; at = name.find(array, at)) {
+    auto end = at + array.size();
+    for (std::size_t depth = 1; end < name.size() && depth > 0; ++end)
+      depth = name[end] == '<' ? depth + 1 : name[end] == '>' ? depth - 1 : depth;
+    name.erase(at, end - at);
+  }
+}
+
+/// Drops what tells no two functions of C++ apart: the result, well-known namespaces, arguments.
+/// Other texts stay as they are.
+std::string telling_part(std::string_view text) {
+  std::string name(text);
+  if (name.find("::") == std::string::npos && name.find('<') == std::string::npos) return name;
+  constexpr std::string_view nothing = "void ";
+  if (name.starts_with(nothing)) name.erase(0, nothing.size());
+  for (auto const* const space : {"(anonymous namespace)::", "at::native::", "std::", "c10::"})
+    drop_all(name, space);
+  drop_arguments(name);
+  drop_arrays(name);
+  return name.empty() ? std::string(text) : name;
+}
+
+/// The part of each long text that is shown or shortened. Texts of which the same would be left
+/// stay as they are.
+std::map<std::string_view, std::string> telling_parts(text_set const& texts, std::size_t width) {
+  std::map<std::string_view, std::string> parts;
+  std::map<std::string, std::size_t> uses;
+  for (auto const& text : texts) {
+    auto const is_long = width_of(text) > width;
+    auto part = is_long ? telling_part(text) : text;
+    ++uses[part];
+    if (is_long) parts.emplace(text, std::move(part));
+  }
+  for (auto& [text, part] : parts)
+    if (uses[part] > 1) part = std::string(text);
+  return parts;
+}
+
 }  // namespace
 
 text_map shortened_apart(text_set const& texts, std::size_t width) {
-  std::map<std::string, std::vector<std::string_view>> by_shown;
-  for (auto const& text : texts)
-    if (width_of(text) > width) by_shown[shortened(text, width)].push_back(text);
+  struct long_text {
+    std::string_view whole, part;
+  };
+  auto const parts = telling_parts(texts, width);
+  std::map<std::string, std::vector<long_text>> by_shown;
+  for (auto const& [text, part] : parts) by_shown[shortened(part, width)].push_back({text, part});
   text_map shown;
   for (auto const& [alone, of_these] : by_shown)
     for (std::size_t i = 0; i < of_these.size(); ++i) {
       std::size_t at = 0;  // in alphabetical order, neighbors are most similar
-      if (i > 0) at = alike(of_these[i - 1], of_these[i]);
-      if (i + 1 < of_these.size()) at = std::max(at, alike(of_these[i], of_these[i + 1]));
-      shown.emplace(of_these[i],
-                    of_these.size() == 1 ? alone : shortened_around(of_these[i], at, width));
+      auto const part = of_these[i].part;
+      if (i > 0) at = alike(of_these[i - 1].part, part);
+      if (i + 1 < of_these.size()) at = std::max(at, alike(part, of_these[i + 1].part));
+      shown.emplace(of_these[i].whole,
+                    of_these.size() == 1 ? alone : shortened_around(part, at, width));
     }
   return shown;
 }

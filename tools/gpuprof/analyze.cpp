@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpuprof analyze FILE...: what slows a program down, where, and how much time a fix would save.
 #include "analyze/analyze_output.hpp"
+#include "analyze/asked_step.hpp"
 #include "analyze/nsys_rules.hpp"
 #include "analyze/read_advice.hpp"
 #include "analyze/rule_options.hpp"
@@ -47,8 +48,11 @@ constexpr word_value<ledger_lines> groupings[] = {{"gpu", ledger_lines::gpus},
                                                   {"range", ledger_lines::ranges},
                                                   {"step", ledger_lines::steps},
                                                   {"rank", ledger_lines::ranks}};
-constexpr word_value<analyze_format> formats[] = {
-    {"text", analyze_format::text}, {"csv", analyze_format::csv}, {"json", analyze_format::json}};
+constexpr word_value<analyze_format> formats[] = {{"text", analyze_format::text},
+                                                  {"csv", analyze_format::csv},
+                                                  {"json", analyze_format::json},
+                                                  {"markdown", analyze_format::markdown},
+                                                  {"md", analyze_format::markdown}};
 
 struct parsed_options {
   report::advice_text_options text;
@@ -109,7 +113,8 @@ int list_rules(analyze_options const& options, parsed_options const& parsed) {
   if (!out) return fail(1, out.message());
   auto const page = page_of(out->stream(), options.wide);
   auto const sink = [&out](std::string_view text) { out->put(text); };
-  auto const is_text = parsed.format == analyze_format::text;
+  auto const is_text =
+      parsed.format == analyze_format::text || parsed.format == analyze_format::markdown;
   std::vector<advice::rule const*> rules;
   for (auto const& name : parsed.rules.ours) rules.push_back(advice::find_rule(name));
   if (!rules.empty() && is_text) {
@@ -160,7 +165,7 @@ int analyze(analyze_options const& options, parsed_options const& parsed) {
     return fail(1, writable.message());
   auto const outcome = read_advice({.captures = options.files,
                                     .filters = options.filters,
-                                    .step_name = options.step,
+                                    .step = parse_asked_step(options.step),
                                     .rules = parsed.advice,
                                     .whole_run = options.whole_run,
                                     .known = {}});
@@ -179,6 +184,8 @@ int run(analyze_options& options) {
   auto files = named_captures(options.files);
   if (!files) return fail(1, files.message());
   options.files = *std::move(files);
+  if (parse_asked_step(options.step).is_one() && !filters_line(options.filters).empty())
+    return fail(2, "--step " + options.step + " asks for one step; filters do not go with it");
   auto const several = options.files.size() > 1;
   auto const by = parsed->text.by;
   if (by == ledger_lines::ranks && !several)
@@ -220,8 +227,8 @@ void add_rule_options(CLI::App& command, std::shared_ptr<analyze_options> const&
 
 void add_output(CLI::App& command, std::shared_ptr<analyze_options> const& options) {
   complete_with(command.add_option("-f,--format", options->format,
-                                   "text, csv or json. Default: as the extension of --output "
-                                   "says, else text"),
+                                   "text, csv, json or markdown (at most 60 lines). Default: as "
+                                   "the extension of --output says, else text"),
                 formats);
   auto* const output =
       command.add_option("-o,--output", options->output, "-: standard output; else this file");
@@ -250,8 +257,7 @@ void add_analyze(CLI::App& app, int& exit_code) {
                                     "gpu, range (NVTX), step, or rank of several captures: show "
                                     "the time ledger by that"),
                 groupings);
-  command->add_option("--step", options->step,
-                      "NAME: the NVTX range that is a step. Default: one that repeats");
+  command->add_option("--step", options->step, step_help);
   command->add_flag("--all", options->whole_run,
                     "The whole run: also what is before and after the steps, and their warm-up");
   add_output(*command, options);

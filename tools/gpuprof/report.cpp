@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpuprof report CAPTURE... -o report.html: a page with the results of the other commands.
+#include "analyze/asked_step.hpp"
 #include "base/result.hpp"
 #include "capture/reader.hpp"
 #include "comparison/comparison_output.hpp"
@@ -45,6 +46,16 @@
 namespace gpuprof::host::command {
 namespace {
 
+struct page_inputs {
+  std::vector<std::string> captures;
+  std::vector<std::string> against;  // the new side of a comparison; empty: no comparison
+  bool different_programs = false;
+  asked_step step;                // a single one is what the timeline shows first
+  bool whole_run = false;         // the advice is about all of it, not only about the steps
+  std::size_t max_bars = 0;       // limit for all timelines together
+  std::function<void()> advance;  // called for each record of the timelines
+};
+
 /// The steps of each rank, as many as a page can draw.
 class rank_steps {
  public:
@@ -52,15 +63,15 @@ class rank_steps {
 
   void add(report::ledger const& time);
   /// Returns {"shown", "left_out", "of": [{"period_ns": [...], "ns": {bucket: [...]}, "wait_ns":
-  /// [...]}]}. Buckets without time in any step of the rank are left out, and so are waits if there
-  /// are no collectives.
+  /// [...]}]}. Steps that were left out as warm-up have null. Buckets without time in any step of
+  /// the rank are left out, and so are waits if there are no collectives.
   std::string document(std::vector<std::vector<std::uint64_t>> const& waits) const;
 
  private:
   std::size_t max_steps_;
   std::size_t longest_ = 0;
   struct one_rank {
-    std::size_t count = 0;
+    std::size_t warm_up = 0, count = 0;  // the first steps, and all
     json_members members;
   };
   std::vector<one_rank> ranks_;
@@ -115,11 +126,17 @@ rank_steps::rank_steps(std::size_t ranks)
 
 void rank_steps::add(report::ledger const& time) {
   auto const& steps = time.steps;
-  longest_ = std::max(longest_, steps.size() + time.more_steps);
-  auto const count = std::min(steps.size(), max_steps_);
+  auto const warm_up = std::min<std::size_t>(time.first_step, max_steps_);
+  longest_ = std::max(longest_, time.first_step + steps.size() + time.more_steps);
+  auto const count = std::min(warm_up + steps.size(), max_steps_);
+  auto const of_step = [&](std::size_t i, auto value_of) {
+    return i < warm_up ? std::string("null") : value_of(steps[i - warm_up]);
+  };
   json_members members;
   append_list(members.add("period_ns"), count, [&](std::size_t i) {
-    return steps[i].period_ns > 0 ? whole_ns(steps[i].period_ns) : std::string("null");
+    return of_step(i, [](auto const& step) {
+      return step.period_ns > 0 ? whole_ns(step.period_ns) : std::string("null");
+    });
   });
   json_members buckets;
   for (std::size_t b = 0; b < time_bucket_count; ++b) {
@@ -127,11 +144,12 @@ void rank_steps::add(report::ledger const& time) {
     if (std::all_of(steps.begin(), steps.end(),
                     [&](auto const& step) { return step.times[bucket] <= 0; }))
       continue;
-    append_list(buckets.add(report::key_of(bucket)), count,
-                [&](std::size_t i) { return whole_ns(steps[i].times[bucket]); });
+    append_list(buckets.add(report::key_of(bucket)), count, [&](std::size_t i) {
+      return of_step(i, [&](auto const& step) { return whole_ns(step.times[bucket]); });
+    });
   }
   members.add("ns") += std::move(buckets).take();
-  ranks_.push_back({count, std::move(members)});
+  ranks_.push_back({warm_up, count, std::move(members)});
 }
 
 std::string rank_steps::document(std::vector<std::vector<std::uint64_t>> const& waits) const {
@@ -140,12 +158,12 @@ std::string rank_steps::document(std::vector<std::vector<std::uint64_t>> const& 
   members.add("shown") += std::to_string(shown);
   members.add("left_out") += std::to_string(longest_ - shown);
   append_list(members.add("of"), ranks_.size(), [&](std::size_t rank) {
-    auto const steps = ranks_[rank].count;
+    auto const warm_up = ranks_[rank].warm_up, steps = ranks_[rank].count;
     auto of = ranks_[rank].members;
     if (rank < waits.size())
       append_list(of.add("wait_ns"), steps, [&](std::size_t i) {
         auto const& wait = waits[rank];
-        return std::to_string(i < wait.size() ? wait[i] : 0);
+        return i < warm_up ? "null" : std::to_string(i < wait.size() ? wait[i] : 0);
       });
     return std::move(of).take();
   });
@@ -153,12 +171,12 @@ std::string rank_steps::document(std::vector<std::vector<std::uint64_t>> const& 
 }
 
 /// {"remarks", "heading", "analyze": {...}, "reports": {name: table}, "steps": {...}}.
-result<std::string> rank_document(capture_set const& set, std::string const& step_name,
+result<std::string> rank_document(capture_set const& set, page_inputs const& inputs,
                                   rank_reading const& read, rank_steps const& steps) {
   advice_inputs asked;
-  asked.whole_run = true;
+  asked.whole_run = inputs.whole_run;
   for (auto const& capture : set.captures) asked.captures.push_back(capture.path);
-  asked.step_name = step_name;
+  asked.step.name = inputs.step.name;
   auto const advice = advice_document(asked, nullptr);
   if (!advice) return error{advice.message()};
   json_members members;
@@ -212,15 +230,6 @@ std::vector<std::vector<std::uint64_t>> rank_reading::waits() const {
   return waits;
 }
 
-struct page_inputs {
-  std::vector<std::string> captures;
-  std::vector<std::string> against;  // the new side of a comparison; empty: no comparison
-  bool different_programs = false;
-  std::string step_name;          // empty: found automatically
-  std::size_t max_bars = 0;       // limit for all timelines together
-  std::function<void()> advance;  // called for each record of the timelines
-};
-
 /// Writes the part of a page that compares two sides, as `gpuprof compare` does.
 ///
 /// {"headlines": [...], "compare": as `gpuprof compare -f json` has it}, or {"missing": "why"} for
@@ -261,7 +270,8 @@ std::string file_name_of(std::string const& path) {
 
 result<page::page_contents> page_of_one(page_inputs const& inputs) {
   auto parts = read_parts({.capture = inputs.captures.front(),
-                           .step_name = inputs.step_name,
+                           .step = inputs.step,
+                           .whole_run = inputs.whole_run,
                            .max_bars = inputs.max_bars,
                            .max_rows = max_rows,
                            .max_paths = max_paths,
@@ -281,7 +291,8 @@ class several_captures {
   /// Limits for the parts of a capture, because all captures share a page.
   parts_inputs of(std::string const& path) const {
     return {.capture = path,
-            .step_name = inputs_.step_name,
+            .step = inputs_.step,
+            .whole_run = inputs_.whole_run,
             .max_bars = std::max(inputs_.max_bars / with_parts_, least_bars),
             .max_rows = std::max(max_rows / with_parts_, least_rows),
             .max_paths = std::max(max_paths / with_parts_, least_paths),
@@ -302,9 +313,9 @@ class several_captures {
       parts = *std::move(read);
     } else if (auto const read = advice_document({.captures = {path},
                                                   .filters = {},
-                                                  .step_name = inputs_.step_name,
+                                                  .step = {.name = inputs_.step.name},
                                                   .rules = {},
-                                                  .whole_run = true,
+                                                  .whole_run = inputs_.whole_run,
                                                   .known = {}},
                                                  &parts.time);
                !read) {
@@ -346,7 +357,7 @@ result<page::page_contents> page_of_ranks(page_inputs const& inputs) {
   rank_steps steps(set->captures.size());
   rank_reading read;
   for (auto const& capture : set->captures)
-    if (auto const done = read.add(capture, inputs.step_name); !done) return error{done.message()};
+    if (auto const done = read.add(capture, inputs.step.name); !done) return error{done.message()};
   auto const chosen = read.slowest(several.with_parts());
   for (std::size_t i = 0; i < set->captures.size(); ++i) {
     auto const& capture = set->captures[i];
@@ -355,7 +366,7 @@ result<page::page_contents> page_of_ranks(page_inputs const& inputs) {
     steps.add(*time);
   }
   several.finish("rank");
-  auto document = rank_document(*set, inputs.step_name, read, steps);
+  auto document = rank_document(*set, inputs, read, steps);
   if (!document) return error{document.message()};
   contents.blocks.push_back({"ranks", page::packed(*document)});
   return contents;
@@ -366,7 +377,7 @@ result<page::page_contents> page_of_sides(page_inputs const& inputs) {
   contents.title = file_name_of(inputs.captures.front()) + " against " +
                    file_name_of(inputs.against.front()) + " - gpuprof report";
   // Called first, because it says if captures cannot be compared.
-  auto document = comparison_document(inputs.captures, inputs.against, inputs.step_name,
+  auto document = comparison_document(inputs.captures, inputs.against, inputs.step.name,
                                       inputs.different_programs);
   if (!document) return error{document.message()};
   auto const base = inputs.captures.size(), fresh = inputs.against.size();
@@ -403,7 +414,7 @@ constexpr std::size_t max_bars = 500'000;
 struct report_options {
   std::vector<std::string> files, against;
   std::string output, step;
-  bool force_overwrite = false, different_programs = false;
+  bool force_overwrite = false, different_programs = false, whole_run = false;
   double memory_gib = default_memory_gib;
 
   bool is_of_one() const { return files.size() == 1 && against.empty(); }
@@ -433,7 +444,8 @@ int write_report(report_options const& options) {
   auto const contents = read_page({.captures = options.files,
                                    .against = options.against,
                                    .different_programs = options.different_programs,
-                                   .step_name = options.step,
+                                   .step = parse_asked_step(options.step),
+                                   .whole_run = options.whole_run,
                                    .max_bars = max_bars,
                                    .advance = [&] { progress.advance(1); }});
   if (!contents) return fail(1, contents.message());
@@ -496,8 +508,13 @@ void add_report(CLI::App& app, int& exit_code) {
                  "Compare although the captures are of different programs")
       ->needs(against);
   command->add_flag("--force-overwrite", options->force_overwrite, "Replace an existing file");
-  command->add_option("--step", options->step,
-                      "NAME: the NVTX range that is a step. Default: one that repeats");
+  command->add_option(
+      "--step", options->step,
+      "NAME: the NVTX range that is a step. Default: one that repeats. slowest or a "
+      "number, also behind NAME/: the timeline opens with that step");
+  command->add_flag("--all", options->whole_run,
+                    "Advice on the whole run: also on what is before and after the steps, and on "
+                    "their warm-up");
   command->add_option("--memory-limit", options->memory_gib, memory_limit_help)
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

@@ -244,6 +244,12 @@ int run_one(roofline_options const& options, parsed_options const& parsed,
   auto const limit =
       options.limit.value_or(format == roofline_format::table ? lines_for_reading : 0);
   auto const left_out = keep_first(rows, static_cast<std::size_t>(limit));
+  auto const is_of_kernels = by == roofline_lines::kernels || by == roofline_lines::signatures;
+  if (format == roofline_format::table && is_of_kernels && !wanted.is_everything() &&
+      rows.size() + left_out > 1) {
+    auto& all = rows.emplace_back(roofs.all());
+    all.name = "all " + readable_count(rows.size() - 1 + left_out) + " together";
+  }
   auto const written =
       write_roofline(rows, by, facts, left_out,
                      {format, options.output, options.file, options.force_overwrite, options.wide});

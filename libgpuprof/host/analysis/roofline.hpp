@@ -38,6 +38,8 @@ class roofline {
   std::vector<roofline_row> by_signature(kernel_labels const& labels,
                                          std::span<kernel_shape const> shapes) const;
   std::vector<roofline_row> by_kernel(kernel_labels const& labels) const;
+  /// All kernels together, without a name.
+  roofline_row all() const;
   /// Uses the counters read around the whole graph, else the sum of its kernels.
   std::vector<roofline_row> by_graph(kernel_labels const& labels) const;
   std::vector<roofline_row> by_range(std::span<range_work const> ranges,

@@ -196,6 +196,13 @@ std::vector<roofline_row> roofline::by_kernel(kernel_labels const& labels) const
   return rows;
 }
 
+roofline_row roofline::all() const {
+  std::vector<launched_part> parts;
+  for (std::uint32_t i = 0; i < times_.size(); ++i)
+    if (!times_.is_level_above(i)) parts.push_back(whole(i));
+  return sum(parts, judged_by::kernels);
+}
+
 std::vector<roofline_row> roofline::by_graph(kernel_labels const& labels) const {
   std::vector<roofline_row> rows;
   std::vector<launched_part> parts;

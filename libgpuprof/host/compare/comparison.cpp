@@ -210,14 +210,16 @@ void comparer::take_clock_out(difference& line) const {
   if (line.kind == line_kind::gpu_time) line.of.left.floor = kernel_floor;
 }
 
-/// Adds buckets or findings, as shares of the window. They have no repetitions: with one run per
-/// side the noise is only the floor, and they are not judged if nothing repeats in the run.
+/// Adds buckets or findings, as shares of the steps or of the window. They have no repetitions:
+/// with one run per side the noise is only the floor, and they are not judged if nothing repeats in
+/// the run.
 void comparer::add_shares(line_kind kind) {
   auto const shares_of = [kind](run_digest const& run) {
     auto shares =
         kind == line_kind::bucket ? run.buckets : run.findings.value_or(decltype(run.buckets){});
-    if (kind == line_kind::bucket && run.window_ns > 0)
-      for (auto& [_, ns] : shares) ns /= static_cast<double>(run.window_ns);
+    auto const all_ns = run.ledger_ns > 0 ? run.ledger_ns : static_cast<double>(run.window_ns);
+    if (kind == line_kind::bucket && all_ns > 0)
+      for (auto& [_, ns] : shares) ns /= all_ns;
     return shares;
   };
   auto const is_there = [kind](run_digest const& run) {
@@ -244,7 +246,8 @@ void comparer::add_shares(line_kind kind) {
       for (auto const& run : runs) {
         if (auto const time = run.buckets.find(name);
             kind == line_kind::bucket && time != run.buckets.end())
-          ns += time->second / steps_of(run, !found_.step.empty());
+          ns += time->second / (run.ledger_steps > 0 ? static_cast<double>(run.ledger_steps)
+                                                     : steps_of(run, !found_.step.empty()));
         auto const shares = shares_of(run);
         auto const found = shares.find(name);
         auto const share = found == shares.end() ? 0 : found->second;
@@ -399,6 +402,8 @@ void remarks::about_clock() {
 }
 
 void remarks::about_steps() {
+  if (base_.front().ledger_steps > 0)
+    lines_.emplace_back("the time ledger and the findings are about the steps without warm-up");
   if (!of_.step.empty()) return;
   auto const& before = base_.front().step;
   auto const& after = fresh_.front().step;

@@ -98,7 +98,11 @@ struct run_digest {
   std::optional<step_line> step;
   /// The time ledger: ns by bucket. Empty: no ledger.
   std::map<std::string, double> buckets;
-  /// Share of the window by rule. Nothing: rules were not run.
+  /// The time that buckets and findings are about, and the steps in it, without warm-up. 0 steps:
+  /// the whole run; 0 ns: window_ns.
+  double ledger_ns = 0;
+  std::uint64_t ledger_steps = 0;
+  /// Share of that time by rule. Nothing: rules were not run.
   std::optional<std::map<std::string, double>> findings;
 };
 

@@ -219,6 +219,8 @@ class document_writer {
     head() += ",\"steps\":{\"name\":" + json_text(steps_.name) +
               ",\"count\":" + std::to_string(steps_.shown.size());
     add("left_out", steps_.left_out);
+    add("warm_up", steps_.warm_up);
+    if (steps_.shown_first) add("shown_first", *steps_.shown_first);
     head() += '}';
     numbers begins, lengths, periods;
     auto before = begin_;

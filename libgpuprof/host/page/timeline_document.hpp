@@ -6,6 +6,7 @@
 #include "host/page/timeline_bars.hpp"
 #include "host/page/timeline_reading.hpp"
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,8 @@ struct timeline_steps {
   std::string name;
   std::vector<timeline_step> shown;  // in order of start
   std::size_t left_out = 0;
+  std::size_t warm_up = 0;                      // so many at the beginning are warm-up
+  std::optional<std::size_t> shown_first = {};  // the timeline opens with this step
 };
 
 /// {"begin_ns", "end_ns", "joined_below_ns", "lanes_left_out", "pieces_left_out",
@@ -28,7 +31,7 @@ struct timeline_steps {
 ///  "idle_finer_joined_below_ns", "idle": [{"device", "cause", "bars"}],
 ///  "counters": [{"device", "from": "samples" or "nvml", "points", "joined_below_ns", "left_out",
 ///                "tracks": [{"name", "unit", "source", "main", "least", "greatest"}]}],
-///  "steps": {"name", "count", "left_out"},
+///  "steps": {"name", "count", "left_out", "warm_up", "shown_first": may be absent},
 ///  "paths": [{"slowest", "steps", "begin_ns", "end_ns", "links"}],
 ///  "path_rows": [{"group", "name"}]}
 /// Finer: windows, from "begin_ns" on, in which nothing is joined, or only what is shorter; idle

@@ -245,6 +245,7 @@ void append_part(std::string& out, analyzed_part const& part) {
   o.number("before_ns", part.before_ns);
   o.number("ns", part.ns);
   o.number("behind_ns", part.behind_ns);
+  o.text("line", part_line(part));
   o.end();
 }
 

@@ -21,9 +21,10 @@ struct captured_rank {
   std::vector<std::pair<std::string, std::uint64_t>> costs;  // {"cost.start_ns", 9800000}
 };
 
-/// The steps of a run without their warm-up, when only they are looked at.
+/// The steps of a run without their warm-up, when only they are looked at. Without steps: the part
+/// behind the first tenth of the launches.
 struct analyzed_part {
-  std::string step;  // "step"
+  std::string step;  // "step"; empty: there are no steps
   std::size_t steps = 0, warm_up = 0;
   std::uint32_t first_step = 0;                 // its number in the whole run
   double before_ns = 0, ns = 0, behind_ns = 0;  // captured time
@@ -43,7 +44,7 @@ struct advice_report {
   double best_case_ns = 0;      // saved if all findings were fixed
   double min_gain = 0.01;       // share of the window: smaller findings are not shown
   ledger time;
-  bool is_of_steps = false;           // not of whole runs
+  std::string whole = "run";          // what it is about: "steps", "step", "steady part"
   std::optional<analyzed_part> part;  // none: the whole run, a phase, or several ranks
   advice::joined_advice advice;
   std::string step;                  // name of the steps that were replayed
@@ -64,6 +65,9 @@ struct advice_text_options {
 /// Ends after a hundred lines unless a limit is given.
 void write_advice_text(advice_report const& report, advice_text_options const& options,
                        text::text_sink const& out, text::page const& on);
+/// Writes at most 60 lines of Markdown; `by` has no effect.
+void write_advice_markdown(advice_report const& report, advice_text_options const& options,
+                           text::text_sink const& out);
 /// Writes one object with "schema": "gpuprof-analyze-1".
 void write_advice_json(advice_report const& report, text::text_sink const& out);
 /// Makes a row for each finding, those below the threshold last. The report must outlive the table.

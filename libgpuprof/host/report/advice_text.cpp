@@ -12,10 +12,6 @@
 namespace gpuprof::host::report {
 namespace {
 
-std::string whole_of(advice_report const& report) {
-  return report.is_of_steps ? "steps" : "run";
-}
-
 using text_lines = std::vector<std::string>;
 
 constexpr std::size_t findings_by_default = 10, page_length = 100;
@@ -50,9 +46,8 @@ text_lines shares_of(ledger const& time, ledger_lines which, std::size_t max_lin
   auto const all = lines_of(time, which);
   std::vector<ledger_line> shown(all.begin(), all.end());
   if (which == ledger_lines::steps)
-    std::stable_sort(shown.begin(), shown.end(), [](auto const& a, auto const& b) {
-      return a.times.total() > b.times.total();
-    });
+    std::stable_sort(shown.begin(), shown.end(),
+                     [](auto const& a, auto const& b) { return a.length_ns() > b.length_ns(); });
   auto const more = which == ledger_lines::ranges  ? time.more_ranges
                     : which == ledger_lines::steps ? time.more_steps
                                                    : 0;
@@ -77,6 +72,11 @@ text_lines ledger_text(advice_report const& report, std::optional<ledger_lines> 
       lines.back() = "Where the time of GPUs went: the capture has nothing to show it by.";
     else
       append(lines, shown);
+    if (*by == ledger_lines::steps && !time.steps.empty())
+      append_wrapped(lines,
+                     "  time: from the start of a step to that of the next one of its thread, "
+                     "without the time of the profiler; shares: of what GPUs did for it",
+                     width, 2);
     return lines;
   }
   bucket_times all;
@@ -136,7 +136,7 @@ text_lines tail_of(advice_report const& report, std::size_t width) {
     lines.emplace_back();
     append_wrapped(lines,
                    std::to_string(below.size()) + " more below " + percent(report.min_gain) +
-                       " of the " + whole_of(report) + ": " + rules_with_shares(below) +
+                       " of the " + report.whole + ": " + rules_with_shares(below) +
                        "; --min-gain 0% shows them",
                    width, 2);
   }
@@ -148,16 +148,16 @@ text_lines findings_heading(advice_report const& report, std::size_t width) {
   text_lines lines{""};
   auto const& found = report.advice.findings;
   if (found.empty()) {
-    append_wrapped(
-        lines, "No finding above " + percent(report.min_gain) + " of the " + whole_of(report) + ".",
-        width, 0);
+    append_wrapped(lines,
+                   "No finding above " + percent(report.min_gain) + " of the " + report.whole + ".",
+                   width, 0);
     return lines;
   }
   auto text = counted(found.size(), "findings");
   if (report.best_case_ns < report.all_windows_ns && report.all_windows_ns > 0)
     text += std::string("; what ") + (found.size() == 1 ? "it" : "these findings") +
             " can save: up to " + percent(1 - report.best_case_ns / report.all_windows_ns) +
-            " of the " + whole_of(report);
+            " of the " + report.whole;
   append_wrapped(lines, text + ":", width, 0);
   return lines;
 }
@@ -171,13 +171,15 @@ void put(text_lines const& lines, text::text_sink const& out) {
 std::string part_line(analyzed_part const& part) {
   auto const all = part.steps + part.warm_up;
   std::string text = (part.warm_up > 0 ? readable_count(part.steps) + " of " : std::string()) +
-                     readable_count(all) + " \"" + part.step + "\", " + readable_time(part.ns);
-  std::string left_out;
+                     readable_count(all) + " \"" + part.step + "\"";
+  if (part.step.empty()) text = "the part behind the first tenth of the launches";
+  text += ", " + readable_time(part.ns);
+  std::string left_out, them = part.step.empty() ? "it" : "them";
   if (part.before_ns > 0)
-    left_out = readable_time(part.before_ns) + " before them" +
+    left_out = readable_time(part.before_ns) + " before " + them +
                (part.warm_up > 0 ? " (with " + readable_count(part.warm_up) + " of warm-up)" : "");
   if (part.behind_ns > 0)
-    left_out += (left_out.empty() ? "" : ", ") + readable_time(part.behind_ns) + " after them";
+    left_out += (left_out.empty() ? "" : ", ") + readable_time(part.behind_ns) + " after " + them;
   if (!left_out.empty()) text += "; left out: " + left_out + "; --all shows the whole run";
   return text;
 }
@@ -192,7 +194,7 @@ void write_advice_text(advice_report const& report, advice_text_options const& o
 
   auto const& found = report.advice.findings;
   auto const limit = options.limit.value_or(findings_by_default);
-  auto const whole = whole_of(report);
+  auto const& whole = report.whole;
   finding_layout const layout{on.width, report.advice.ranks, on.bold_headings, whole};
   std::size_t shown = 0;
   while (shown < found.size() && (limit == 0 || shown < limit)) {

@@ -202,7 +202,9 @@ class block {
     auto const used = finding_indent + label_width + beside;
     constexpr std::size_t longest = 160;  // also in a file or pipe: kernel names may have kilobytes
     auto const plain = text::on_one_line(text);
-    return text::shortened(plain, layout_.width > used + 12 ? layout_.width - used : longest);
+    auto const width = layout_.width > used + 12 ? layout_.width - used : longest;
+    auto const shown = text::shortened_apart({plain}, width);
+    return shown.empty() ? plain : shown.begin()->second;
   }
 
  private:
@@ -219,16 +221,16 @@ std::string as_sentence(std::string text) {
   return text;
 }
 
-std::string heading_of(std::size_t number, advice::finding const& one,
-                       finding_layout const& layout) {
-  auto const rule = " [" + std::string(one.rule) + "]";
+std::vector<std::string> heading_of(std::size_t number, advice::finding const& one,
+                                    finding_layout const& layout) {
   std::string text;
   text::append_padded(text, std::to_string(number) + ". ", finding_indent, true);
-  auto const what = as_sentence(text::on_one_line(one.what));
-  auto const beside = text.size() + rule.size();
-  text += layout.width > beside + 20 ? text::shortened(what, layout.width - beside) : what;
-  text += rule;
-  return layout.bold ? "\x1b[1m" + text + "\x1b[0m" : text;
+  text += as_sentence(text::on_one_line(one.what)) + " [" + std::string(one.rule) + "]";
+  std::vector<std::string> lines;
+  append_wrapped(lines, text, layout.width, finding_indent);
+  if (layout.bold)
+    for (auto& line : lines) line = "\x1b[1m" + line + "\x1b[0m";
+  return lines;
 }
 
 std::string gain_of(advice::joined_finding const& of, std::string_view whole) {
@@ -298,7 +300,7 @@ std::vector<std::string> finding_text(std::size_t number, advice::joined_finding
                                       finding_layout const& layout) {
   auto const& one = of.one;
   block text(layout);
-  text.lines().push_back(heading_of(number, one, layout));
+  text.lines() = heading_of(number, one, layout);
   append_wrapped(text.lines(), "    potential gain " + gain_of(of, layout.whole), layout.width,
                  finding_indent + label_width);
   text.line("ranks", ranks_of(of, layout.ranks));

@@ -89,7 +89,7 @@ std::string shares_line(ledger_line const& of, std::string const& label, std::si
     text::append_padded(line, all > 0 ? percent(ns / all) : "-", share_width, true);
   };
   text::append_padded(line, label, title_width, false);
-  text::append_padded(line, " " + readable_time(all), time_width, true);
+  text::append_padded(line, " " + readable_time(of.length_ns()), time_width, true);
   for (auto const bucket : buckets) share(of.times[bucket]);
   if (has_others) share(std::max(0.0, all - sum_of(of.times, buckets)));
   return line;

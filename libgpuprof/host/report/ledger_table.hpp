@@ -22,6 +22,9 @@ struct ledger_line {
   std::string rank;      // empty if there is only one capture
   double period_ns = 0;  // for a step, time to the beginning of the next; 0: not known
   bool is_slow = false;  // for steps only
+
+  /// A step has one length everywhere; other lines are as long as all their times.
+  double length_ns() const noexcept { return period_ns > 0 ? period_ns : times.total(); }
 };
 
 enum class ledger_lines { gpus, ranges, steps, ranks };
@@ -31,6 +34,7 @@ struct ledger {
   std::vector<ledger_line> ranges, steps;       // if there is one capture; the longest ranges first
   std::vector<ledger_line> ranks;               // if there are several captures
   std::size_t more_ranges = 0, more_steps = 0;  // numbers of ranges and steps not listed above
+  std::uint32_t first_step = 0;                 // its number in the whole run
   double slow_beyond_ns = 0;                    // a step is slow if it takes longer
 };
 

@@ -245,6 +245,64 @@ class BadInput(Case):
         self.assertEqual(len(found["steps"]), 50)
         self.assertAlmostEqual(sum(step["period_ns"] for step in found["steps"]), found["window_ns"], delta=50)
 
+    def test_one_step_has_a_ledger_of_its_own_without_start_up(self):
+        capture = DATA / "repaired" / "pageable.gpuprof"
+        listed = {one["step"]: one for one in self.json_of(capture)["steps"]}
+        rows = lambda report: csv.DictReader(self.run_gpuprof("stats", "-r", report, "-f", "csv", capture).stdout.splitlines())  # noqa: E731
+        begin, end = [(int(row["Start (ns)"]), int(row["End (ns)"])) for row in rows("nvtx_pushpop_trace") if row["Name"].endswith("step")][20]
+        kernels = [(int(row["Start (ns)"]), int(row["Start (ns)"]) + int(row["Duration (ns)"])) for row in rows("cuda_gpu_trace") if not row["Name"].startswith("[")]
+        for asked in ("--filter-nvtx", "--step"):
+            found = self.json_of(asked, "step/20", capture)
+            with self.subTest(asked):
+                self.assertFalse({line["bucket"] for line in found["ledger"]} & {"start_up", "nothing_to_do"})
+                self.assertAlmostEqual(sum(line["ns"] for line in found["ledger"]), found["window_ns"], delta=1)
+                until = begin + found["window_ns"]
+                self.assertGreaterEqual(until, end)
+                running = sum(max(0, min(b, until) - max(a, begin)) for a, b in kernels)
+                self.assertAlmostEqual(sum(line["ns"] for line in found["ledger"] if line["bucket"] == "compute"), running, delta=1)
+                self.assertEqual([one["step"] for one in found["steps"]], ["step 20"])
+        self.assertAlmostEqual(found["window_ns"], listed["step 20"]["period_ns"], delta=1)
+
+    def test_the_slowest_step_is_none_of_the_warm_up(self):
+        capture = DATA / "h100" / "ddp.rank0.gpuprof"
+        found = self.json_of("--step", "slowest", capture)
+        longest = max(self.json_of(capture)["steps"], key=lambda step: step["period_ns"])
+        self.assertEqual([step["step"] for step in found["steps"]], [longest["step"]])
+        self.assertIn(f'"step" {longest["step"].split()[1]} of 5, ', " ".join(found["heading"]))
+        self.assertIn("the slowest without 2 of warm-up", " ".join(found["heading"]))
+        self.assertIn("there are 5 steps", self.run_gpuprof("analyze", "--step", "5", capture).stderr)
+        self.assertEqual(self.run_gpuprof("analyze", "--step", "slowest", "--device", "0", capture).returncode, 2)
+        self.assertIn("no NVTX range repeats", self.run_gpuprof("analyze", "--step", "slowest", DATA / "h200" / "counted_auto.gpuprof").stderr)
+
+    def test_without_steps_a_long_start_is_left_out_and_said(self):
+        capture = DATA / "h200" / "mixed_exact.gpuprof"
+        whole, steady = self.json_of("--all", capture), self.json_of(capture)
+        part = steady["part"]
+        self.assertEqual((part["step"], part["steps"], part["warm_up_steps"]), ("", 0, 0))
+        self.assertAlmostEqual(part["before_ns"] + part["ns"] + part["behind_ns"], whole["window_ns"], delta=1)
+        self.assertLess(part["ns"], 0.75 * whole["window_ns"])
+        self.assertNotIn("start_up", {line["bucket"] for line in steady["ledger"]})
+        self.assertIn("start_up", {line["bucket"] for line in whole["ledger"]})
+        self.assertAlmostEqual(sum(line["ns"] for line in steady["ledger"]), part["ns"], delta=1)
+        text = self.analyze(capture).stdout
+        self.assertIn("part:     the part behind the first tenth of the launches, 911.7 ms; left out: 732.3 ms before it", text)
+        self.assertNotIn("of the run:", text)
+        self.assertNotIn("part", self.json_of(DATA / "h200" / "counted_auto.gpuprof"))
+
+    def test_markdown_is_short_and_has_the_findings(self):
+        for capture in (DATA / "repaired" / "pageable.gpuprof", DATA / "h100" / "ddp.rank0.gpuprof", DATA / "h200" / "mixed_exact.gpuprof"):
+            with self.subTest(capture.name):
+                lines = self.analyze("-f", "markdown", "--min-gain", "0%", capture).stdout.splitlines()
+                found = self.json_of("--min-gain", "0%", capture)
+                self.assertLessEqual(len(lines), 60)
+                self.assertEqual(lines[0], "### gpuprof analyze")
+                listed = [line for line in lines if re.match(r"\d+\. \*\*", line)]
+                for line, one in zip(listed, found["findings"]):
+                    self.assertIn(f"(`{one['rule']}`)", line)
+                self.assertEqual(len(listed), min(len(found["findings"]), (60 - lines.index(listed[0]) - 2) // 3) if listed else 0)
+                self.assertEqual(lines.count("```"), 2)
+        self.assertEqual(self.analyze("-f", "markdown", DATA / "h100" / "ddp.rank0.gpuprof").stdout, self.analyze("-f", "md", DATA / "h100" / "ddp.rank0.gpuprof").stdout)
+
     def test_steps_come_first_and_the_rest_is_said(self):
         ranks = DOCS.parent / "tests" / "data" / "h100"
         whole, steps = self.json_of("--all", ranks / "ddp.rank0.gpuprof"), self.json_of(ranks / "ddp.rank0.gpuprof")

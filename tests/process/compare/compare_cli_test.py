@@ -83,8 +83,18 @@ class Differences(Compare):
         buckets = [line for (kind, _), line in lines.items() if kind == "bucket" and line["base_window_share"] > 0.1]
         self.assertNotEqual(buckets, [])
         for line in buckets:
-            whole = document["base"][0]["window_ns"] / document["base"][0]["steps"]
+            whole = document["base"][0]["ledger_ns"] / document["base"][0]["ledger_steps"]
             self.assertAlmostEqual(line["base_call_ns"] / whole, line["base_window_share"], delta=1e-6)
+
+    def test_the_ledger_is_about_the_steps_if_both_sides_have_some(self):
+        data = pathlib.Path(processes.path("H200_CAPTURES")).parent
+        ddp = [data / "h100" / f"ddp.rank{rank}.gpuprof" for rank in (0, 1)]
+        _, document = self.lines(*ddp)
+        self.assertEqual([document[side][0]["ledger_steps"] for side in ("base", "new")], [3, 4])
+        self.assertIn("about the steps without warm-up", " ".join(document["notes"]))
+        _, mixed = self.lines(ddp[0], data / "h200" / "counted_auto.gpuprof", "--different-programs")
+        self.assertEqual([mixed[side][0]["ledger_steps"] for side in ("base", "new")], [0, 0])
+        self.assertEqual(mixed["base"][0]["ledger_ns"], mixed["base"][0]["window_ns"])
 
     def test_a_slower_clock_is_taken_out(self):
         lines, document = self.lines(self.made(seed=1, counters=1), self.made(seed=2, counters=1, clock=0.94))

@@ -14,9 +14,24 @@ class Numbers(report_pages.Case):
         held = report_pages.documents_of(self.page_of(capture))
         said = lambda *words: json.loads(self.run_gpuprof(*words, "-f", "json", capture).out)  # noqa: E731
         self.assertEqual(held["analyze"], said("analyze"))
+        self.assertNotIn("part", held["analyze"])
         for by, lines in (("kernel", "kernels"), ("signature", "signatures")):
             self.assertEqual(held["roofline"][lines], said("roofline", "--by", by))
         self.assertEqual(held["stats"]["cuda_gpu_kern_sum"]["rows"], said("stats", "-r", "cuda_gpu_kern_sum"))
+
+    def test_advice_is_about_the_steps_without_warm_up_and_the_timeline_shows_all(self):
+        capture = self.repaired("growing_cache")
+        held = report_pages.documents_of(self.page_of(capture))
+        said = lambda *words: json.loads(self.run_gpuprof("analyze", *words, "-f", "json", capture).out)  # noqa: E731
+        self.assertEqual(held["analyze"], said())
+        part = held["analyze"]["part"]
+        self.assertGreater(part["before_ns"], 0)
+        self.assertEqual(part["steps"], len(held["analyze"]["steps"]))
+        whole = report_pages.documents_of(self.page_of(capture, "--all", "--force-overwrite"))
+        self.assertEqual(whole["analyze"], said("--all"))
+        self.assertEqual(held["timeline"], whole["timeline"])
+        self.assertEqual(held["timeline"]["steps"]["count"], len(whole["analyze"]["steps"]))
+        self.assertEqual(held["timeline"]["steps"]["warm_up"], part["first_step"])
 
     def test_bars_hold_all_gpu_work_with_its_times(self):
         capture = self.h200("counted_auto")

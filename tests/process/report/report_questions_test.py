@@ -64,7 +64,7 @@ class Questions(Browser):
 
     def said(self, command, capture):
         """What a command writes as JSON."""
-        written = self.run_gpuprof(command, *(["--all"] if command == "analyze" else []), "-f", "json", capture).out
+        written = self.run_gpuprof(command, "-f", "json", capture).out
         return json.loads(written[written.index("{"):])
 
     def rows(self, capture, report):

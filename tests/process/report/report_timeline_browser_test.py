@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The timeline of gpuprof report in a real browser: what it shows, finds and adds up."""
 import json
+import pathlib
 import subprocess
 
 import processes
@@ -89,6 +90,20 @@ class Shown(Browser):
     def test_without_steps_there_is_no_switch_for_the_critical_path(self):
         with self.opened(self.page_of(self.h200("counted_auto"))) as tab:
             self.assertFalse(tab.locator("#timeline-path").is_visible())
+
+    def test_the_slowest_step_is_none_of_the_warm_up(self):
+        page = self.page_of(pathlib.Path(processes.path("H200_CAPTURES")).parent / "h100" / "ddp.rank0.gpuprof")
+        steps = report_pages.documents_of(page)["timeline"]["steps"]
+        self.assertEqual((steps["count"], steps["warm_up"]), (5, 2))
+        with self.opened(page) as tab:
+            tab.click("#timeline-slowest")
+            self.assertRegex(tab.inner_text("#timeline-at"), "^step [234] of 5, ")
+
+    def test_the_page_opens_with_the_step_that_was_asked_for(self):
+        with self.opened(self.page_of(self.made_shape("steps", 20), "--step", "slowest")) as tab:
+            self.assertIn("step 7 of 20, 1.50 ms", tab.inner_text("#timeline-at"))
+            box = tab.locator("#timeline").bounding_box()
+            self.assertLess(abs(box["y"]), 120)
 
     def test_buttons_and_keys_go_to_steps(self):
         with self.opened(self.page_of(self.made_shape("steps", 20))) as tab:

@@ -61,8 +61,15 @@ class Held(report_pages.Case):
         capture = self.made_shape("steps", 20)
         head, column = self.timeline_of(capture)
         said = json.loads(self.run_gpuprof("analyze", "--all", "-f", "json", capture).out)["steps"]
-        self.assertEqual(head["steps"], {"name": "step", "count": 20, "left_out": 0})
+        self.assertEqual(head["steps"], {"name": "step", "count": 20, "left_out": 0, "warm_up": 0})
         self.assertEqual(column("step-period", 20), [line["period_ns"] for line in said])
+
+    def test_a_step_that_is_asked_for_is_shown_first(self):
+        capture = self.made_shape("steps", 20)
+        for asked, number in (("slowest", 7), ("3", 3), ("step/4", 4)):
+            steps = report_pages.documents_of(self.page_of(capture, "--step", asked, "--force-overwrite"))["timeline"]["steps"]
+            self.assertEqual(steps["shown_first"], number)
+        self.assertIn("there are 20 steps", self.run_gpuprof("report", "--step", "20", capture, "-o", self.folder / "none.html", code=1).err)
 
     def test_counters_equal_the_samples_of_the_capture(self):
         head, column = self.timeline_of(self.h200("mixed_sampled"))
@@ -107,7 +114,7 @@ class Held(report_pages.Case):
         capture = self.repaired("growing_cache")
         head, column = self.timeline_of(capture)
         self.assertEqual(head["joined_below_ns"], 0)
-        path = json.loads(self.run_gpuprof("analyze", "--all", "-f", "json", capture).out)["critical_path"]
+        path = json.loads(self.run_gpuprof("analyze", "-f", "json", capture).out)["critical_path"]
         size = sum(one["links"] for one in head["paths"])
         links = iter(zip(column("path-start", size), column("path-length", size), column("path-row", size)))
         bars = self.bars_of(head["lanes"], column)

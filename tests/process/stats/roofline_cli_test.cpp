@@ -518,6 +518,10 @@ TEST_CASE("lines can be filtered by kernel, range and time, as in stats") {
   CHECK(run_cli(s.folder, "roofline --kernel 'regex:.*' app.gpuprof --by range").code == 0);
   CHECK(run_cli(s.folder, "stats -r nvtx_sum app.gpuprof -f csv").code == 0);
   CHECK(holds(s.roofline("--kernel 'regex:.*'").out, "\nonly: --kernel regex:.*\n"));
+  auto const sum = "all " + std::to_string(all.size()) + " together";
+  CHECK(holds(s.roofline("--kernel 'regex:.*'").out, sum));
+  CHECK_FALSE(holds(s.roofline("").out, " together"));
+  CHECK_FALSE(holds(s.roofline("--kernel '" + name + "'").out, " together"));
   check_refusal(s.roofline("-f csv -o app.gpuprof --force-overwrite"), 1,
                 "is the file that is read");
   check_refusal(s.roofline("--by range --filter-time 100s/"), 1, "among what passes the filters");

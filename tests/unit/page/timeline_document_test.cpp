@@ -81,18 +81,19 @@ TEST_CASE("within windows each gap is kept, even at the edges") {
 TEST_CASE("an empty timeline begins and ends at 0") {
   auto const document = document_of(timeline(timeline_limits(100)), idle_times(100, 100), {});
   CHECK(document.head.starts_with("{\"begin_ns\":0,\"end_ns\":0,"));
-  CHECK(document.head.find(
-            R"("lanes":[],"names":[],"idle":[],"counters":[],)"
-            R"("steps":{"name":"","count":0,"left_out":0},"paths":[],"path_rows":[]})") !=
-        std::string::npos);
+  CHECK(
+      document.head.find(
+          R"("lanes":[],"names":[],"idle":[],"counters":[],)"
+          R"("steps":{"name":"","count":0,"left_out":0,"warm_up":0},"paths":[],"path_rows":[]})") !=
+      std::string::npos);
 }
 
 TEST_CASE("steps are listed in order, with the time to the next") {
-  timeline_steps const steps{"step", {{begin, begin + 10, 12}, {begin + 12, begin + 20, 8}}, 3};
+  timeline_steps const steps{"step", {{begin, begin + 10, 12}, {begin + 12, begin + 20, 8}}, 3, 1};
   idle_times idle(100, 100);
   idle.add(0, "start_up", begin, begin + 20);
   auto const document = document_of(timeline(timeline_limits(100)), idle, steps);
-  CHECK(document.head.find(R"("steps":{"name":"step","count":2,"left_out":3})") !=
+  CHECK(document.head.find(R"("steps":{"name":"step","count":2,"left_out":3,"warm_up":1})") !=
         std::string::npos);
   CHECK(column(document, "step-begin") == column_of({0, 12}));
   CHECK(column(document, "step-length") == column_of({10, 8}));

@@ -103,16 +103,16 @@ TEST_CASE("on a narrow page names are shortened in the middle, then columns are 
   CHECK(on_page({.width = 60}, t) ==
         " Time (%)  Avg  StdDev  Name\n"
         " --------  ---  ------  ------------------------------------\n"
-        "     50.0    1       2  void first_half_o..._half_of_it(int)\n");
+        "     50.0    1       2  first_half_of_it<...econd_half_of_it\n");
   CHECK(on_page({.width = 45}, t) ==
         " Time (%)  Avg  Name\n"
         " --------  ---  -----------------------------\n"
-        "     50.0    1  void first_ha...lf_of_it(int)\n"
+        "     50.0    1  first_half_of...nd_half_of_it\n"
         " no room for StdDev; --wide shows all\n");
   CHECK(on_page({.width = 10}, t) ==
         " Time (%)  Name\n"
         " --------  ------------------------\n"
-        "     50.0  void first_...of_it(int)\n"
+        "     50.0  first_half_...half_of_it\n"
         " no room\n    for\n    StdDev,\n    Avg;\n    --wide\n    shows\n    all\n");
 }
 
@@ -136,11 +136,26 @@ TEST_CASE("names that begin and end alike are shortened so that they differ") {
   std::string const end = "Functor<float>, std::array<char*, 3ul> >(int, float)";
   auto const shown = shortened_apart({begin + "Add" + end, begin + "Mul" + end, "short"}, 40);
   REQUIRE(shown.size() == 2);
-  CHECK(shown.at(begin + "Add" + end) == "void at::native:...tive::AddFunc...loat)");
-  CHECK(shown.at(begin + "Mul" + end) == "void at::native:...tive::MulFunc...loat)");
-  CHECK(shortened_apart({begin + "Add" + end, "a" + begin}, 40).at(begin + "Add" + end) ==
-        shortened(begin + "Add" + end, 40));
+  CHECK(shown.at(begin + "Add" + end) == "vectorized_elementw...ddFunctor<float> >");
+  CHECK(shown.at(begin + "Mul" + end) == "vectorized_elementw...ulFunctor<float> >");
+  CHECK(shortened_apart({begin + "Add" + end, "a" + begin}, 60).at(begin + "Add" + end) ==
+        "vectorized_elementwise_kernel<4, AddFunctor<float> >");
   for (auto const& [whole, text] : shown) CHECK(width_of(text) <= 40);
+}
+
+TEST_CASE("names lose what tells them apart from no other name, unless it does") {
+  std::string const sum = "void at::native::(anonymous namespace)::reduce<float>(float*, long)";
+  CHECK(shortened_apart({sum}, 40).at(sum) == "reduce<float>");
+  std::string const other = "void at::native::(anonymous namespace)::reduce<float>(float*, int)";
+  auto const both = shortened_apart({sum, other}, 50);
+  CHECK(both.at(sum) != both.at(other));
+  CHECK(both.at(sum).starts_with("void at::native"));
+  std::string const prose =
+      "The GPU idles while the CPU does something else (for a very long time)";
+  CHECK(shortened_apart({prose}, 40).at(prose) == shortened(prose, 40));
+  std::string const broken =
+      "f<, array<char*, 2ul, a long name that is cut off here<<<<<<<<<<<<<<<";
+  CHECK(width_of(shortened_apart({broken}, 40).at(broken)) <= 40);
 }
 
 TEST_CASE("names that differ in one character are shortened so that they differ") {

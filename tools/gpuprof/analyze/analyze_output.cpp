@@ -26,6 +26,7 @@ void write_nsys_table(text::table const& table, analyze_place const& place,
   auto const sink = [&out](std::string_view text) { out.put(text); };
   switch (place.format) {
     case analyze_format::text:
+    case analyze_format::markdown:
       out.put("\n ** " + table.title + " (" + table.name + "):\n\n");
       return text::write_columns(table, {}, sink, page_of(out.stream(), place.wide));
     case analyze_format::csv:
@@ -51,6 +52,9 @@ result<void> write_advice(report::advice_report const& report,
       break;
     case analyze_format::json:
       report::write_advice_json(report, sink);
+      break;
+    case analyze_format::markdown:
+      report::write_advice_markdown(report, options, sink);
       break;
   }
   return out->finish();

@@ -12,7 +12,7 @@
 
 namespace gpuprof::host::command {
 
-enum class analyze_format { text, csv, json };
+enum class analyze_format { text, csv, json, markdown };
 
 struct analyze_place {
   analyze_format format{};

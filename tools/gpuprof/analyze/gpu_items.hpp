@@ -49,7 +49,7 @@ class time_walk {
  public:
   time_walk(trace_contents& trace, gpu_items const& items, timeline_pass& pass,
             declared_launches& declared, selection const* wanted, std::vector<time_stretch> windows,
-            bool only_windows, step_collector* collector, stack_times* stacks, idle_causes* causes,
+            step_collector* collector, stack_times* stacks, idle_causes* causes,
             read_progress const& progress)
       : trace_(trace),
         items_(items),
@@ -57,7 +57,6 @@ class time_walk {
         declared_(declared),
         wanted_(wanted),
         windows_(std::move(windows)),
-        only_windows_(only_windows),
         collector_(collector),
         stacks_(stacks),
         causes_(causes),
@@ -113,15 +112,11 @@ class time_walk {
     advance();
     if (what.kind == call_kind::other) return;
     if (causes_ != nullptr) causes_->add(call);
-    if (only_windows_) {
-      enter(call.start);
-      if (!is_in_window(call.start)) return;
-    }
     if (call.os_thread != last_os_thread_) {
       last_os_thread_ = call.os_thread;
       last_thread_ = trace_.thread_of(call.os_thread);
     }
-    if (stacks_ != nullptr) stacks_->add(call, last_thread_);
+    if (stacks_ != nullptr && pass_.counts(call.start)) stacks_->add(call, last_thread_);
     pass_.add_call(last_thread_,
                    {.begin = call.start,
                     .end = call.start + call.duration,
@@ -139,15 +134,11 @@ class time_walk {
   };
   template <class Record>
   bool is_wanted(Record const& record) const {
-    if (only_windows_ && !is_in_window(record.start)) return false;
     return wanted_ == nullptr || wanted_->keeps(record);
   }
   template <class Record>
   void add_stack(Record const& record) {
-    if (stacks_ != nullptr && is_wanted(record)) stacks_->add(record);
-  }
-  bool is_in_window(timestamp_ns moment) const {
-    return moment >= windows_[window_].begin && moment < windows_[window_].end;
+    if (stacks_ != nullptr && pass_.counts(record.start) && is_wanted(record)) stacks_->add(record);
   }
   /// Work that begins between two windows belongs to neither.
   void enter(timestamp_ns moment) {
@@ -178,7 +169,6 @@ class time_walk {
   declared_launches& declared_;
   selection const* wanted_;
   std::vector<time_stretch> windows_;
-  bool only_windows_ = false;  // work outside of them is left out
   step_collector* collector_;  // gets all records; may be null
   stack_times* stacks_;        // null: the capture has no Python stacks
   idle_causes* causes_;        // null: its threads were not sampled

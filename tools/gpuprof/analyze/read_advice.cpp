@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/read_advice.hpp"
 
+#include "analyze/asked_step.hpp"
 #include "analyze/phase.hpp"
 #include "analyze/run_reading.hpp"
 #include "analyze/step_reading.hpp"
+#include "base/readable.hpp"
 #include "host/advice/facts.hpp"
 #include "host/advice/step_bound.hpp"
 #include "host/analysis/ranks/collective_waits.hpp"
@@ -90,6 +92,7 @@ void add_steps(report::ledger& to, time_ledger const& from, advice::step_facts c
   auto const& all = from.by_step();
   auto const kept = std::min(all.size(), max_steps);
   to.more_steps = all.size() - kept;
+  to.first_step = steps.first;
   auto const slow = advice::slow_steps_of(steps);
   to.slow_beyond_ns = slow.limit_ns;
   auto const name = steps.name.empty() ? std::string("step") : steps.name;
@@ -112,6 +115,7 @@ struct read_capture {
   std::optional<advice::roof_distance> roof;
   report::ledger time;
   std::optional<report::analyzed_part> part;
+  std::string one_step;  // which one, if only one step is looked at
   text::overview overview;
   std::vector<std::pair<std::string, std::uint64_t>> costs;
   std::string step;          // name of the steps that were replayed
@@ -201,6 +205,18 @@ std::string nothing_to_analyze(std::string const& path, filter_options const& fi
          " holds no work of a GPU: there is nothing to analyze; gpuprof stats shows what it holds";
 }
 
+/// Says which step it is: "step 55" of 240, 17.3 ms from its start to that of the next, ...".
+std::string line_of(found_step const& step, bool is_slowest) {
+  auto text = "\"" + step.name + "\" " + std::to_string(step.number) + " of " +
+              readable_count(step.count) + ", " + readable_time(step.period_ns) +
+              " from its start to that of the next, without the time of the profiler";
+  if (is_slowest) {
+    text += "; the slowest";
+    if (step.warm_up > 0) text += " without " + readable_count(step.warm_up) + " of warm-up";
+  }
+  return text;
+}
+
 read_capture read_one(std::string const& path, std::string const& rank,
                       advice_inputs const& inputs) {
   read_capture made;
@@ -215,8 +231,17 @@ read_capture read_one(std::string const& path, std::string const& rank,
     made.failure = {failed->message, failed->wrong_options};
     return made;
   }
-  auto const phase = phase_of(inputs.filters, trace);
-  run_reading run(trace, wanted.is_everything() ? nullptr : &wanted, inputs.step_name,
+  auto phase = phase_of(inputs.filters, trace);
+  if (inputs.step.is_one()) {
+    auto const step = find_step(trace, inputs.step);
+    if (!step) {
+      made.failure = {path + ": " + step.message(), false};
+      return made;
+    }
+    phase = {step->time};
+    made.one_step = line_of(*step, inputs.step.is_slowest);
+  }
+  run_reading run(trace, wanted.is_everything() ? nullptr : &wanted, inputs.step.name,
                   inputs.timeline, phase);
   if (inputs.known)
     run.await_counters([&]() -> roofline_reading const& {
@@ -226,7 +251,7 @@ read_capture read_one(std::string const& path, std::string const& rank,
     });
   auto const has_all_work = wanted.is_everything() || !phase.empty();
   if (has_all_work)
-    run.collect_steps({.step_name = inputs.step_name,
+    run.collect_steps({.step_name = inputs.step.name,
                        .within = {},
                        .phase = phase,
                        .launches = nullptr,
@@ -280,12 +305,21 @@ std::string missing_for_the_roof(advice::run_facts const& facts) {
   return missing.empty() || !is_possible ? std::string() : advice::how_to_record(missing);
 }
 
+std::string whole_of(read_capture const& made) {
+  if (!made.one_step.empty()) return "step";
+  if (!made.part) return "run";
+  return made.part->step.empty() ? "steady part" : "steps";
+}
+
 advice_report report_of_one(read_capture made, advice_inputs const& inputs) {
   advice_report report;
   report.heading = overview_lines(made.overview);
   report.costs = std::move(made.costs);
-  if (made.part) report.heading.push_back("steps:    " + report::part_line(*made.part));
-  report.is_of_steps = made.part.has_value();
+  if (made.part)
+    report.heading.push_back((made.part->step.empty() ? "part:     " : "steps:    ") +
+                             report::part_line(*made.part));
+  if (!made.one_step.empty()) report.heading.push_back("step:     " + made.one_step);
+  report.whole = whole_of(made);
   report.part = std::move(made.part);
   report.holds = made.advice.given.holds;
   report.roof = made.roof;
@@ -315,7 +349,8 @@ class joined_reading {
     }
     for (auto const& remark : made.remarks) remarks_.add(remark, capture.label);
     if (made.part) remarks_.add(report::part_line(*made.part), capture.label);
-    report_.is_of_steps = made.part && (advice_.empty() || report_.is_of_steps);
+    if (!made.one_step.empty()) remarks_.add(made.one_step, capture.label);
+    report_.whole = advice_.empty() || report_.whole == whole_of(made) ? whole_of(made) : "run";
     report_.window_ns = std::max(report_.window_ns, made.facts.window_ns);
     report_.all_windows_ns += made.advice.all_windows_ns;
     report_.best_case_ns += made.advice.given.best_case_ns;

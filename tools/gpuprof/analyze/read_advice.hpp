@@ -2,6 +2,7 @@
 // Turns captures into advice: reads one after the other, and combines what they have in common.
 #pragma once
 
+#include "analyze/asked_step.hpp"
 #include "analyze/run_reading.hpp"
 #include "filter_options.hpp"
 #include "host/report/advice_report.hpp"
@@ -22,7 +23,7 @@ struct known_capture {
 struct advice_inputs {
   std::vector<std::string> captures;
   filter_options filters;
-  std::string step_name;  // empty: found automatically
+  asked_step step;  // one step is a phase; no filters go with it
   advice::advice_options rules;
   timeline_listener const* timeline = nullptr;
   bool whole_run = false;  // also what lies outside of the steps, and their warm-up

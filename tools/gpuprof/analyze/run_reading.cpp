@@ -14,6 +14,7 @@
 #include "roofline_of_capture.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace gpuprof::host::command {
 namespace {
@@ -37,6 +38,10 @@ std::map<range_id, double> declared_flops(capture::reader& file) {
 }
 
 constexpr std::uint64_t max_sampled_launches = 100'000;
+
+double nanoseconds_from(timestamp_ns begin, timestamp_ns end) noexcept {
+  return end > begin ? static_cast<double>((end - begin).value) : 0;
+}
 
 /// Visitor for for_each_in_time().
 struct pace_walk {
@@ -83,8 +88,9 @@ void run_reading::read() {
   if (!awaited_counters_) read_counters();
   steps_ = number_steps(trace_.ranges(), trace_.text(), step_name_);
   choose_part();
+  whole_steps_ = steps_;
+  if (heard_ != nullptr) heard_->ahead(all_steps());
   if (!phase_.empty()) steps_ = steps_within(std::move(steps_), trace_.ranges(), phase_);
-  if (heard_ != nullptr) heard_->ahead(steps(periods_ahead(trace_, steps_)));
   measure_pace();
   choose_steps_to_collect();
   go_through_time();
@@ -93,7 +99,7 @@ void run_reading::read() {
   take_what_is_there();
   take_texts(trace_, *pass_, facts_);
   facts_.steps = read_steps(trace_, steps_, *pass_, facts_.window_ns, has_calls_);
-  if (heard_ != nullptr) heard_->steps(facts_.steps.name, steps(facts_.steps.period_ns));
+  if (heard_ != nullptr) heard_->steps(all_steps());
   take_migrations();
   take_clock_limits();
   add_remarks();
@@ -109,12 +115,18 @@ void run_reading::read_counters() {
   counters_ = own_counters_.get();
 }
 
-std::vector<step_time> run_reading::steps(std::vector<double> const& periods_ns) const {
-  std::vector<step_time> times;
-  times.reserve(steps_.instances.size());
-  for (std::size_t i = 0; i < steps_.instances.size(); ++i) {
-    auto const& step = trace_.ranges()[steps_.instances[i]];
-    times.push_back({step.begin, step.end, periods_ns[i]});
+/// The periods of steps that count are exact after the pass over them.
+step_times run_reading::all_steps() const {
+  auto const& instances = whole_steps_.instances;
+  auto periods_ns = periods_ahead(trace_, whole_steps_);
+  auto const& exact_ns = facts_.steps.period_ns;
+  std::copy_n(exact_ns.begin(), std::min(exact_ns.size(), periods_ns.size() - steps_.first),
+              periods_ns.begin() + steps_.first);
+  step_times times{whole_steps_.name, {}, warm_up_steps_};
+  times.all.reserve(instances.size());
+  for (std::size_t i = 0; i < instances.size(); ++i) {
+    auto const& step = trace_.ranges()[instances[i]];
+    times.all.push_back({step.begin, step.end, periods_ns[i]});
   }
   return times;
 }
@@ -124,6 +136,8 @@ void run_reading::measure_pace() {
   gpu_items const items(trace_);
   pace_walk walk{items, file.row_count<kernel_record>()};
   if (part_) walk.launched_until = part_->time.end;
+  auto const may_have_part = steps_first_ && phase_.empty() && steps_.empty();
+  if (may_have_part) walk.launched_until = trace_.last_moment();
   walk.launches.every = 1 + walk.all_kernels / max_sampled_launches;
   for_each_in_time<copy_record, memset_record, kernel_record>(
       file, walk,
@@ -148,13 +162,14 @@ void run_reading::measure_pace() {
   if (phase_.empty()) tenth_launched_ = walk.tenth_launched;
   launches_ = std::move(walk.launches);
   if (part_) end_part_with_its_work(walk.ended);
+  if (may_have_part) choose_part_without_steps(walk.ended);
   facts_.own_ns_a_launch = trace_.ns_a_launch().value_or(facts_.own_ns_a_launch);
 }
 
 void run_reading::choose_steps_to_collect() {
   if (!question_) return;
   question_->launches = &launches_;
-  if (part_) question_->phase = own_phase_;
+  if (part_ && part_->steps > 0) question_->phase = own_phase_;
   auto chosen = choose_steps(trace_, *question_);
   if (!chosen)
     why_no_steps_ = chosen.message();
@@ -168,10 +183,35 @@ result<steps_of_capture> run_reading::collected_steps() {
 }
 
 void run_reading::choose_part() {
+  auto const steady = steady_part_of(trace_.ranges(), steps_);
+  if (!steady) return;
+  warm_up_steps_ = steps_before(trace_.ranges(), steps_, steady->time.begin);
   if (!steps_first_ || !phase_.empty()) return;
-  part_ = steady_part_of(trace_.ranges(), steps_);
-  if (!part_) return;
+  part_ = steady;
   own_phase_ = {part_->time};
+  phase_ = own_phase_;
+}
+
+/// Chooses what is behind the first tenth of the launches, if the rest is a large share of the run:
+/// imports, loading, compilation.
+void run_reading::choose_part_without_steps(timestamp_ns last_end) {
+  constexpr std::size_t min_launches = 30;
+  constexpr double min_left_out = 0.25;
+  auto const& launches = launches_.launches;
+  if (launches.size() < min_launches || !step_name_.empty()) return;
+  auto at = std::vector<timestamp_ns>();
+  for (auto const& launch : launches) at.push_back(launch.at);
+  auto const tenth = at.begin() + static_cast<std::ptrdiff_t>(at.size() / 10);
+  std::nth_element(at.begin(), tenth, at.end());
+  time_stretch const steady{*tenth, last_end};
+  double all = 0, inside = 0;
+  for (auto const& [begin, end] : all_windows()) {
+    all += nanoseconds_from(begin, end);
+    inside += nanoseconds_from(std::max(begin, steady.begin), std::min(end, steady.end));
+  }
+  if (inside <= 0 || inside > (1 - min_left_out) * all) return;
+  part_.emplace().time = steady;
+  own_phase_ = {steady};
   phase_ = own_phase_;
 }
 
@@ -211,12 +251,9 @@ std::vector<time_stretch> run_reading::windows() const {
 
 void run_reading::note_what_is_left_out() {
   if (!part_) return;
-  auto const length = [](timestamp_ns from, timestamp_ns to) {
-    return to > from ? static_cast<double>((to - from).value) : 0;
-  };
   for (auto const& [begin, end] : all_windows()) {
-    before_ns_ += length(begin, std::min(end, part_->time.begin));
-    behind_ns_ += length(std::max(begin, part_->time.end), end);
+    before_ns_ += nanoseconds_from(begin, std::min(end, part_->time.begin));
+    behind_ns_ += nanoseconds_from(std::max(begin, part_->time.end), end);
   }
 }
 
@@ -228,6 +265,8 @@ void run_reading::go_through_time() {
   declared_.emplace(trace_.ranges(), declared_flops(file));
   idle_causes causes;
   auto const has_samples = file.row_count<thread_sample_record>() > 0;
+  auto const windows = this->windows();
+  if (!phase_.empty()) counted_ = windows;
   pass_.emplace(timeline_inputs{
       .ranges = &trace_.ranges(),
       .steps = &steps_,
@@ -243,8 +282,10 @@ void run_reading::go_through_time() {
           [&](device_id device, time_bucket bucket, thread_index thread, timestamp_ns begin,
               timestamp_ns end) {
             if (has_samples) causes.idle(device, bucket, trace_.os_thread(thread), begin, end);
-          }});
-  auto windows = this->windows();
+          },
+      .phase = counted_,
+      .has_warm_up = !part_ || part_->steps > 0,
+      .steps_of_run = &whole_steps_});
   note_what_is_left_out();
   for (auto const& window : windows)
     facts_.window_ns += static_cast<double>((window.end - window.begin).value);
@@ -253,7 +294,7 @@ void run_reading::go_through_time() {
   gpu_items const items(trace_);
   stack_times stacks;
   time_walk walk(trace_, items, *pass_, *declared_, phase_.empty() ? wanted_ : nullptr,
-                 std::move(windows), !phase_.empty(), collector_.get(),
+                 all_windows(), collector_.get(),
                  file.row_count<stack_record>() > 0 ? &stacks : nullptr,
                  has_samples ? &causes : nullptr, progress);
   for_each_in_time<read_launch_record, hold_record, unified_memory_record, thread_sample_record,

@@ -26,13 +26,20 @@ struct step_time {
   double period_ns = 0;  // to the beginning of the next step, without the profiler's own time
 };
 
-/// Called while a capture is read, with the data that a timeline shows.
+/// All steps of a run, in order of their beginning.
+struct step_times {
+  std::string name;
+  std::vector<step_time> all;
+  std::size_t warm_up = 0;  // so many at the beginning are warm-up
+};
+
+/// Called while a capture is read, with the data that a timeline shows: of the whole run, also if
+/// only the steps are looked at.
 struct timeline_listener {
-  /// Called before the first gap with the steps in order of their beginning. Their periods are not
-  /// yet exact.
-  std::function<void(std::vector<step_time> const&)> ahead;
+  /// Called before the first gap. The periods are not yet exact.
+  std::function<void(step_times const&)> ahead;
   idle_listener idle;
-  std::function<void(std::string const& name, std::vector<step_time> const&)> steps;
+  std::function<void(step_times const&)> steps;
   /// Called if the steps can be replayed.
   std::function<void(std::vector<traced_path>)> paths;
 };
@@ -77,7 +84,7 @@ class run_reading {
   std::vector<std::string> const& remarks() const noexcept { return remarks_; }
 
  private:
-  std::vector<step_time> steps(std::vector<double> const& periods_ns) const;
+  step_times all_steps() const;
   void measure_pace();
   void go_through_time();
   void read_counters();
@@ -88,6 +95,7 @@ class run_reading {
   std::vector<time_stretch> windows() const;
   void note_what_is_left_out();
   void choose_part();
+  void choose_part_without_steps(timestamp_ns last_end);
   void end_part_with_its_work(timestamp_ns end);
   void take_what_is_there();
   void take_migrations();
@@ -100,6 +108,8 @@ class run_reading {
   std::string step_name_;
   timeline_listener const* heard_;
   step_ranges steps_;
+  step_ranges whole_steps_;  // those of the whole run
+  std::size_t warm_up_steps_ = 0;
   pace pace_;
   timestamp_ns tenth_launched_{};  // launch of the last of the first tenth; 0: not known
   bool has_calls_ = false, has_all_calls_ = false;
@@ -112,6 +122,7 @@ class run_reading {
   bool steps_first_ = false;
   std::optional<steady_part> part_;
   time_stretches own_phase_;  // that part
+  time_stretches counted_;    // what lies in the windows of the phase; empty: all counts
   double before_ns_ = 0, behind_ns_ = 0;
   std::optional<steps_question> question_;
   sampled_launches launches_;

@@ -50,4 +50,10 @@ std::optional<steady_part> steady_part_of(range_tree const& tree, step_ranges co
   return part;
 }
 
+std::size_t steps_before(range_tree const& tree, step_ranges const& steps, timestamp_ns moment) {
+  return static_cast<std::size_t>(
+      std::count_if(steps.instances.begin(), steps.instances.end(),
+                    [&](auto step) { return tree[step].begin < moment; }));
+}
+
 }  // namespace gpuprof::host::command

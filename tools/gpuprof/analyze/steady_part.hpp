@@ -30,4 +30,7 @@ struct steady_part {
 /// From the first steady step of any thread to the last. Nothing: no thread has three.
 std::optional<steady_part> steady_part_of(range_tree const& tree, step_ranges const& steps);
 
+/// The number of steps that begin before this moment.
+std::size_t steps_before(range_tree const& tree, step_ranges const& steps, timestamp_ns moment);
+
 }  // namespace gpuprof::host::command

@@ -127,6 +127,13 @@ std::vector<double> periods_ahead(trace_contents& trace, step_ranges const& step
   return periods;
 }
 
+std::vector<double> exact_periods(range_tree const& tree, step_ranges const& steps,
+                                  time_ledger const& ledger) {
+  auto periods = periods_of(tree, steps);
+  subtract_profiler(periods, ledger);
+  return periods;
+}
+
 advice::step_facts read_steps(trace_contents& trace, step_ranges const& steps,
                               timeline_pass const& pass, double window_ns, bool has_calls) {
   advice::step_facts of;
@@ -140,8 +147,7 @@ advice::step_facts read_steps(trace_contents& trace, step_ranges const& steps,
   of.name = steps.name;
   of.first = steps.first;
   of.items = pass.steps().items;
-  of.period_ns = periods_of(tree, steps);
-  subtract_profiler(of.period_ns, pass.ledger());
+  of.period_ns = exact_periods(tree, steps, pass.ledger());
   double inside = 0;
   for (auto const step : steps.instances)
     inside += static_cast<double>(tree[step].duration().value);

@@ -17,9 +17,12 @@ double median_of(std::vector<double> values);
 std::vector<time_stretch> disturbed_times(trace_contents& trace);
 
 /// Returns the time from each step to the next one of its thread in ns, without the times in which
-/// the profiler held or read launches. `step_facts::period_ns` excludes exactly the time in which
-/// GPUs were idle because of it.
+/// the profiler held or read launches.
 std::vector<double> periods_ahead(trace_contents& trace, step_ranges const& steps);
+
+/// Returns the same without exactly the time in which GPUs were idle because of the profiler.
+std::vector<double> exact_periods(range_tree const& tree, step_ranges const& steps,
+                                  time_ledger const& ledger);
 
 /// Without steps, everything counts for the window and there are no periods. `has_calls` says if
 /// the waits of threads are known.

@@ -353,6 +353,8 @@ ordered_json side_json(std::span<compare::run_digest const> runs) {
                     {"steps", run.step ? ordered_json(run.step->count) : ordered_json()},
                     {"kernel_ns", run.kernel_ns},
                     {"window_ns", run.window_ns},
+                    {"ledger_ns", run.ledger_ns},
+                    {"ledger_steps", run.ledger_steps},
                     {"lost", run.lost}});
   return list;
 }

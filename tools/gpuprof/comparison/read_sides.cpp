@@ -3,6 +3,7 @@
 
 #include "analyze/run_reading.hpp"
 #include "analyze/steady_part.hpp"
+#include "analyze/step_reading.hpp"
 #include "base/result.hpp"
 #include "host/advice/advice.hpp"
 #include "host/analysis/memory_summary.hpp"
@@ -88,10 +89,13 @@ void take_losses(compare::run_digest& digest, trace_contents& trace) {
 }
 
 void take_advice(compare::run_digest& digest, trace_contents& trace,
-                 roofline_reading const& counters, std::string const& step) {
+                 roofline_reading const& counters, std::string const& step, bool steps_first) {
   run_reading reading(trace, nullptr, step);
   reading.await_counters([&]() -> roofline_reading const& { return counters; });
+  if (steps_first) reading.look_at_steps_first();
   reading.read();
+  digest.ledger_ns = reading.facts().window_ns;
+  if (reading.part()) digest.ledger_steps = reading.part()->steps;
   if (reading.ledger().by_device().empty()) return;
   take_buckets(digest, reading.ledger());
   auto const window = reading.facts().all_windows_ns();
@@ -291,18 +295,26 @@ void run_pass::take_ranges() {
 
 void run_pass::take_step(std::string const& name) {
   auto const& tree = trace_.ranges();
-  auto const steps =
+  auto const found =
       name.empty() ? find_steps(tree, trace_.text()) : steps_named(tree, trace_.text(), name);
-  if (steps.name.empty()) return;
-  auto const domain = std::string(trace_.text()(steps.domain));
+  if (found.name.empty()) return;
+  auto const domain = std::string(trace_.text()(found.domain));
   auto& step = digest_.step.emplace();
-  step.name = (domain.empty() ? "" : domain + ":") + steps.name;
-  step.count = steps.instances.size();
+  step.name = (domain.empty() ? "" : domain + ":") + found.name;
+  step.count = found.instances.size();
+  step_ranges steps;
+  steps.instances = found.instances;
+  auto const periods_ns = periods_ahead(trace_, steps);
   std::map<thread_index, std::vector<std::uint32_t>> of_thread;
-  for (auto const i : steps.instances) of_thread[tree[i].thread].push_back(i);
+  std::map<std::uint32_t, double> length_ns;
+  for (std::size_t i = 0; i < periods_ns.size(); ++i) {
+    auto const range = steps.instances[i];
+    of_thread[tree[range].thread].push_back(range);
+    length_ns[range] = periods_ns[i];
+  }
   for (auto const& [_, all] : of_thread)
     for (auto i = steps_of_warm_up(periods_of_thread(tree, all)); i < all.size(); ++i) {
-      step.of.durations.add(static_cast<double>(tree[all[i]].duration().value));
+      step.of.durations.add(length_ns[all[i]]);
       step.of.gpu.add(static_cast<double>(work_ns_[all[i]]));
     }
   step.of.durations.finish();
@@ -325,7 +337,7 @@ void run_pass::take_gpus() {
 /// of time.
 ///
 /// `step` is the range that repeats; empty: find_steps chooses it.
-result<run_digest> read_run(std::string const& path, std::string const& step) {
+result<run_digest> read_run(std::string const& path, std::string const& step, bool steps_first) {
   auto opened = capture::reader::open(path);
   if (!opened) return error{opened.message()};
   trace_contents trace(std::move(*opened));
@@ -341,18 +353,18 @@ result<run_digest> read_run(std::string const& path, std::string const& step) {
   digest.path = path;
   take_facts(digest, trace);
   take_roofline(digest, trace, counters);
-  take_advice(digest, trace, counters, step);
+  take_advice(digest, trace, counters, step, steps_first);
   take_losses(digest, trace);
   return digest;
 }
 
 result<std::vector<compare::run_digest>> read_side(std::vector<std::string> const& names,
-                                                   std::string const& step) {
+                                                   std::string const& step, bool steps_first) {
   auto const files = named_captures(names);
   if (!files) return error{files.message()};
   std::vector<compare::run_digest> runs;
   for (auto const& file : *files) {
-    auto run = read_run(file, step);
+    auto run = read_run(file, step, steps_first);
     if (!run) return error{run.message()};
     if (!step.empty() && !run->step)
       return error{file + ": no range is called '" + step +
@@ -364,16 +376,41 @@ result<std::vector<compare::run_digest>> read_side(std::vector<std::string> cons
 
 }  // namespace
 
-result<two_sides> read_sides(std::vector<std::string> const& base,
-                             std::vector<std::string> const& fresh, std::string const& step) {
+namespace {
+
+result<two_sides> read_both(std::vector<std::string> const& base,
+                            std::vector<std::string> const& fresh, std::string const& step,
+                            bool steps_first) {
   // If one of the two throws, for example bad_alloc, the exception leaves this function only after
   // the other has ended.
-  auto reading = std::async(std::launch::async, [&] { return read_side(base, step); });
-  auto new_runs = read_side(fresh, step);
+  auto reading = std::async(std::launch::async, [&] { return read_side(base, step, steps_first); });
+  auto new_runs = read_side(fresh, step, steps_first);
   auto base_runs = reading.get();
   if (!base_runs) return error{base_runs.message()};
   if (!new_runs) return error{new_runs.message()};
   return two_sides{*std::move(base_runs), *std::move(new_runs)};
+}
+
+bool any_without_steps(two_sides const& sides) {
+  auto const has_none = [](auto const& run) { return run.ledger_steps == 0; };
+  return std::any_of(sides.base.begin(), sides.base.end(), has_none) ||
+         std::any_of(sides.fresh.begin(), sides.fresh.end(), has_none);
+}
+
+bool any_with_steps(two_sides const& sides) {
+  auto const has_some = [](auto const& run) { return run.ledger_steps > 0; };
+  return std::any_of(sides.base.begin(), sides.base.end(), has_some) ||
+         std::any_of(sides.fresh.begin(), sides.fresh.end(), has_some);
+}
+
+}  // namespace
+
+result<two_sides> read_sides(std::vector<std::string> const& base,
+                             std::vector<std::string> const& fresh, std::string const& step) {
+  auto sides = read_both(base, fresh, step, true);
+  if (sides && any_with_steps(*sides) && any_without_steps(*sides))
+    return read_both(base, fresh, step, false);
+  return sides;
 }
 
 }  // namespace gpuprof::host::command

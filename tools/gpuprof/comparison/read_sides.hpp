@@ -30,16 +30,17 @@ void take_losses(compare::run_digest& digest, trace_contents& trace);
 /// Adds the time ledger and the findings of a run for a comparison.
 ///
 /// Buckets are per GPU, averaged over all used GPUs; "idle" is the sum of all buckets that begin
-/// with it.
+/// with it. With `steps_first`, they are about the steps without warm-up, if there are steps.
 void take_advice(compare::run_digest& digest, trace_contents& trace,
-                 roofline_reading const& counters, std::string const& step);
+                 roofline_reading const& counters, std::string const& step, bool steps_first);
 
 struct two_sides {
   std::vector<compare::run_digest> base, fresh;
 };
 
 /// Names are those that named_captures accepts. `step` is the range that repeats; empty: it is
-/// found.
+/// found. Time ledgers and findings are about the steps if all runs have steps, else about the
+/// whole runs.
 result<two_sides> read_sides(std::vector<std::string> const& base,
                              std::vector<std::string> const& fresh, std::string const& step);
 

@@ -214,7 +214,7 @@ class walked_parts {
         kernels_(trace),
         counters_(trace, std::nullopt, range_scope::process),
         peaks_(find_peaks(trace, counters_)),
-        places_(trace, inputs.step_name) {
+        places_(trace, inputs.step.name) {
     for (auto const name : tables) asked_.push_back(*parse_report(name));
     stats_.emplace(trace, selection(), range_scope::process, asked_);
     stats_->share(kernels_, counters_);
@@ -312,13 +312,24 @@ std::string facts_document(std::string const& capture, trace_contents& trace) {
   return std::move(members).take();
 }
 
-page::timeline_steps steps_of(std::string const& name, std::vector<step_time> const& all,
-                              std::size_t max_steps) {
-  page::timeline_steps steps{name, {}, all.size() - std::min(all.size(), max_steps)};
+page::timeline_steps steps_of(step_times const& times, std::size_t max_steps) {
+  auto const& all = times.all;
+  page::timeline_steps steps{times.name, {}, all.size() - std::min(all.size(), max_steps)};
   for (auto const& step : std::span(all).first(all.size() - steps.left_out))
     steps.shown.push_back({step.begin.value, std::max(step.begin, step.end).value,
                            static_cast<std::uint64_t>(step.period_ns)});
+  steps.warm_up = std::min(times.warm_up, steps.shown.size());
   return steps;
+}
+
+/// Returns nothing if no single step is asked for, or there is no such step.
+std::optional<std::size_t> number_of(asked_step const& asked, page::timeline_steps const& steps) {
+  if (asked.number && *asked.number < steps.shown.size()) return asked.number;
+  if (!asked.is_slowest || steps.warm_up == steps.shown.size()) return std::nullopt;
+  auto const slowest = std::max_element(
+      steps.shown.begin() + static_cast<std::ptrdiff_t>(steps.warm_up), steps.shown.end(),
+      [](auto const& a, auto const& b) { return a.period_ns < b.period_ns; });
+  return static_cast<std::size_t>(slowest - steps.shown.begin());
 }
 
 captured_stretch around(page::timeline_step const& step) {
@@ -328,10 +339,11 @@ captured_stretch around(page::timeline_step const& step) {
 }
 
 /// Returns the steps that people look at first: the slowest, one with median time, and more slow
-/// ones.
+/// ones, none of them of the warm-up.
 std::vector<captured_stretch> steps_to_look_into(page::timeline_steps const& steps,
                                                  std::size_t max_slow) {
-  auto by_time = steps.shown;
+  std::vector by_time(steps.shown.begin() + static_cast<std::ptrdiff_t>(steps.warm_up),
+                      steps.shown.end());
   // The page sorts in the same way and goes to the first of the slowest.
   std::stable_sort(by_time.begin(), by_time.end(),
                    [](auto const& a, auto const& b) { return a.period_ns > b.period_ns; });
@@ -339,6 +351,7 @@ std::vector<captured_stretch> steps_to_look_into(page::timeline_steps const& ste
   for (std::size_t i = 0; i < std::min(by_time.size(), max_slow); ++i)
     windows.push_back(around(by_time[i]));
   if (!windows.empty()) windows.insert(windows.begin() + 1, around(by_time[by_time.size() / 2]));
+  if (steps.shown_first) windows.insert(windows.begin(), around(steps.shown[*steps.shown_first]));
   return windows;
 }
 
@@ -387,24 +400,22 @@ struct advice_read {
   /// `known` waits for what the walk has read.
   result<std::string> read(parts_inputs const& inputs, std::function<known_capture()> known) {
     timeline_listener const listener{
-        [&](std::vector<step_time> const& all) {
+        [&](step_times const& all) {
           constexpr std::size_t max_slow = 16;
-          looked_into = steps_to_look_into(steps_of({}, all, limits.steps), max_slow);
+          looked_into = steps_to_look_into(shown_steps(all, inputs.step), max_slow);
           idle.look_into(looked_into);
         },
         [&](device_id device, time_bucket cause, timestamp_ns begin, timestamp_ns end) {
           idle.add(raw(device), report::key_of(cause), begin.value, end.value);
         },
-        [&](std::string const& name, std::vector<step_time> const& all) {
-          steps = steps_of(name, all, limits.steps);
-        },
+        [&](step_times const& all) { steps = shown_steps(all, inputs.step); },
         [&](std::vector<traced_path> found) { paths = std::move(found); }};
     auto text = advice_document({.captures = {inputs.capture},
                                  .filters = {},
-                                 .step_name = inputs.step_name,
+                                 .step = {.name = inputs.step.name},
                                  .rules = {},
                                  .timeline = &listener,
-                                 .whole_run = true,
+                                 .whole_run = inputs.whole_run,
                                  .known = std::move(known)},
                                 &time);
     idle.finish();
@@ -421,6 +432,12 @@ struct advice_read {
     }
     all.insert(all.end(), looked_into.begin(), looked_into.end());
     return all;
+  }
+
+  page::timeline_steps shown_steps(step_times const& all, asked_step const& asked) const {
+    auto made = steps_of(all, limits.steps);
+    made.shown_first = number_of(asked, made);
+    return made;
   }
 
   page::timeline_limits const limits;
@@ -447,6 +464,9 @@ result<std::string> advice_document(advice_inputs const& inputs, report::ledger*
 result<capture_parts> read_parts(parts_inputs const& inputs) try {
   capture_file run(inputs.capture);
   auto& trace = captured_detail::inside::of(run).trace();
+  if (inputs.step.is_one())
+    if (auto const found = find_step(trace, inputs.step); !found)
+      return error{inputs.capture + ": " + found.message()};
   std::optional<walked_parts> made_by_walk;
   auto const walk = std::async(std::launch::async, [&]() -> walked_parts& {
                       return made_by_walk.emplace(trace, inputs);

@@ -16,7 +16,8 @@ namespace gpuprof::host::command {
 
 struct parts_inputs {
   std::string capture;
-  std::string step_name;          // empty: found automatically
+  asked_step step;                // a single one is what the timeline shows first
+  bool whole_run = false;         // the advice is about all of it, not only about the steps
   std::size_t max_bars = 0;       // limit for the timeline
   std::size_t max_rows = 0;       // limit for each table
   std::size_t max_paths = 0;      // limit for the tree of ranges

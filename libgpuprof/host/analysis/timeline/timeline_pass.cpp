@@ -60,13 +60,17 @@ void timeline_pass::begin_window(timestamp_ns begin, timestamp_ns end) {
   if (begin_ < end_) past_windows_.emplace_back(begin_, end_);
   begin_ = begin;
   end_ = end;
-  if (warm_until_.value == 0)
-    warm_until_ =
-        std::max(in_.tenth_launched, {begin.value + (end.value - begin.value) / warm_up_divisor});
-  windows_ns_ += length(begin, end);
+  if (warm_until_.value == 0) {
+    auto const [from, to] = in_.phase.empty() ? time_stretch{begin, end} : in_.phase.front();
+    warm_until_ = from;
+    if (in_.has_warm_up)
+      warm_until_ =
+          std::max(in_.tenth_launched, {from.value + (to.value - from.value) / warm_up_divisor});
+  }
+  windows_ns_ += counted(begin, end);
   for (auto& [_, one] : devices_) {
     one.sweep = device_sweep(begin_, end_);
-    one.windows_ns += length(begin, end);
+    one.windows_ns += counted(begin, end);
   }
 }
 
@@ -76,7 +80,9 @@ timeline_pass::of_device& timeline_pass::device(device_id id) {
   auto& made = devices_
                    .try_emplace(id, of_device{.sweep = device_sweep(begin_, end_),
                                               .previous = {},
-                                              .windows_ns = length(begin_, end_),
+                                              .windows_ns = counted(begin_, end_),
+                                              .has_counted_work = in_.phase.empty(),
+                                              .held = {},
                                               .readings = {}})
                    .first->second;
   // finish() adds these windows to the ledger.
@@ -90,19 +96,20 @@ void timeline_pass::add(gpu_item const& item) {
   auto& of = device(item.device);
   of.sweep.add(item, [&](auto const& settled) { settle(item.device, settled); });
   note_followed(of, item);
-  ++items_;
+  if (counts(item.start)) ++items_;
   if (item.range < in_.steps->step_of_range.size() &&
       in_.steps->step_of_range[item.range] != no_step)
     ++steps_.items;
   if (item.launched.value != 0) {
     auto& thread = threads_[item.thread];
     thread.last_launch = std::max(thread.last_launch, item.launched);
-    ++thread.launches;
+    if (counts(item.launched)) ++thread.launches;
   }
 }
 
 void timeline_pass::add_kernel(gpu_item const& kernel) {
   add(kernel);
+  if (!counts(kernel.start)) return;
   sequences_.add(kernel, comes_after_hold(kernel));
   last_on_stream_.erase(stream_key(kernel));
   if (kernel.kind == item_kind::compute)
@@ -131,7 +138,7 @@ void timeline_pass::note_wait(thread_index thread, timestamp_ns begin, timestamp
   auto& of = threads_[thread];
   auto const ns = length(std::max(begin, of.waited_until), end);
   of.waited_until = std::max(of.waited_until, end);
-  of.waiting_ns += ns;
+  if (counts(begin)) of.waiting_ns += ns;
   // Only for the thread that has the steps: another thread may wait all the time.
   if (range < in_.steps->step_of_range.size() && in_.steps->step_of_range[range] != no_step &&
       (*in_.ranges)[range].thread == thread)
@@ -156,6 +163,18 @@ bool timeline_pass::is_warm_up(gpu_item const& item) const noexcept {
 }
 
 void timeline_pass::add_transfer(gpu_item item, transfer_key key, std::uint64_t bytes) {
+  if (counts(item.start)) note_transfer(item, key, bytes);
+  if (is_pageable(key))
+    note_hold(item.thread, item.launched.value != 0 ? item.launched : item.start);
+  add(item);
+  if (waits_though_asynchronous(key)) note_waiting_copy(item);
+  if (key.kind != copy_kind::device_to_host || bytes > result_bytes) return;
+  threads_[item.thread].last_small_read = item.launched;
+  threads_[item.thread].small_read_end = item.end;
+}
+
+/// Adds it to the table, and sets its line there.
+void timeline_pass::note_transfer(gpu_item& item, transfer_key key, std::uint64_t bytes) {
   key.in_warm_up = is_warm_up(item);
   auto const [at, is_new] =
       transfer_index_.try_emplace(key, static_cast<std::uint32_t>(transfers_.size()));
@@ -177,13 +196,6 @@ void timeline_pass::add_transfer(gpu_item item, transfer_key key, std::uint64_t 
     of.blocked_ns += call->second;
     copying_calls_.erase(call);
   }
-  if (is_pageable(key))
-    note_hold(item.thread, item.launched.value != 0 ? item.launched : item.start);
-  add(item);
-  if (waits_though_asynchronous(key)) note_waiting_copy(item);
-  if (key.kind != copy_kind::device_to_host || bytes > result_bytes) return;
-  threads_[item.thread].last_small_read = item.launched;
-  threads_[item.thread].small_read_end = item.end;
 }
 
 void timeline_pass::add_call(thread_index thread, host_call const& call,
@@ -198,6 +210,8 @@ void timeline_pass::add_call(thread_index thread, host_call const& call,
   if (!holds_thread(call.kind)) return;
   note_hold(thread, call.begin);
   auto const range = thread_ranges_.innermost(thread, call.begin);
+  if (is_wait(call.kind)) note_wait(thread, call.begin, call.end, range);
+  if (!counts(call.begin)) return;
   auto& sum = calls_[{call.name, key_of_range(range)}];
   sum.kind = call.kind;
   ++sum.count;
@@ -206,7 +220,6 @@ void timeline_pass::add_call(thread_index thread, host_call const& call,
     ++sum.after_warm_up;
     sum.after_warm_up_ns += ns;
   }
-  if (is_wait(call.kind)) note_wait(thread, call.begin, call.end, range);
 }
 
 void timeline_pass::add_reading(device_id id, timestamp_ns opened, timestamp_ns closed) {
@@ -228,8 +241,42 @@ void timeline_pass::add_migration(timestamp_ns begin, timestamp_ns end) {
 void timeline_pass::finish() {
   end_window();
   for (auto const& [id, of] : devices_)
-    if (of.windows_ns < windows_ns_)
+    if (of.has_counted_work && of.windows_ns < windows_ns_)
       ledger_.add(id, time_bucket::start_up, windows_ns_ - of.windows_ns, no_range);
+  std::erase_if(kernels_, [](auto const& kernel) { return kernel.second.launches == 0; });
+}
+
+bool timeline_pass::counts(timestamp_ns moment) const noexcept {
+  if (in_.phase.empty()) return true;
+  auto const next =
+      std::partition_point(in_.phase.begin(), in_.phase.end(),
+                           [&](auto const& stretch) { return stretch.end <= moment; });
+  return next != in_.phase.end() && next->begin <= moment;
+}
+
+double timeline_pass::counted(timestamp_ns from, timestamp_ns to) const noexcept {
+  if (in_.phase.empty()) return length(from, to);
+  double ns = 0;
+  auto next = std::partition_point(in_.phase.begin(), in_.phase.end(),
+                                   [&](auto const& stretch) { return stretch.end <= from; });
+  for (; next != in_.phase.end() && next->begin < to; ++next)
+    ns += length(std::max(from, next->begin), std::min(to, next->end));
+  return ns;
+}
+
+/// A GPU without work in the phase is not in the ledger.
+void timeline_pass::add_to_ledger(device_id id, time_bucket bucket, double ns,
+                                  std::uint32_t range) {
+  auto& of = devices_.at(id);
+  if (ns <= 0 && !in_.phase.empty()) return;
+  if (!of.has_counted_work && (is_idle(bucket) || bucket == time_bucket::profiler)) {
+    of.held.push_back({bucket, ns, range});
+    return;
+  }
+  of.has_counted_work = true;
+  for (auto const& held : std::exchange(of.held, {}))
+    ledger_.add(id, held.bucket, held.ns, held.range);
+  ledger_.add(id, bucket, ns, range);
 }
 
 void timeline_pass::end_window() {
@@ -238,7 +285,7 @@ void timeline_pass::end_window() {
 }
 
 void timeline_pass::settle(device_id id, busy_stretch const& stretch) {
-  ledger_.add(id, stretch.bucket, length(stretch.begin, stretch.end), stretch.of.range);
+  add_to_ledger(id, stretch.bucket, counted(stretch.begin, stretch.end), stretch.of.range);
   if (migrations_.empty()) return;
   std::erase_if(migrations_, [&](auto const& one) { return one.second <= stretch.begin; });
   if (stretch.bucket == time_bucket::transfer) return;
@@ -248,6 +295,11 @@ void timeline_pass::settle(device_id id, busy_stretch const& stretch) {
 
 void timeline_pass::settle(device_id id, ended_item const& ended) {
   auto const& item = ended.item;
+  if (!counts(item.start)) {
+    // Its next launch is not the first one.
+    if (item.kind != item_kind::transfer && !item.is_copy) kernels_[kernel_key(id, item.subject)];
+    return;
+  }
   auto const ns = static_cast<double>(nanoseconds_of(item));
   auto const range = key_of_range(item.range);
   if (item.kind == item_kind::transfer || item.is_copy) {
@@ -326,15 +378,17 @@ void timeline_pass::cut(of_device const& of, idle_gap const& gap) {
 
 void timeline_pass::add_idle(device_id id, time_bucket bucket, timestamp_ns begin, timestamp_ns end,
                              std::uint32_t range) {
-  ledger_.add(id, bucket, length(begin, end), range);
+  add_to_ledger(id, bucket, counted(begin, end), range);
   if (in_.on_idle) in_.on_idle(id, bucket, begin, end);
 }
 
 void timeline_pass::blame(device_id id, timestamp_ns begin, timestamp_ns end, gpu_item const& after,
                           gap_piece piece) {
   auto const cause = cause_of_gap(begin, end, after, thread_of(after, begin), in_.run);
-  auto const ns = length(begin, end);
   add_idle(id, cause.bucket, begin, end, after.range);
+  recent_.forget_before(after.thread, begin);
+  auto const ns = counted(begin, end);
+  if (ns <= 0) return;
   if (in_.on_gap && !is_warm_up(after)) in_.on_gap(id, cause.bucket, after.thread, begin, end);
   gaps_.add({.cause = cause.bucket,
              .kind = cause.kind,
@@ -344,8 +398,7 @@ void timeline_pass::blame(device_id id, timestamp_ns begin, timestamp_ns end, gp
              .call = cause.call,
              .range = key_of_range(after.range),
              .device = id},
-            ns, std::max(0.0, cause.sure_ns), piece);
-  recent_.forget_before(after.thread, begin);
+            ns, std::max(0.0, cause.sure_ns) * (ns / length(begin, end)), piece);
 }
 
 launching_thread timeline_pass::thread_of(gpu_item const& after, timestamp_ns begin) const {
@@ -358,8 +411,8 @@ launching_thread timeline_pass::thread_of(gpu_item const& after, timestamp_ns be
   if (after.launched <= begin) return thread;
   timestamp_ns const middle{begin.value + (after.launched.value - begin.value) / 2};
   auto const range = thread_ranges_.innermost(after.thread, middle);
-  thread.is_between_steps =
-      is_among_steps(middle) && (range == no_range || in_.steps->step_of_range[range] == no_step);
+  thread.is_between_steps = is_among_steps(middle) &&
+                            (range == no_range || steps_of_run().step_of_range[range] == no_step);
   thread.loads_data = is_loading(range);
   return thread;
 }
@@ -367,7 +420,7 @@ launching_thread timeline_pass::thread_of(gpu_item const& after, timestamp_ns be
 /// Returns true if this range, or one around it in the same step, loads data.
 bool timeline_pass::is_loading(std::uint32_t range) const {
   if (!in_.loads_data) return false;
-  auto const& steps = in_.steps->instances;
+  auto const& steps = steps_of_run().instances;
   while (range != no_range) {
     if (in_.loads_data(key_of((*in_.ranges)[range]))) return true;
     range = (*in_.ranges)[range].around();
@@ -378,7 +431,7 @@ bool timeline_pass::is_loading(std::uint32_t range) const {
 
 /// Returns false before the first and after the last step.
 bool timeline_pass::is_among_steps(timestamp_ns moment) const {
-  auto const& all = in_.steps->instances;
+  auto const& all = steps_of_run().instances;
   if (all.empty()) return false;
   return (*in_.ranges)[all.front()].begin < moment && moment < (*in_.ranges)[all.back()].end;
 }
@@ -400,7 +453,7 @@ bool timeline_pass::reads_result(gpu_item const& after, gap_cause const& cause) 
 
 void timeline_pass::note_followed(of_device& device, gpu_item const& next) {
   if (device.has_previous && device.previous.kind == item_kind::compute &&
-      next.launched.value != 0) {
+      next.launched.value != 0 && counts(device.previous.start)) {
     auto const ready = next.launched.value + static_cast<std::uint64_t>(in_.run.start_delay);
     auto const slack = next.start.value > ready ? static_cast<double>(next.start.value - ready) : 0;
     kernels_[kernel_key(next.device, device.previous.subject)].followed_ns +=

@@ -12,6 +12,7 @@
 #include "host/analysis/timeline/work_tables.hpp"
 
 #include <functional>
+#include <span>
 
 namespace gpuprof::host {
 
@@ -36,8 +37,14 @@ struct timeline_inputs {
   std::function<bool(range_key const&)> loads_data;  // true for ranges that load data
   // true if two kernels fit on a GPU at the same time
   serialized_streams::fits fits_beside;
-  idle_listener on_idle;  // may be empty
+  idle_listener on_idle;     // may be empty
   gap_listener on_gap = {};  // may be empty
+  /// Only these stretches of time count, in order and apart from each other; empty: all. What lies
+  /// outside of them still says why a GPU idled inside, and the listener hears of all idle time.
+  std::span<time_stretch const> phase = {};
+  bool has_warm_up = true;  // false: it is left out already
+  /// Steps of the whole run, if `steps` are those of the phase. Null: `steps`.
+  step_ranges const* steps_of_run = nullptr;
 };
 
 /// The sum of calls of one name in ranges of one name.
@@ -75,6 +82,8 @@ class timeline_pass {
   void add_migration(timestamp_ns begin, timestamp_ns end);
   void finish();
 
+  /// True if what begins at this moment counts.
+  bool counts(timestamp_ns moment) const noexcept;
   time_ledger const& ledger() const noexcept { return ledger_; }
   gap_table const& gaps() const noexcept { return gaps_; }
   /// Indexed by kernel_key(): GPU and shape.
@@ -102,11 +111,18 @@ class timeline_pass {
   step_sum const& steps() const noexcept { return steps_; }
 
  private:
+  struct held_time {
+    time_bucket bucket{};
+    double ns = 0;
+    std::uint32_t range = no_range;
+  };
   struct of_device {
     device_sweep sweep;
     gpu_item previous;  // in order of start
     bool has_previous = false;
-    double windows_ns = 0;              // total length of windows in its ledger
+    double windows_ns = 0;              // counted time of windows in its ledger
+    bool has_counted_work = false;      // only then it is in the ledger
+    std::vector<held_time> held;        // for the ledger, until there is work
     std::deque<time_stretch> readings;  // recent ones, with the added time around them
   };
   struct of_thread {
@@ -125,6 +141,8 @@ class timeline_pass {
     bool is_profilers = false;
   };
   void end_window();
+  double counted(timestamp_ns from, timestamp_ns to) const noexcept;
+  void add_to_ledger(device_id id, time_bucket bucket, double ns, std::uint32_t range);
   void add(gpu_item const& item);
   void note_hold(thread_index thread, timestamp_ns begin);
   void note_wait(thread_index thread, timestamp_ns begin, timestamp_ns end, std::uint32_t range);
@@ -145,6 +163,10 @@ class timeline_pass {
   bool reads_result(gpu_item const& after, gap_cause const& cause) const;
   bool is_loading(std::uint32_t range) const;
   bool is_among_steps(timestamp_ns moment) const;
+  step_ranges const& steps_of_run() const noexcept {
+    return in_.steps_of_run != nullptr ? *in_.steps_of_run : *in_.steps;
+  }
+  void note_transfer(gpu_item& item, transfer_key key, std::uint64_t bytes);
   void note_followed(of_device& device, gpu_item const& next);
   std::optional<range_key> key_of_range(std::uint32_t range) const;
 

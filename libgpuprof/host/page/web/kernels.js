@@ -13,11 +13,11 @@ const kernels = (() => {
 
   const columns = () => [
     {title: 'Kernel', field: 'name', minWidth: 300, widthGrow: 3, formatter: nameCell, tooltip: (event, cell) => element('div', {}, cell.getValue())},
-    ...comparison.kernelColumns(), sortedBy('Time (%)', 'share', share, {width: 84}), sortedBy('Total', 'total', time), sortedBy('Launches', 'launches', count, {width: 98}),
+    ...comparison.kernelColumns(), sortedBy('Time (%)', 'share', share, {width: 84}), sortedBy('Total', 'total', time),
+    sortedBy('Potential gain', 'gain', (v, row) => kernelRows.gainText(row), {width: 130}), {title: 'Bound by', field: 'bound', width: 92, tooltip: tipOf('bound')},
+    sortedBy('Of roof', 'roof', share, {width: 74}), sortedBy('Launches', 'launches', count, {width: 98}),
     sortedBy('Median', 'median', time), sortedBy('FLOP/s', 'flops', (v, row) => kernelRows.flopsText(v, row.counted || {}), {width: 158}),
-    sortedBy('DRAM', 'dram', (v, row) => kernelRows.unsureRate(v, 'B/s', (row.counted || {}).dram_bytes_per_second_error), {width: 128}), sortedBy('Of roof', 'roof', share, {width: 74}),
-    {title: 'Bound by', field: 'bound', width: 92, tooltip: tipOf('bound')},
-    sortedBy('Potential gain', 'gain', (v, row) => kernelRows.gainText(row), {width: 130}),
+    sortedBy('DRAM', 'dram', (v, row) => kernelRows.unsureRate(v, 'B/s', (row.counted || {}).dram_bytes_per_second_error), {width: 128}),
     sortedBy('Occupancy', 'occupancy', share, {width: 112}),
     {title: 'Grid', field: 'grid', width: 120, visible: false}, {title: 'Block', field: 'block', width: 110, visible: false},
     sortedBy('In it', 'inside', (v, row) => time(kernelFilters.inside(row)), {visible: false,

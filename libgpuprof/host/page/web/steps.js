@@ -2,7 +2,7 @@
 
 const steps = (() => {
   const {byId, time, count} = words;
-  let chart = null, lengths = [], more = 0, slow = new Set(), slowBeyond = 0, zoomed = {start: 0, end: 100};
+  let chart = null, lengths = [], first = 0, more = 0, slow = new Set(), slowBeyond = 0, zoomed = {start: 0, end: 100};
 
   // One long step, often the first, must not make all others look alike: what is longer than four times nearly all leaves the picture.
   function highest() {
@@ -12,7 +12,8 @@ const steps = (() => {
   }
 
   function titleOf(beyond) {
-    const of = more > 0 ? 'Length of the first ' + count(lengths.length) + ' of ' + count(lengths.length + more) + ' steps' : 'Length of each step';
+    const of = (more > 0 ? 'Length of the first ' + count(lengths.length) + ' of ' + count(lengths.length + more) + ' steps' : 'Length of each step') +
+      (first > 0 ? ' after ' + count(first) + ' of warm-up' : '') + ', from its start to that of the next, without the time of the profiler';
     const marked = slow.size > 0 ? '; ' + count(slow.size) + ' of ' + count(lengths.length) + ' are longer than ' + time(slowBeyond) + ', 1.2 times the median' : '';
     return of + marked + (beyond > 0 ? '; the longest, ' + time(beyond) + ', is cut off' : '');
   }
@@ -23,14 +24,14 @@ const steps = (() => {
     byId('steps-title').textContent = titleOf(beyond);
     chart.setOption({
       ...common, aria: {enabled: true}, grid: {left: 80, right: 20, top: 14, bottom: 40},
-      xAxis: {type: 'value', name: 'step', nameLocation: 'middle', nameGap: 24, min: 0, max: Math.max(1, lengths.length - 1), ...axis},
+      xAxis: {type: 'value', name: 'step', nameLocation: 'middle', nameGap: 24, min: first, max: first + Math.max(1, lengths.length - 1), ...axis},
       yAxis: {type: 'value', max: top, ...axis, axisLabel: {...axis.axisLabel, formatter: time}},
       tooltip: {...tooltip, trigger: 'axis',
-        formatter: (at) => words.element('div', {}, 'step ' + at[0].value[0] + ': ' + time(lengths[at[0].value[0]]) + (slow.has(at[0].value[0]) ? ', slow' : ''))},
+        formatter: (at) => words.element('div', {}, 'step ' + at[0].value[0] + ': ' + time(lengths[at[0].value[0] - first]) + (slow.has(at[0].value[0] - first) ? ', slow' : ''))},
       dataZoom: [{type: 'inside', filterMode: 'none', ...zoomed}],
       series: [
-        {type: 'line', symbol: 'none', sampling: 'lttb', lineStyle: {color: theme.color('accent'), width: 1.5}, data: lengths.map((ns, at) => [at, ns])},
-        {type: 'scatter', name: 'slow', z: 3, symbol: 'triangle', symbolSize: 9, itemStyle: {color: theme.color('warn'), opacity: 1}, data: [...slow].map((at) => [at, Math.min(lengths[at], top)])}
+        {type: 'line', symbol: 'none', sampling: 'lttb', lineStyle: {color: theme.color('accent'), width: 1.5}, data: lengths.map((ns, at) => [first + at, ns])},
+        {type: 'scatter', name: 'slow', z: 3, symbol: 'triangle', symbolSize: 9, itemStyle: {color: theme.color('warn'), opacity: 1}, data: [...slow].map((at) => [first + at, Math.min(lengths[at], top)])}
       ]
     }, true);
   }
@@ -40,6 +41,7 @@ const steps = (() => {
     const known = advice.steps || [];
     lengths = known.map((step) => (words.known(step.period_ns) ? step.period_ns : step.total_ns));
     more = advice.more_steps || 0;
+    first = advice.part ? advice.part.first_step : 0;
     slow = new Set(places.slow_steps);
     slowBeyond = places.slow_beyond_ns;
     if (lengths.length < 2) {

@@ -76,7 +76,7 @@ const summary = (() => {
 
   function showFindings(advice) {
     const place = byId('findings');
-    const whole = advice.part ? 'steps' : 'run';
+    const whole = advice.part ? (advice.part.step ? 'steps' : 'steady part') : 'run';
     place.append(element('p', {}, advice.findings.length === 0 ? 'Nothing was found that would save ' + share(advice.min_gain) + ' of the ' + whole + '.' :
       'These findings can save up to ' + share(1 - advice.best_case_share) + ' of the ' + whole + '.'));
     const list = element('ol', {class: 'findings'});
@@ -92,9 +92,13 @@ const summary = (() => {
   function show(facts, advice) {
     showFacts(facts);
     if (advice.missing) {
-      byId('holds').textContent = advice.missing;
+      if (advice.part) byId('part').textContent = 'This summary is of ' + advice.part.line + '. The parts below are of the whole run.';
+    byId('part').hidden = !advice.part;
+    byId('holds').textContent = advice.missing;
       return;
     }
+    if (advice.part) byId('part').textContent = 'This summary is of ' + advice.part.line + '. The parts below are of the whole run.';
+    byId('part').hidden = !advice.part;
     byId('holds').textContent = advice.holds.sentence + (advice.holds.steps ? ' ' + advice.holds.steps : '') + (advice.roof ? ' ' + advice.roof.sentence : '');
     showLedger(advice.ledger);
     showPath(advice.critical_path);

@@ -60,7 +60,8 @@ const timeline = (() => {
     const isInView = step >= 0 && known.steps.end[step] > state.from && known.steps.begin[step] < state.to;
     showStep(isInView ? step + by : timelineData.stepAt(known.steps, (state.from + state.to) / 2) + (by < 0 ? 0 : 1));
   }
-  const slowestStep = () => known.steps.period.reduce((best, period, i, of) => (period > of[best] ? i : best), 0);
+  // None of the warm-up, unless there is no other.
+  const slowestStep = () => known.steps.period.reduce((best, period, i, of) => (i >= known.steps.warm_up && period > of[best] ? i : best), Math.min(known.steps.warm_up, known.steps.count - 1));
 
   // "", "median" or "slowest": both paths are drawn, and this one is shown.
   function showPath(which) {
@@ -180,6 +181,10 @@ const timeline = (() => {
     search('');
     state.to = known.whole;
     draw();
+    if (known.steps.shown_first !== undefined) {
+      showStep(known.steps.shown_first);
+      byId('timeline').scrollIntoView();
+    }
     performance.mark('timeline');
   }
 

@@ -30,8 +30,8 @@ const words = (() => {
   const figure = (value) => (known(value) ? (Math.abs(value) >= 999.5 ? count(value) : String(+value.toPrecision(3))) : '');
   const callName = (name) => name.replace(/_v\d+(_ptds|_ptsz)?$/, '');
 
-  // Without what says nothing: the result type, namespaces without a name.
-  const kernelName = (name) => name.replace(/^void /, '').replace(/\(anonymous namespace\)::/g, '');
+  // Without what says nothing: the result type, well-known namespaces, how arguments are passed.
+  const kernelName = (name) => name.replace(/^void /, '').replace(/\(anonymous namespace\)::|\bat::native::|\bstd::/g, '').replace(/, array<[^<>]*>/g, '');
 
   // A name outside of tables, where one of 64 KB would hide all else. Tables show the whole name where one points at it.
   const maxShown = 300;

@@ -4,6 +4,9 @@
 #include "items.hpp"
 #include "support/catch.hpp"
 
+#include <span>
+#include <vector>
+
 using namespace gpuprof;
 using namespace gpuprof::host;
 using namespace gpuprof::test;
@@ -17,27 +20,32 @@ constexpr name_id wait_call{3};
 struct pass_without_ranges {
   range_tree ranges;
   step_ranges steps;
-  timeline_pass pass{{.ranges = &ranges,
-                      .steps = &steps,
-                      .run = {.start_delay = 5'000,
-                              .usual_delay = 6'000,
-                              .back_to_back = 1'000,
-                              .launch_distance = 10'000,
-                              .kernel_length = 5'000},
-                      .main_thread = program,
-                      .calls_recorded = true,
-                      .loads_data = {},
-                      .fits_beside = {},
-                      .on_idle = [this](device_id device, time_bucket bucket, timestamp_ns begin,
-                                        timestamp_ns end) {
-                        idle.push_back({device, bucket, begin, end});
-                      }}};
+  timeline_pass pass;
   struct idle_stretch {
     device_id device{};
     time_bucket bucket{};
     timestamp_ns begin, end;
   };
   std::vector<idle_stretch> idle;
+
+  explicit pass_without_ranges(std::span<time_stretch const> phase = {})
+      : pass({.ranges = &ranges,
+              .steps = &steps,
+              .run = {.start_delay = 5'000,
+                      .usual_delay = 6'000,
+                      .back_to_back = 1'000,
+                      .launch_distance = 10'000,
+                      .kernel_length = 5'000},
+              .main_thread = program,
+              .calls_recorded = true,
+              .loads_data = {},
+              .fits_beside = {},
+              .on_idle =
+                  [this](device_id device, time_bucket bucket, timestamp_ns begin,
+                         timestamp_ns end) {
+                    idle.push_back({device, bucket, begin, end});
+                  },
+              .phase = phase}) {}
 
   bucket_times of(device_id device = gpu) { return pass.ledger().by_device().at(device); }
 };
@@ -97,6 +105,37 @@ TEST_CASE("reported stretches of idle time equal those of the ledger, in order o
   }
   CHECK(made.of()[time_bucket::profiler] > 0);
   CHECK(made.of(device_id{1})[time_bucket::start_up] > 1'000'000);
+}
+
+TEST_CASE("only the phase counts, and work outside of it says why the GPU idled inside") {
+  std::vector<time_stretch> const phase = {{us(150), us(215)}, {us(600), us(700)}};
+  pass_without_ranges made(phase);
+  made.pass.begin_window(us(0), us(1000));
+  made.pass.add_kernel(work(100, 200, 90));
+  made.pass.add_call(
+      program,
+      {.begin = us(110), .end = us(203), .name = wait_call, .kind = call_kind::synchronize}, {});
+  made.pass.add_kernel(work(230, 300, 222));
+  auto elsewhere = work(400, 500, 390);
+  elsewhere.device = device_id{1};
+  made.pass.add_kernel(elsewhere);
+  made.pass.add_kernel(work(650, 660, 640));
+  made.pass.add_kernel(work(900, 910, 890));
+  made.pass.finish();
+  auto const times = made.of();
+  CHECK(times.total() == 165'000);
+  CHECK(times[time_bucket::compute] == 60'000);
+  CHECK(times[time_bucket::synchronization] == 15'000);
+  CHECK(times[time_bucket::start_up] == 0);
+  CHECK(times[time_bucket::nothing_to_do] == 0);
+  CHECK(times[time_bucket::cpu_work] == 90'000);
+  CHECK(made.pass.ledger().by_device().size() == 1);  // the other GPU did nothing in the phase
+  CHECK(made.pass.items() == 1);                      // that began in the phase
+  CHECK(made.pass.kernels().size() == 1);
+  double told = 0;
+  for (auto const& one : made.idle)
+    if (one.device == gpu) told += static_cast<double>((one.end - one.begin).value);
+  CHECK(told == 1'000'000 - 190'000);  // idle time of the whole window
 }
 
 TEST_CASE("a small copy to the host and a wait for it count as reading a result") {
