@@ -46,6 +46,7 @@ constexpr auto tables = std::to_array<table_note>({
     {"pause", "a stretch in which a call that takes the counters of a GPU for sampling, or releases them, may have stopped it: the kernel that ran at that moment took 1 to 2 ms longer", as_they_came},
     {"chip_state", "what a GPU did at a moment, by NVML, ten times a second while a capture runs: of the whole chip, also where the program has a MIG slice of it", "by time"},
     {"stack", "Python stacks of launches and blocking calls (--python-backtrace): the innermost frame, and the stack without it", "by id, callers before the stacks that they call, before any row that refers to them"},
+    {"source_line", "lines of the program's own Python files that are on recorded stacks (--source)", "as they became known"},
     {"thread_sample", "what threads of the program did, looked at about 100 times a second (--sample)", "as each became known, 0.2 s or less after its start; threads are mixed"},
 });
 
@@ -136,6 +137,9 @@ constexpr auto columns = std::to_array<column_note>({
     {"stack", "first_line", "", "", "line where the function begins"},
     {"stack", "line", "", "", "line that has made the call; 0: not known"},
     {"stack", "module", "", "name.id", "`mlp.c_fc: Conv1D`: where the frame calls a module of PyTorch, its name in the module that is called next further out, and its class; without a name: nothing further out holds it"},
+    {"source_line", "file", "", "name.id", "as in stack.file"},
+    {"source_line", "line", "", "", "its number, from 1 on"},
+    {"source_line", "text", "", "name.id", "the line without the blanks around it, cut at 240 bytes"},
     {"thread_sample", "os_thread", "", "", "the system's number of the thread"},
     {"thread_sample", "state", "", "", "0 runs or wants a core; waits: 1 for Python's GIL, 2 for a lock or another thread, 3 asleep, 4 for a socket, a pipe or several files, 5 for a file, 6 for a child process, 7 for something else"},
     {"thread_sample", "looks", "", "", "how often in a row it was seen like this, evenly spread over the duration"},

@@ -186,6 +186,18 @@ struct table<stack_record> {
 };
 
 template <>
+struct table<source_line_record> {
+  static constexpr std::uint16_t number = 35;
+  static constexpr std::string_view name = "source_line";
+  static constexpr bool definition = false;
+  static constexpr void columns(auto&& column) {
+    column("file", at<&source_line_record::file>);
+    column("line", at<&source_line_record::line>);
+    column("text", at<&source_line_record::text>);
+  }
+};
+
+template <>
 struct table<clock_record> {
   static constexpr std::uint16_t number = 9;
   static constexpr std::string_view name = "clock";

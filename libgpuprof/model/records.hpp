@@ -216,6 +216,13 @@ struct stack_record {
   name_id module{};
 };
 
+/// The text of a source line of the program.
+struct source_line_record {
+  name_id file{};  // as in stack_record
+  std::uint32_t line = 0;
+  name_id text{};  // without the blanks around it
+};
+
 /// What a thread does at a moment. Those that wait do so in a system call.
 enum class cpu_state : std::uint8_t {
   running = 0,  // on a core, or it wants one

@@ -98,6 +98,12 @@ bool read_python_backtrace(settings& s, std::string_view text) {
   return read_word(s.python_stacks, text, words);
 }
 
+bool read_source_storing(settings& s, std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, source_storing>, 2> words{
+      {{"own", source_storing::own}, {"none", source_storing::none}}};
+  return read_word(s.source, text, words);
+}
+
 bool read_thread_sampling(settings& s, std::string_view text) {
   static constexpr std::array<std::pair<std::string_view, thread_sampling>, 2> words{
       {{"process", thread_sampling::process}, {"none", thread_sampling::none}}};
@@ -229,6 +235,10 @@ constexpr std::array table{
         "Record the Python stack of launches, copies and waits: auto (of all, or of so many that "
         "it takes 0.5 % of the thread's time), all, none. CPython 3.11 to 3.15.",
         false, read_python_backtrace},
+    option{"source", 0, "own|none", "own, none", "own",
+           "Store the source lines of Python stacks that are the program's own, not those of "
+           "installed packages (own), or none.",
+           false, read_source_storing},
     option{"sample", 0, "process|none", "process, none", "process",
            "Look 100 times a second at what the main thread and launching threads do on the CPU, "
            "and at their Python stacks (process), or not (none).",

@@ -8,11 +8,14 @@
 #include "base/readable.hpp"
 #include "base/time.hpp"
 #include "guest/nvtx/ranges.hpp"
+#include "guest/recording/source_lines.hpp"
+#include "model/own_files.hpp"
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <exception>
+#include <map>
 #include <unistd.h>
 #include <utility>
 
@@ -319,6 +322,25 @@ void drain::take_code() {
   for (auto const& row : rows) records_.add(row);
 }
 
+void drain::take_source() {
+  if (options_.source == source_storing::none) return;
+  std::map<name_id, std::vector<source_place>> places;
+  for (auto const& place : assembler_->take_new_places()) places[place.file].push_back(place);
+  std::vector<source_line> lines;
+  for (auto const& [file, of_file] : places) {
+    auto const path = std::string(text_of(file));
+    if (is_own_by_default(path) && path.starts_with('/'))
+      do_beside([&, &of = of_file] {
+        for (auto& line : read_source_lines(path, of, made_)) lines.push_back(std::move(line));
+      });
+  }
+  std::vector<source_line_record> rows;
+  for (auto const& [place, text] : lines)
+    rows.push_back({place.file, place.line, names().intern(text)});
+  output_.write_names();
+  for (auto const& row : rows) records_.add(row);
+}
+
 /// Postponed as long as possible while the program has few descriptors left.
 void drain::describe_gpus(bool is_last) {
   auto* const tracer = tracer_.load(std::memory_order_acquire);
@@ -352,6 +374,7 @@ void drain::look_at_disk() {
 void drain::flush_file(bool is_last) noexcept {
   attempt([this] { take_counters(); });
   attempt([this] { take_code(); });
+  attempt([this] { take_source(); });
   attempt([this, is_last] { describe_gpus(is_last); });
   attempt([this] { gather_counters(); });
   attempt([this] {

@@ -194,6 +194,7 @@ class drain {
   void gather_counters();
   void take_counters();
   void take_code();
+  void take_source();
   void describe_gpus(bool is_last);
   void ask_gpus();
   void finish_counters(counter_worker::ending what) noexcept;
@@ -223,6 +224,7 @@ class drain {
   chip_state_times asking_;        // when to read the GPUs' state
   chip_states gpus_;               // used by the side thread
   record_sinks records_;           // forwards to all of the above
+  timestamp_ns const made_ = now();
   std::unique_ptr<trace_assembler> assembler_;
   std::unique_ptr<activity_decoder> decoder_;
   std::size_t threads_seen_ = 0;  // cursor of new_threads()

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "guest/nvtx/log_decoder.hpp"
+#include "guest/recording/source_lines.hpp"
 #include "model/ids.hpp"
 #include "model/record_sink.hpp"
 #include "model/records.hpp"
@@ -10,8 +11,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace gpuprof::guest {
@@ -46,6 +49,8 @@ class stack_tree {
                                                                       : stack_id{};
   }
   std::uint64_t refused() const noexcept { return refused_; }
+  /// The lines of frames that came since the last call, each once.
+  std::vector<source_place> take_new_places() { return std::exchange(new_places_, {}); }
 
  private:
   using key = std::tuple<stack_id, name_id, name_id, std::uint32_t, std::uint32_t, name_id>;
@@ -57,6 +62,8 @@ class stack_tree {
     if (stacks_.size() >= max_stacks) return {};
     auto const made = static_cast<stack_id>(stacks_.size() + 1);
     stacks_.emplace(k, made);
+    source_place const place{frame.file, frame.line};
+    if (places_.size() < max_places && places_.insert(place).second) new_places_.push_back(place);
     to.add(stack_record{.stack = made,
                         .caller = caller,
                         .file = frame.file,
@@ -67,7 +74,11 @@ class stack_tree {
     return made;
   }
 
+  static constexpr std::size_t max_places = 20'000;
+
   std::map<key, stack_id> stacks_;
+  std::set<source_place> places_;
+  std::vector<source_place> new_places_;
   std::unordered_map<thread_index, std::vector<stack_id>> by_thread_;
   std::uint64_t refused_ = 0;
 };

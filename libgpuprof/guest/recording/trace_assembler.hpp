@@ -130,6 +130,8 @@ class trace_assembler final : public activity_sink {
     return counts_.copy_calls - counts_.copy_calls_matched;
   }
   trace_counts const& counts() const noexcept { return counts_; }
+  /// See stack_tree.
+  std::vector<source_place> take_new_places() { return stacks_.take_new_places(); }
   void report(ledger& to) const;
   std::uint64_t launches_forgotten() const noexcept { return launches_.overwritten(); }
   std::size_t table_bytes() const noexcept { return launches_.bytes(); }

@@ -156,13 +156,6 @@ stack_record const* own_frame(std::vector<stack_record> const& stacks, stack_id 
   return nullptr;
 }
 
-bool is_own_by_default(std::string_view file) noexcept {
-  for (auto const part : {"/site-packages/", "/dist-packages/", "/lib/python3", "/lib64/python3",
-                          "/torchinductor_", "/.triton/"})
-    if (file.find(part) != file.npos) return false;
-  return !file.empty() && !file.starts_with("<frozen ");
-}
-
 std::vector<stack_group> group_stacks(stack_times const& times,
                                       std::vector<stack_record> const& stacks,
                                       stack_grouping grouping,

@@ -3,6 +3,7 @@
 // line, function or file of the program.
 #pragma once
 
+#include "model/own_files.hpp"
 #include "model/records.hpp"
 
 #include <array>
@@ -97,9 +98,6 @@ struct stack_group {
 
 /// Says whether a file belongs to the program and not to a library that it uses.
 using is_own_file = std::function<bool(std::string_view file)>;
-
-/// Not of an installed package or the standard library, and not written by a compiler of PyTorch.
-bool is_own_by_default(std::string_view file) noexcept;
 
 /// The innermost frame of a stack that is_own; null: there is none. `stacks` is indexed by
 /// stack_id.

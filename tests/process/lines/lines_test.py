@@ -344,8 +344,16 @@ play()
         self.assertEqual(run.code, 2)
         self.assertIn("did you mean line?", run.err)
 
-    def test_a_changed_file_gives_no_source(self):
+    def test_source_lines_are_those_of_the_run(self):
         self.profile(PROGRAM, "--python-backtrace", "all")
+        before = {row["Where"]: row["Source"] for row in self.lines()}
+        self.assertIn("play()  # method", before.values())
+        self.program.unlink()
+        self.assertEqual({row["Where"]: row["Source"] for row in self.lines()}, before)
+
+    def test_a_changed_file_gives_no_source_if_none_is_stored(self):
+        self.profile(PROGRAM, "--python-backtrace", "all", "--source", "none")
+        self.assertIn("play()  # method", {row["Source"] for row in self.lines()})
         self.program.write_text("# another program\n" * 60)
         self.assertEqual({row["Source"] for row in self.lines()}, {""})
 

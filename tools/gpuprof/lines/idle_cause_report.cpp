@@ -79,7 +79,7 @@ finished_report idle_cause_report(trace_contents& trace, selection const& wanted
     row.frame = frame;
   }
   owned_rows made;
-  source_texts sources(trace.origin());
+  source_texts sources(trace);
   for (auto const& [words, row] : rows) {
     text::row cells;
     auto const share = causes.all_looks() > 0 ? row.looks / causes.all_looks() : 0;

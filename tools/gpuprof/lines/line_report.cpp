@@ -119,7 +119,7 @@ void sort_by_gpu_time(owned_rows& made) {
 owned_rows rows_of(std::vector<stack_group> const& groups, stack_times const& times,
                    trace_contents& trace, stack_grouping grouping) {
   owned_rows made;
-  source_texts sources(trace.origin());
+  source_texts sources(trace);
   auto const add = [&](stack_sum const& own, double total_ns, std::string_view where,
                        std::string_view function, std::string_view file, std::string_view source) {
     auto row = figures(own, total_ns, times);

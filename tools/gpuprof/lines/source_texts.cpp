@@ -20,6 +20,14 @@ bool is_older(std::string const& file, timestamp_ns than) noexcept {
 
 }  // namespace
 
+source_texts::source_texts(trace_contents& trace) : captured_(trace.origin()) {
+  auto const text = trace.text();
+  trace.file().for_each<source_line_record>([&](std::span<source_line_record const> rows) {
+    for (auto const& row : rows)
+      stored_.try_emplace({std::string(text(row.file)), row.line}, text(row.text));
+  });
+}
+
 std::vector<std::string> const& source_texts::lines_of(std::string const& file) {
   auto const [place, is_new] = files_.try_emplace(file);
   if (!is_new || !is_older(file, captured_)) return place->second;
@@ -29,6 +37,8 @@ std::vector<std::string> const& source_texts::lines_of(std::string const& file) 
 }
 
 std::string source_texts::line(std::string const& file, std::uint32_t number) {
+  if (auto const stored = stored_.find({file, number}); stored != stored_.end())
+    return stored->second;
   auto const& lines = lines_of(file);
   if (number == 0 || number > lines.size()) return {};
   auto const& line = lines[number - 1];
