@@ -54,7 +54,8 @@ std::vector<std::string> environment_of_steps(fs::path const& folder) {
     if (!steers_a_profile(text.substr(0, text.find('=')))) kept.emplace_back(text);
   }
   kept.push_back("GPUPROF_CUPTI_PATH=" + (folder / "libcupti.so.13").string());
-  kept.push_back("GPUPROF_SAMPLE=none");  // what the player's threads do says nothing of the session
+  kept.push_back(
+      "GPUPROF_SAMPLE=none");  // what the player's threads do says nothing of the session
   return kept;
 }
 

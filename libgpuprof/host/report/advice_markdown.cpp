@@ -85,8 +85,8 @@ void write_advice_markdown(advice_report const& report, advice_text_options cons
   auto const& found = report.advice.findings;
   auto const asked = options.limit.value_or(0);
   auto const room = max_lines - std::min(max_lines, lines.size() + 2);
-  auto const count = std::min({found.size(), asked > 0 ? asked : found.size(),
-                               room / lines_of_finding});
+  auto const count =
+      std::min({found.size(), asked > 0 ? asked : found.size(), room / lines_of_finding});
   for (std::size_t i = 0; i < count; ++i) append_finding(lines, i + 1, found[i], report.whole);
   if (found.empty())
     lines.push_back("No finding above " + percent(report.min_gain) + " of the " + report.whole +
