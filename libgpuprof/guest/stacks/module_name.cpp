@@ -243,7 +243,7 @@ known_module_names::known& known_module_names::find(std::byte const* outer,
   auto const mixed =
       (reinterpret_cast<std::uintptr_t>(outer) * 31 + reinterpret_cast<std::uintptr_t>(module)) *
       0x9E3779B97F4A7C15ull;
-  auto& known = all_[mixed >> 58];
+  auto& known = all_[mixed >> 56];
   std::array<std::byte const*, 2> now{};
   if (known.outer == outer && known.module == module && known.place.entry != nullptr &&
       (!read(known.place.entry, now) || now[0] != known.place.key || now[1] != module))

@@ -42,7 +42,7 @@ class known_module_names {
   known& find(std::byte const* outer, std::byte const* module) noexcept;
 
  private:
-  std::array<known, 64> all_;
+  std::array<known, 256> all_;  // a model of some tens of layers has as many pairs
 };
 
 }  // namespace gpuprof::guest
