@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernel says of a thread of this process, without any rights: its time on cores and what
+// Asks the kernel about a thread of this process, which needs no rights: its time on cores and what
 // it waits for.
 #pragma once
 

@@ -8,8 +8,8 @@
 namespace gpuprof::host {
 namespace {
 
-// Of one thread; a GPU that does nothing for long would keep more.
-constexpr std::size_t most_rows = 100'000;
+// One thread keeps so many: a GPU that does nothing for long would keep more.
+constexpr std::size_t most_rows = 100'000, most_calls = 10'000;
 
 timestamp_ns end_of(auto const& row) noexcept {
   return row.start + row.duration;
@@ -41,22 +41,26 @@ void idle_causes::add(thread_sample_record const& row) {
 void idle_causes::add(api_record const& call) {
   auto& calls = threads_[call.os_thread].calls;
   calls.push_back(call);
-  if (calls.size() > most_rows) calls.pop_front();
+  if (calls.size() > most_calls) calls.pop_front();
 }
 
 void idle_causes::idle(device_id device, time_bucket bucket, std::uint32_t launched_by,
                        timestamp_ns from, timestamp_ns to) {
   idle_ns_ += static_cast<double>((to - from).value);
   idle_until_[device] = to;
-  take(bucket, threads_[launched_by], from, to);
-  forget(from);
+  auto const thread = threads_.find(launched_by);
+  if (thread == threads_.end()) return;
+  forget(thread->second, from);
+  take(bucket, thread->second, from, to);
 }
 
 void idle_causes::take(time_bucket bucket, thread_state& thread, timestamp_ns from,
                        timestamp_ns to) {
-  auto call = thread.calls.begin();
-  for (auto const& row : thread.rows) {
-    if (row.start >= to) break;
+  auto const ended_before = [from](auto const& one) { return end_of(one) < from; };
+  auto call = std::partition_point(thread.calls.begin(), thread.calls.end(), ended_before);
+  auto at_row = std::partition_point(thread.rows.begin(), thread.rows.end(), ended_before);
+  for (; at_row != thread.rows.end() && at_row->start < to; ++at_row) {
+    auto const& row = *at_row;
     auto const every =
         row.looks > 1 ? static_cast<double>(row.duration.value) / (row.looks - 1) : 0.0;
     for (std::uint32_t i = 0; i < row.looks; ++i) {
@@ -82,12 +86,10 @@ void idle_causes::take(time_bucket bucket, thread_state& thread, timestamp_ns fr
 }
 
 /// GPUs come in any order, so what ended before all of them were idle last is not needed any more.
-void idle_causes::forget(timestamp_ns before) {
+void idle_causes::forget(thread_state& thread, timestamp_ns before) const {
   for (auto const& [_, until] : idle_until_) before = std::min(before, until);
-  for (auto& [_, thread] : threads_) {
-    while (!thread.rows.empty() && end_of(thread.rows.front()) < before) thread.rows.pop_front();
-    while (!thread.calls.empty() && end_of(thread.calls.front()) < before) thread.calls.pop_front();
-  }
+  while (!thread.rows.empty() && end_of(thread.rows.front()) < before) thread.rows.pop_front();
+  while (!thread.calls.empty() && end_of(thread.calls.front()) < before) thread.calls.pop_front();
 }
 
 }  // namespace gpuprof::host

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the CPU did while a GPU had nothing to do: the looks at the thread that launched what came
-// next, as far as they fall into the time without work.
+// Counts what the CPU did while a GPU had nothing to do: the looks at the thread that launched what
+// came next, as far as they fall into the time without work.
 #pragma once
 
 #include "host/analysis/timeline/time_bucket.hpp"
@@ -63,7 +63,7 @@ class idle_causes {
   };
 
   void take(time_bucket bucket, thread_state& thread, timestamp_ns from, timestamp_ns to);
-  void forget(timestamp_ns before);
+  void forget(thread_state& thread, timestamp_ns before) const;
 
   std::unordered_map<std::uint32_t, thread_state> threads_;
   std::unordered_map<device_id, timestamp_ns> idle_until_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads of this test in known states, as the kernel tells them.
+// Compares known states of threads of this test with what the kernel tells.
 #include "guest/threads/thread_status.hpp"
 
 #include "base/process.hpp"

@@ -69,15 +69,15 @@ std::string_view word_of(stack_grouping grouping) {
   return "line";
 }
 
-std::vector<text::column> columns_for(stack_grouping grouping) {
+std::vector<text::column> columns_for(stack_grouping grouping, bool with_cpu_time) {
   using text::column_kind;
   std::vector<text::column> columns{{"Share", column_kind::share, 6},
                                     {"GPU Time", column_kind::mean_time},
                                     {"With Callees", column_kind::mean_time, 4},
                                     {"Launches", column_kind::decimal, 3},
                                     {"Idle Behind", column_kind::mean_time, 5},
-                                    {"CUDA Waits", column_kind::mean_time, 5},
-                                    {"CPU Time", column_kind::mean_time, 3}};
+                                    {"CUDA Waits", column_kind::mean_time, 5}};
+  if (with_cpu_time) columns.push_back({"CPU Time", column_kind::mean_time, 3});
   if (grouping == stack_grouping::module) {
     columns.push_back({"Modules", column_kind::integer, 2});
     columns.push_back({"Class", column_kind::text, 2});
@@ -91,11 +91,17 @@ std::vector<text::column> columns_for(stack_grouping grouping) {
   return columns;
 }
 
+/// False if threads were not sampled, or a filter selects work: looks at threads belong to none.
+bool has_cpu_time(stack_times const& times) noexcept {
+  return times.all().cpu_ns > 0;
+}
+
 text::row figures(stack_sum const& own, double total_ns, stack_times const& times) {
   text::row row;
   auto const all = times.all().gpu_ns;
   append_cells(row, {all > 0 ? 100 * own.gpu_ns / all : 0, own.gpu_ns, total_ns, own.launches,
-                     own.idle_ns, own.wait_ns, own.cpu_ns});
+                     own.idle_ns, own.wait_ns});
+  if (has_cpu_time(times)) row.emplace_back(own.cpu_ns);
   return row;
 }
 
@@ -174,7 +180,7 @@ finished_report line_report(trace_contents& trace, selection const& wanted, std:
   finished.table =
       report::table_of("py_" + std::string(word_of(options.grouping)) + "_sum",
                        "GPU work of the program by " + std::string(word_of(options.grouping)),
-                       columns_for(options.grouping), std::move(rows));
+                       columns_for(options.grouping, has_cpu_time(times)), std::move(rows));
   if (times.recorded_share() < 0.9995)
     finished.notes.push_back("the stack of " + percent_of(times.recorded_share()) +
                              " of the launches was recorded; the others are spread over the stacks "
