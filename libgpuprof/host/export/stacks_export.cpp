@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the Python stacks with their GPU time, CPU time and idle time for viewers of flame graphs:
-// folded lines, speedscope and pprof. The innermost frame is the kernel or the call.
+// Writes the Python stacks for viewers of flame graphs: folded lines, speedscope and pprof.
 #include "base/utf8.hpp"
-#include "host/analysis/stack_times.hpp"
 #include "host/export/export_job.hpp"
 #include "host/export/unfinished_output.hpp"
-#include "host/reading/time_merge.hpp"
+#include "host/export/weighed_stacks.hpp"
 
 #include <algorithm>
 #include <array>
@@ -29,124 +27,25 @@ constexpr std::array<weighed_by, 5> weights{
      {"CUDA waits", "nanoseconds", &stack_sum::wait_ns},
      {"launches", "none", &stack_sum::launches}}};
 
-struct frame {
-  std::string name, file;
-  std::uint32_t first_line = 0, line = 0;
-  friend auto operator<=>(frame const&, frame const&) = default;
-};
-
-struct weighed_stack {
-  std::vector<std::uint32_t> frames;  // outermost first, as indices
-  stack_sum sum;
-};
-
-struct all_stacks {
-  std::vector<frame> frames;
-  std::vector<weighed_stack> stacks;
-  std::map<frame, std::uint32_t> known;
-
-  std::uint32_t index_of(frame one) {
-    auto const [place, is_new] = known.try_emplace(one, static_cast<std::uint32_t>(frames.size()));
-    if (is_new) frames.push_back(std::move(one));
-    return place->second;
-  }
-};
-
-struct stack_visitor {
-  trace_contents& trace;
-  stack_times& times;
-  row_progress rows;
-
-  template <class Work>
-  void operator()(Work const& work) {
-    times.add(work);
-    rows.one();
-  }
-  void operator()(api_record const& call) {
-    times.add(call, trace.thread_of(call.os_thread));
-    rows.one();
-  }
-};
-
-stack_sum scaled(stack_sum sum, double factor) noexcept {
-  for (auto const& by : weights) sum.*by.sum *= factor;
-  return sum;
-}
-
-/// Stacks whose own stack was recorded say which kernels and calls those of others are, too.
-void add_leaves(all_stacks& all, trace_contents& trace, stack_times const& times,
-                std::map<stack_id, std::vector<std::uint32_t>> const& paths) {
-  std::map<stack_id, std::vector<std::pair<std::uint32_t, stack_sum>>> leaves;
-  auto const& labels = trace.labels(kernel_name_style::base);
-  times.each_recorded([&](stack_times::ran what, stack_id stack, stack_sum const& sum) {
-    using kind = stack_times::ran::kind;
-    auto const name =
-        what.is == kind::kernel ? labels.text(labels.label_of(static_cast<shape_id>(what.id)))
-        : what.is == kind::call ? std::string(trace.text()(static_cast<name_id>(what.id)))
-                                : std::string("copies, fills and graphs");
-    leaves[stack].emplace_back(all.index_of({name, {}, 0, 0}), sum);
-  });
-  for (auto const& [stack, sum] : times.stacks()) {
-    auto const path = paths.find(stack);
-    if (path == paths.end()) continue;
-    stack_sum known;
-    for (auto const& [_, some] : leaves[stack]) known += some;
-    for (auto const& [leaf, some] : leaves[stack]) {
-      auto frames = path->second;
-      frames.push_back(leaf);
-      auto const whole = known.launches > 0 ? sum.launches / known.launches : 1.0;
-      all.stacks.push_back({std::move(frames), scaled(some, whole)});
-    }
-    if (sum.cpu_ns > 0) {
-      stack_sum cpu;
-      cpu.cpu_ns = sum.cpu_ns;
-      all.stacks.push_back({path->second, cpu});
-    }
-  }
-}
-
-all_stacks read_stacks(export_job& job) {
-  auto& trace = job.trace;
-  auto const rows = stacks_of(trace.file());
-  stack_times times;
-  stack_visitor visit{trace, times, row_progress(job)};
-  for_each_in_time<kernel_record, copy_record, memset_record, graph_record, api_record,
-                   thread_sample_record>(trace.file(), visit);
-  visit.rows.end();
-  times.finish();
-  all_stacks all;
-  std::map<stack_id, std::vector<std::uint32_t>> paths;
-  for (auto const& [stack, _] : times.stacks()) {
-    std::vector<std::uint32_t> path;
-    for (auto at = raw(stack); at != 0 && at < rows.size(); at = raw(rows[at].caller)) {
-      auto const& row = rows[at];
-      path.push_back(all.index_of({std::string(trace.text()(row.function)),
-                                   std::string(trace.text()(row.file)), row.first_line, row.line}));
-      if (raw(row.caller) >= at) break;  // only a damaged file has such callers
-    }
-    std::reverse(path.begin(), path.end());
-    if (!path.empty()) paths.emplace(stack, std::move(path));
-  }
-  add_leaves(all, trace, times, paths);
-  for (auto const& [thread, sum] : times.without_stack())
-    all.stacks.push_back(
-        {{all.index_of(
-             {"(no Python on thread " + std::to_string(trace.os_thread(thread)) + ")", {}, 0, 0})},
-         sum});
-  return all;
+weighed_stacks read_stacks(export_job& job) {
+  row_progress rows(job);
+  auto const times = read_stack_times(job.trace, [&] { rows.one(); });
+  rows.end();
+  auto const stacks = stacks_of(job.trace.file());
+  return weighed_stacks(job.trace, times, lines_of_stack(job.trace, stacks));
 }
 
 std::string name_of(std::string_view path) {
   return std::string(path.substr(path.rfind('/') + 1));
 }
 
-std::string folded(all_stacks const& all, trace_contents&) {
+std::string folded(weighed_stacks const& all, trace_contents&) {
   std::string text;
-  for (auto const& [frames, sum] : all.stacks) {
+  for (auto const& [frames, sum] : all.stacks()) {
     auto const ns = std::llround(sum.gpu_ns);
     if (ns <= 0) continue;
     for (std::size_t i = 0; i < frames.size(); ++i) {
-      auto const& one = all.frames[frames[i]];
+      auto const& one = all.frames()[frames[i]];
       auto label = one.file.empty()
                        ? one.name
                        : one.name + " (" + name_of(one.file) + ':' + std::to_string(one.line) + ')';
@@ -158,15 +57,15 @@ std::string folded(all_stacks const& all, trace_contents&) {
   return text;
 }
 
-std::string speedscope(all_stacks const& all, trace_contents& trace) {
+std::string speedscope(weighed_stacks const& all, trace_contents& trace) {
   std::string text =
       "{\"$schema\":\"https://www.speedscope.app/"
       "file-format-schema.json\",\"exporter\":\"gpuprof\","
       "\"name\":";
   append_json_text(text, trace.overview().program);
   text += ",\"shared\":{\"frames\":[";
-  for (std::size_t i = 0; i < all.frames.size(); ++i) {
-    auto const& one = all.frames[i];
+  for (std::size_t i = 0; i < all.frames().size(); ++i) {
+    auto const& one = all.frames()[i];
     text += i != 0 ? ",{\"name\":" : "{\"name\":";
     append_json_text(text, one.name);
     if (!one.file.empty()) {
@@ -180,7 +79,7 @@ std::string speedscope(all_stacks const& all, trace_contents& trace) {
   for (std::size_t w = 0; w < weights.size(); ++w) {
     std::string samples, values;
     long long all_of_it = 0;
-    for (auto const& [frames, sum] : all.stacks) {
+    for (auto const& [frames, sum] : all.stacks()) {
       auto const value = std::llround(sum.*weights[w].sum);
       if (value <= 0) continue;
       samples += samples.empty() ? "[" : ",[";
@@ -216,7 +115,7 @@ enum class location : protozero::pbf_tag_type { id = 1, line = 4 };
 enum class line : protozero::pbf_tag_type { function_id = 1, line = 2 };
 enum class function : protozero::pbf_tag_type { id = 1, name = 2, filename = 4, start_line = 5 };
 
-std::string pprof(all_stacks const& all, trace_contents& trace) {
+std::string pprof(weighed_stacks const& all, trace_contents& trace) {
   std::string text;
   protozero::pbf_builder<profile> out(text);
   std::map<std::string, std::int64_t, std::less<>> strings;
@@ -234,8 +133,8 @@ std::string pprof(all_stacks const& all, trace_contents& trace) {
     type.add_int64(value_type::unit, index(by.unit == "none" ? "count" : by.unit));
   }
   std::map<std::tuple<std::string_view, std::string_view, std::uint32_t>, std::uint64_t> functions;
-  for (std::size_t i = 0; i < all.frames.size(); ++i) {
-    auto const& one = all.frames[i];
+  for (std::size_t i = 0; i < all.frames().size(); ++i) {
+    auto const& one = all.frames()[i];
     auto const [place, is_new] =
         functions.try_emplace({one.name, one.file, one.first_line}, functions.size() + 1);
     if (is_new) {
@@ -251,7 +150,7 @@ std::string pprof(all_stacks const& all, trace_contents& trace) {
     at.add_uint64(line::function_id, place->second);
     at.add_int64(line::line, one.line);
   }
-  for (auto const& [frames, sum] : all.stacks) {
+  for (auto const& [frames, sum] : all.stacks()) {
     protozero::pbf_builder<sample> one(out, profile::sample);
     std::vector<std::uint64_t> ids;  // the innermost first
     for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) ids.push_back(*frame + 1);
@@ -268,7 +167,7 @@ std::string pprof(all_stacks const& all, trace_contents& trace) {
 }
 
 result<export_notes> write_stacks(export_job& job, std::string const& path, bool overwrite,
-                                  std::string (*as_text)(all_stacks const&, trace_contents&)) {
+                                  std::string (*as_text)(weighed_stacks const&, trace_contents&)) {
   if (job.trace.file().row_count<stack_record>() == 0)
     return error{
         "the capture holds no Python stacks, nothing is written. They are recorded in "
