@@ -10,19 +10,50 @@
 #include "guest/recording/capture_windows.hpp"
 #include "guest/recording/own_stretches.hpp"
 #include "guest/recording/stack_tree.hpp"
-#include "guest/recording/unrecorded_launches.hpp"
 #include "model/ids.hpp"
 #include "model/record_sink.hpp"
+#include "model/records.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 namespace gpuprof::guest {
+
+/// Makes records for launches during which kernel records were off. Each is a copy of the record of
+/// a launch with the same signature, with its duration. The time that the launching thread measured
+/// would be too long: it includes launch and wait.
+///
+/// For one thread. A pattern is a launch whose record is kept permanently. There is one for each
+/// signature whose launches are read without kernel records.
+class unrecorded_launches {
+ public:
+  /// The record of this launch will come.
+  void keep(correlation_id pattern) {
+    auto const [known, is_new] = patterns_.try_emplace(pattern);
+    if (!is_new && !known->second) return;
+    known->second.reset();  // the correlation id is used again
+    ++awaited_;
+  }
+  bool awaits_patterns() const noexcept { return awaited_ != 0; }
+  void see(kernel_record const& kernel);
+  void add(launch_note const& launch);
+  /// Returns records of launches whose pattern has come. They end when the launching thread saw
+  /// them end. Stream and launch are copied from the pattern.
+  std::vector<kernel_record> take();
+  bool empty() const noexcept { return waiting_.empty(); }
+
+ private:
+  std::unordered_map<correlation_id, std::optional<kernel_record>> patterns_;
+  std::size_t awaited_ = 0;
+  std::vector<launch_note> waiting_;
+  timestamp_ns newest_;
+};
 
 /// Counts what the captures recorded and missed, summed over all windows so far.
 struct trace_counts {

@@ -9,23 +9,61 @@
 #include "base/process.hpp"
 #include "base/time.hpp"
 #include "guest/driver/cuda_driver.hpp"
+#include "guest/live/live_totals.hpp"
+#include "guest/live/summary.hpp"
 #include "guest/nvtx/ranges.hpp"
 #include "guest/options/nothing_recorded.hpp"
 #include "guest/options/run_notes.hpp"
 #include "guest/options/settings.hpp"
-#include "guest/session/exit_summary.hpp"
+#include "guest/recording/capture_output.hpp"
 #include "guest/session/inert_child.hpp"
 
 #include <climits>
 
+#include <algorithm>
 #include <cstdlib>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <unistd.h>
 #include <utility>
 
 namespace gpuprof::guest {
 namespace {
+
+/// Returns nothing without a pattern. Interns the names of the pattern.
+std::optional<range_trigger> trigger_for(std::optional<range_pattern> const& pattern) {
+  if (!pattern) return std::nullopt;
+  range_trigger trigger{
+      names().intern(pattern->name), names().intern(pattern->domain), pattern->any_domain, {}, {}};
+  auto const& name = pattern->name;
+  auto const colon = name.find(':');
+  auto const is_shown_form = pattern->domain.empty() && !pattern->any_domain &&
+                             colon != std::string::npos && colon != 0 && name[colon + 1] != ':' &&
+                             colon + 1 < name.size();
+  if (!is_shown_form) return trigger;
+  trigger.shown_domain = names().intern(name.substr(0, colon));
+  trigger.shown_name = names().intern(name.substr(colon + 1));
+  return trigger;
+}
+
+/// Prints to stderr, line by line.
+void print_exit_summary(live_snapshot const& totals, named_counters const& counters) {
+  text::overview about;
+  about.program = command_line();
+  about.records = {{"kernels", totals.kernel_count}, {"graphs", totals.graph_count}};
+  std::uint64_t copies = 0, fills = 0;
+  for (auto const& copy : totals.copies) (copy.is_fill ? fills : copies) += copy.count;
+  about.records.push_back({"copies", copies});
+  about.records.push_back({"fills", fills});
+  for (auto const& [name, value] : counters) text::add_counter(about, name, value);
+  auto const text = summary_text(about, totals);
+  for (std::size_t from = 0; from < text.size();) {
+    auto const to = std::min(text.find('\n', from), text.size());
+    log_info(std::string_view(text).substr(from, to - from));
+    from = to + 1;
+  }
+}
 
 /// A relative output name refers to the current folder, even if the program changes it later.
 std::string in_current_folder(std::string pattern) {

@@ -5,6 +5,7 @@
 
 #include "base/memory_budget.hpp"
 #include "guest/collect/launch_callbacks.hpp"
+#include "guest/nvtx/name_registry.hpp"
 #include "guest/nvtx/ranges.hpp"
 #include "guest/options/kernel_filter.hpp"
 #include "guest/options/settings.hpp"
@@ -12,7 +13,6 @@
 #include "guest/session/api_outcome.hpp"
 #include "guest/session/capture_switch.hpp"
 #include "guest/session/drain_thread.hpp"
-#include "guest/session/range_trigger.hpp"
 #include "guest/session/tracing_switch.hpp"
 
 #include <atomic>
@@ -22,6 +22,19 @@
 #include <unistd.h>
 
 namespace gpuprof::guest {
+
+/// Recognizes the NVTX range that starts a capture or ends a step. Compares name ids, which takes
+/// almost no time.
+struct range_trigger {
+  name_id name{}, domain{};
+  bool any_domain = false;
+  name_id shown_name{}, shown_domain{};  // of "domain:name", as in reports; 0 for other names
+
+  bool matches(name_id n, name_id d) const noexcept {
+    return (n == name && (any_domain || d == domain)) ||
+           (n == shown_name && d == shown_domain && raw(n) != 0);
+  }
+};
 
 /// Can be used on any thread. Made on first use and never destroyed, because callbacks may come as
 /// long as the process lives.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/reader/table_plan.hpp"
+#include "host/reader/captured_columns.hpp"
 
 #include <algorithm>
 #include <array>

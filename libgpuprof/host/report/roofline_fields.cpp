@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/report/roofline_fields.hpp"
+#include "host/report/roofline_report.hpp"
 
 namespace gpuprof::host::report {
 namespace {

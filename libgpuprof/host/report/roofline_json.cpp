@@ -2,7 +2,6 @@
 // The roofline as one JSON object.
 #include "base/utf8.hpp"
 #include "host/report/json_object.hpp"
-#include "host/report/roofline_fields.hpp"
 
 namespace gpuprof::host::report {
 namespace {

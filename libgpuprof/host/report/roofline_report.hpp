@@ -4,6 +4,7 @@
 
 #include "host/analysis/roofline.hpp"
 #include "host/analysis/sampling/sample_attribution.hpp"
+#include "host/report/fields.hpp"
 #include "text/table.hpp"
 
 #include <span>
@@ -14,6 +15,12 @@
 namespace gpuprof::host::report {
 
 enum class roofline_lines { kernels, signatures, ranges, graphs };
+
+/// All values of a line for programs, used in CSV, JSON and the page.
+///
+/// The fields are in the order of the columns. Rates are in FLOP/s and B/s, shares from 0 to 1,
+/// times in ns.
+std::vector<field<roofline_row>> roofline_fields(roofline_lines of);
 
 /// For readers: columns that are empty in all lines are left out. The lines must outlive the table.
 text::table roofline_table(std::span<roofline_row const> lines, roofline_lines of);
