@@ -21,7 +21,7 @@ static_assert(!std::is_copy_constructible_v<gpuprof::range> &&
 static_assert(std::is_nothrow_default_constructible_v<gpuprof::scoped_range>);
 static_assert(static_cast<std::uint32_t>(gpuprof::rgb(1, 2, 3)) == 0xff010203);
 
-TEST_CASE("without a tool markers do nothing, and ask for it once") {
+TEST_CASE("without a profiler, markers do nothing and look for the profiler once") {
   unsetenv("NVTX_INJECTION64_PATH");
   {
     gpuprof::scoped_range const here;

@@ -89,7 +89,7 @@ bool write_sample(thread_log& log, seen_thread const& seen) noexcept {
 
 bool write_begin(thread_log& log, open_range const& range, std::uint64_t time,
                  thread_index opener) noexcept {
-  // A push/pop range also reserves a slot for its end, which is owed from now on.
+  // A push/pop range also reserves a slot for its end, which is counted until the end is written.
   auto const owed = range.style == range_style::push_pop ? 1u : 0u;
   if (!has_room(log, slots_for(range) + owed)) return false;
   fill_begin(log, range, time, opener);

@@ -61,8 +61,8 @@ struct step_schedule {
 
 enum class graph_detail { graph, node };
 
-/// Which launches get the Python stack of their thread. Automatic: all, or so many that reading
-/// stacks takes no more than 0.5 % of the thread's time.
+/// Which launches get the Python stack of their thread. Automatic: all of them, or
+/// as many as can be read in 0.5 % of the thread's time.
 enum class python_backtrace { none, automatic, all };
 
 /// Which threads of the program are looked at about 100 times a second.

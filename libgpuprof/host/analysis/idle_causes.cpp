@@ -8,7 +8,7 @@
 namespace gpuprof::host {
 namespace {
 
-// One thread keeps so many: a GPU that does nothing for long would keep more.
+// Limit for one thread. Without it, a GPU that is idle for a long time would keep more.
 constexpr std::size_t most_rows = 100'000, most_calls = 10'000;
 
 timestamp_ns end_of(auto const& row) noexcept {
@@ -85,7 +85,7 @@ void idle_causes::take(time_bucket bucket, thread_state& thread, timestamp_ns fr
   }
 }
 
-/// GPUs come in any order, so what ended before all of them were idle last is not needed any more.
+/// Drops what ended before the last idle time of each GPU, because GPUs come in any order.
 void idle_causes::forget(thread_state& thread, timestamp_ns before) const {
   for (auto const& [_, until] : idle_until_) before = std::min(before, until);
   while (!thread.rows.empty() && end_of(thread.rows.front()) < before) thread.rows.pop_front();

@@ -49,8 +49,8 @@ struct module_group {
 /// The path with "*" for each step that is a number.
 std::string folded_path(std::string_view path);
 
-/// Paths are folded if `folds`. Most GPU time of its own first. The first group, with modules = 0,
-/// is of work outside of modules.
+/// Paths are folded if `folds`. Groups are sorted by their own GPU time, the longest first. The
+/// first group, with modules = 0, is work outside of modules.
 std::vector<module_group> group_by_module(stack_times const& times, module_tree const& tree,
                                           bool folds);
 

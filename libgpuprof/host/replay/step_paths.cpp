@@ -118,7 +118,7 @@ class division_by_step {
     return made;
   }
 
-  /// Sums over so many steps, from this place in the order of their lengths.
+  /// Sums over this number of steps, from this place in the order of their lengths.
   group_of_steps sum_up(std::size_t from, std::size_t count) const {
     group_of_steps made{{}, sums_by_name(graph_.recorded())};
     made.sums.steps = count;

@@ -15,7 +15,7 @@ namespace gpuprof::host::replay {
 /// All are means of a step. GPU work belongs to the step that launched it.
 struct path_sum {
   double path_ns = 0;   // on the path
-  double total_ns = 0;  // on the path or not; the same of several streams or threads is added
+  double total_ns = 0;  // on the path or not; summed over streams and threads
   double count = 0;     // how many of them lie on the path
 };
 

@@ -38,7 +38,7 @@ class BrokenStandardError(Guest):
     def test_an_unknown_variable_before_main(self):
         self.check(metrix=1)
 
-    def test_nothing_recorded(self):
+    def test_a_capture_range_that_never_comes(self):
         self.check(capture_range="nvtx", nvtx_capture="never")
 
     def test_cupti_held_by_another_tool(self):

@@ -70,13 +70,13 @@ class Walk(Browser):
         self.wait(tab, "document.querySelector('#roofline-chart .tip') !== null")
         self.assertIn("FLOP/s: ", tab.inner_text("#roofline-chart .tip"))
 
-    def test_exact(self):
+    def test_a_report_of_the_exact_capture_agrees_with_the_commands(self):
         self.walk("mixed_exact")
 
-    def test_sampled(self):
+    def test_a_report_of_the_sampled_capture_agrees_with_the_commands(self):
         self.walk("mixed_sampled")
 
-    def test_counted(self):
+    def test_a_report_of_the_counted_capture_agrees_with_the_commands(self):
         self.walk("counted_auto")
 
 

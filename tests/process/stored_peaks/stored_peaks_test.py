@@ -146,7 +146,7 @@ class Beforehand(StoredPeaks):
         self.assertIn("gpuprof: peaks of GPU 0: measured now, stored in ", run.err)
         self.assertIn("fp32", self.rows())
 
-    def test_peaks_that_cannot_be_stored_are_one_line(self):
+    def test_one_line_says_that_peaks_cannot_be_stored(self):
         self.store.write_text("a file where the folder should be")
         run = self.profile_with_peaks("sh", "-c", "exit 7", env=self.pretended)
         self.assertEqual(run.code, 7)

@@ -53,8 +53,7 @@ TEST_CASE("a sample is not used if another kernel ran at the same time") {
   CHECK(analyzed(apart).metrics.valid_samples() == 1);
 }
 
-TEST_CASE(
-    "a sample of a kernel whose grid was not recorded does not stand for its other launches") {
+TEST_CASE("a sample of a kernel whose grid was not recorded is not used for its other launches") {
   auto c = one_sample();
   for (auto& shape : c.t.shapes) shape.grid = shape.block = {};
   analyzed const a(c);

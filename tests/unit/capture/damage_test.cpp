@@ -296,7 +296,7 @@ TEST_CASE("rows that take next to no bytes are read as they were written") {
   CHECK(in->warnings().empty());
 }
 
-TEST_CASE("names beyond the memory limit for names are left out, with a line") {
+TEST_CASE("names beyond the memory limit for names are left out, and a warning says so") {
   memory_file const file;
   block_encoder encoder;
   auto const header = to_bytes_of_file_header(format_major, format_minor);

@@ -111,7 +111,7 @@ constexpr auto copy_call = CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2;
 }  // namespace
 
 TEST_CASE(
-    "a launch notes its kernel, and a graph launch its generation: names go with unloaded code") {
+    "a launch notes the name of its kernel, and a graph launch notes how often code was unloaded") {
   callback_scene s;
   char name[8] = "first";
   auto& kernels = kernels_by_pointer();

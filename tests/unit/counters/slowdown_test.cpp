@@ -19,7 +19,7 @@ TEST_CASE("the time without holds is at least that of the kernels") {
   CHECK(times_slower({.passed_ns = second, .held_ns = second, .kernel_ns = 5 * second}) == 1);
 }
 
-TEST_CASE("a figure is given even if the program was held all the time") {
+TEST_CASE("the slowdown is known even if the program was held during the whole run") {
   CHECK(times_slower({.passed_ns = 2 * second, .held_ns = 2 * second}) == 1000);
 }
 

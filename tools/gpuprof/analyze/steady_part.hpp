@@ -14,12 +14,12 @@
 
 namespace gpuprof::host::command {
 
-/// Steps of one thread, one after the other: from the begin of each to that of the next; the last
-/// one is as long as its range.
+/// Takes the steps of one thread in order. Returns the time from the begin of each step to the
+/// begin of the next one; for the last step, the time of its range.
 std::vector<double> periods_of_thread(range_tree const& tree, std::span<std::uint32_t const> steps);
 
-/// Libraries load, pools grow, algorithms are tried: the first steps are longer. Returns how many
-/// of them take more than 1.5 times the median, at most half of all.
+/// The first steps are longer, because libraries are loaded, pools grow and algorithms are tried.
+/// Returns how many of them take more than 1.5 times the median, at most half of all.
 std::size_t steps_of_warm_up(std::span<double const> periods_ns);
 
 struct steady_part {
@@ -27,7 +27,8 @@ struct steady_part {
   time_stretch time;  // from the first step after the warm-up to the end of the last one
 };
 
-/// From the first steady step of any thread to the last. Nothing: no thread has three.
+/// Returns the time from the first steady step of any thread to the last one, or nothing if no
+/// thread has three steady steps.
 std::optional<steady_part> steady_part_of(range_tree const& tree, step_ranges const& steps);
 
 /// The number of steps that begin before this moment.

@@ -25,7 +25,7 @@ struct sampled_launches {
 
 /// The steps that were chosen of another rank.
 struct steps_of_other_rank {
-  std::size_t all = 0, first = 0, count = 0;  // of all that could be chosen
+  std::size_t all = 0, first = 0, count = 0;  // `first` and `count`: what was chosen of all
   time_stretch time;                          // by the clock of the rank that is asked
 };
 

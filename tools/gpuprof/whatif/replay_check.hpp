@@ -9,7 +9,8 @@
 
 namespace gpuprof::host::command {
 
-/// At most so many kernels, copies and fills are replayed a few times; more take a sample of steps.
+/// At most this number of kernels, copies and fills is replayed a few times; more take a sample of
+/// steps.
 inline constexpr std::uint64_t max_replayed_items = 400'000;
 /// Fewer than whatif replays for one question, because analyze replays each finding. The page and
 /// the Perfetto export show paths of the same steps.

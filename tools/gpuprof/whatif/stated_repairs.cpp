@@ -36,7 +36,8 @@ std::string_view words_of(subject of) noexcept {
   return {};
 }
 
-/// "cudaFree_v3020" of CUPTI without what nobody types; "cuMemAlloc_v2" is the driver's own name.
+/// Removes the version that CUPTI adds to runtime calls ("cudaFree_v3020"). "cuMemAlloc_v2" is the
+/// name of the driver's function.
 std::string without_version(std::string const& call) {
   auto const at = call.rfind("_v");
   return at == call.npos || at + 2 == call.size() ? call : call.substr(0, at);

@@ -52,7 +52,7 @@ class idle_moments {
 
   /// True: the gate is held, and the context has no work on the GPU.
   bool reach(context_streams& streams, std::uint64_t patience_ns) noexcept;
-  /// The same, but false once a call has gone on by itself.
+  /// The same, but false after a call has stopped waiting for the gate.
   bool reach_before_impatience(context_streams& streams) noexcept;
 
   /// Call it after either function, for calls of CUPTI that wait for all work. Returns false,

@@ -344,7 +344,7 @@ bool launch_reader::read_held(context_readings& context, work_gate::visitor cons
     count(state_.counts.disturbed);
     return false;
   }
-  // A call that went on by itself meanwhile may have put work into the range.
+  // A call that stopped waiting for the gate may have put work into the range.
   auto is_alone = false, popped = false;
   if (!state_.idle.call(context.streams, [&] {
         is_alone = state_.gate.impatient() == impatient;

@@ -67,8 +67,8 @@ class work_gate {
   /// While it lives, the keeper is in a long call of CUPTI, with the gate held.
   class switching {
    public:
-    /// Locks the mutex, which calls also hold when they go on by themselves and count that: a call
-    /// that is not counted by now keeps waiting.
+    /// Locks the mutex, because a call that has waited for too long also holds it while it counts
+    /// itself and passes. A call that has not counted itself before this keeps waiting.
     explicit switching(work_gate& gate) noexcept : gate_(gate) {
       std::lock_guard const lock(gate_.mutex_);
       gate_.is_switching_.store(true);
