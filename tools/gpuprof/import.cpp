@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpuprof import FILE: turns a file of another profiler into a capture.
 #include "host/export/interruption.hpp"
-#include "host/import/import_file.hpp"
+#include "host/import/import_job.hpp"
 #include "memory_limit.hpp"
 #include "progress.hpp"
 #include "subcommands.hpp"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/import/import_file.hpp"
-
 #include "base/readable.hpp"
 #include "host/import/capture_making.hpp"
 #include "host/import/import_job.hpp"

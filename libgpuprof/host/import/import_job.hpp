@@ -2,6 +2,8 @@
 // The input of an import, and its result.
 #pragma once
 
+#include "base/result.hpp"
+
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -38,6 +40,11 @@ struct import_outcome {
   std::vector<std::string> notes;    // notes that a reader of the captures would not find there
   bool lacks_something = false;      // more is missing than was left out on purpose
 };
+
+/// Turns a file of another profiler into captures. The first bytes of the file tell its type.
+/// Captures get their names only if all of them were written. Exceptions of job.advance pass
+/// through.
+result<import_outcome> import_file(import_job const& job);
 
 /// The reason why nothing is written, in one line. Thrown and caught inside the import.
 struct import_failure : std::runtime_error {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyze/kernel_reading.hpp"
-
 #include "analyze/fact_texts.hpp"
 #include "collective_kernels.hpp"
 

@@ -4,7 +4,6 @@
 #include "../roofline_facts.hpp"
 #include "analyze/fact_texts.hpp"
 #include "analyze/gpu_items.hpp"
-#include "analyze/kernel_reading.hpp"
 #include "analyze/phase.hpp"
 #include "analyze/step_reading.hpp"
 #include "host/analysis/occupancy.hpp"
