@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """gpuprof lines: programs of each CPython that is found play sessions from known lines; their kernels belong to these lines."""
+import base64
 import glob
 import json
 import os
+import re
 import subprocess
 import sys
+import zlib
 
 import processes
 
@@ -306,6 +309,27 @@ play()
         self.assertEqual(set(totals), set(by_name))
         for name, total in totals.items():
             self.assertAlmostEqual(total, whole[by_name[name]], delta=200)
+
+    def test_a_page_has_the_stacks_with_the_times_of_the_lines_and_their_source(self):
+        self.profile(PROGRAM, "--python-backtrace", "all")
+        whole = {name: sum(row[name] for row in self.lines()) for name in ("GPU Time (ns)", "Idle Behind (ns)", "CUDA Waits (ns)")}
+        run = self.run_program(processes.path("BUILT_GPUPROF"), "report", "-o", self.folder / "page.html", self.capture)
+        if "draws no pages" in run.err:
+            self.skipTest("this build draws no pages")
+        self.assertEqual(run.code, 0, run.err)
+        packed = re.search(r'id="data-stacks">([A-Za-z0-9+/=]*)<', (self.folder / "page.html").read_text())[1]
+        document = json.loads(zlib.decompress(base64.b64decode(packed)))
+        places = document["lines"]
+        for name, column in {"gpu_ns": "GPU Time (ns)", "idle_ns": "Idle Behind (ns)", "wait_ns": "CUDA Waits (ns)"}.items():
+            self.assertAlmostEqual(sum(place[name] for place in places if place["parent"] is None), whole[column], delta=len(places))
+            for at, place in enumerate(places):
+                inside = sum(one[name] for one in places if one["parent"] == at)
+                self.assertAlmostEqual(place[name], inside + place["own_" + name], delta=len(places))
+        leaf = next(place for place in places if place["kind"] == "line" and place["name"].endswith(" leaf"))
+        self.assertTrue(leaf["is_own"])
+        self.assertEqual(document["source"][leaf["file"]][str(leaf["line"])], "play()  # leaf")
+        self.assertTrue(any(place["kind"] == "kernel" for place in places))
+        self.assertNotIn("modules", document)
 
     def test_an_older_cpython_has_no_stacks_and_one_line_says_so(self):
         old = [python for version, python in pythons().items() if (3, 8) <= version < (3, 11)]

@@ -17,6 +17,7 @@
 #include "host/report/summary_tables.hpp"
 #include "report_page/json_members.hpp"
 #include "report_page/kernel_document.hpp"
+#include "report_page/stack_document.hpp"
 #include "roofline_facts.hpp"
 #include "roofline_of_capture.hpp"
 #include "stats_reports.hpp"
@@ -495,6 +496,7 @@ result<capture_parts> read_parts(parts_inputs const& inputs) try {
   blocks.push_back({"places", page::packed(walked.ranges(parts.time))});
   blocks.push_back({"facts", page::packed(facts_document(inputs.capture, trace))});
   blocks.push_back({"details", std::move(details)});
+  blocks.push_back({"stacks", page::packed(stack_document(trace))});
   add_timeline(blocks, page::document_of(bars.made(), heard.idle, heard.steps, heard.paths));
   return parts;
 } catch (std::runtime_error const& what) {

@@ -1,9 +1,12 @@
-// Ranges as an icicle: a place is as wide as its time, below the one that it lies in. A click zooms to it.
+// Places as an icicle: each is as wide as its time, below the one that it lies in. A click zooms to it.
 
-const icicle = (() => {
-  const {element, byId, time, count} = words;
+// `id`: of the element; its buttons and the choice of the time have ids that begin with it.
+// `looks`: color(place), hasHit(place).
+function icicleIn(id, looks = {}) {
+  const {element, time, count} = words;
+  const byId = (name) => words.byId(name.replace(/^icicle/, id));
   const rowHeight = 22, narrowest = 3;  // pixels
-  let places = [], children = [], tops = [], zoomed = null, chosen = null, value = 'gpu_ns', picked = () => {};
+  let places = [], children = [], tops = [], zoomed = null, chosen = null, value = 'gpu_ns', picked = () => {}, isHeard = false;
 
   const valueOf = (at) => places[at][value];
   const nameOf = (place) => (place.joined ? '(' + count(place.joined) + ' shorter ones)' : place.name);
@@ -15,20 +18,21 @@ const icicle = (() => {
     return path;
   }
 
-  const hue = theme.hueOf;
+  const colorOf = (place) => (place.joined ? theme.color('line') : looks.color ? looks.color(place) : theme.hueOf(place.name));
+  const hasHit = (place) => Boolean(looks.hasHit) && looks.hasHit(place);
 
   function textOf(at, whole) {
     const place = places[at];
-    const own = value === 'gpu_ns' ? place.own_gpu_ns : place.own_cpu_ns;
+    const own = place['own_' + value];
     return words.shortened(nameOf(place)) + ': ' + time(valueOf(at)) + (whole > 0 ? ', ' + words.share(valueOf(at) / whole) : '') + ', itself ' + time(own) + ', ' + count(place.instances) + ' x';
   }
 
   // In parts of the width, which is another on paper.
   function block(at, depth, left, width, whole) {
     const room = byId('icicle').clientWidth;
-    const made = element('button', {type: 'button', class: 'place' + (at === chosen ? ' chosen' : ''), title: textOf(at, whole), 'aria-label': textOf(at, whole), tabindex: '-1', 'data-place': at, 'data-depth': depth});
+    const made = element('button', {type: 'button', class: 'place' + (at === chosen ? ' chosen' : '') + (hasHit(places[at]) ? ' hit' : ''), title: textOf(at, whole), 'aria-label': textOf(at, whole), tabindex: '-1', 'data-place': at, 'data-depth': depth});
     made.textContent = width > 30 ? words.shortened(nameOf(places[at])) : '';
-    Object.assign(made.style, {left: 100 * left / room + '%', width: 'calc(' + 100 * width / room + '% - 1px)', top: depth * rowHeight + 'px', background: places[at].joined ? theme.color('line') : hue(places[at].name), color: places[at].joined ? theme.color('text') : theme.textOn(hue(places[at].name))});
+    Object.assign(made.style, {left: 100 * left / room + '%', width: 'calc(' + 100 * width / room + '% - 1px)', top: depth * rowHeight + 'px', background: colorOf(places[at]), color: places[at].joined ? theme.color('text') : theme.textOn(colorOf(places[at]))});
     return made;
   }
 
@@ -59,7 +63,7 @@ const icicle = (() => {
     view.replaceChildren(...made);
     (view.querySelector('.chosen') || made[0] || view).setAttribute('tabindex', '0');
     byId('icicle-all').disabled = zoomed === null;
-    byId('icicle-timeline').disabled = chosen === null || places[chosen].joined > 0;
+    if (byId('icicle-timeline')) byId('icicle-timeline').disabled = chosen === null || places[chosen].joined > 0;
   }
 
   // Null: everything.
@@ -102,16 +106,19 @@ const icicle = (() => {
       next.focus();
     });
     byId('icicle-all').addEventListener('click', () => { zoom(null); picked(null); });
-    byId('icicle-timeline').addEventListener('click', () => timeline.find(places[chosen].name));
+    if (byId('icicle-timeline')) byId('icicle-timeline').addEventListener('click', () => timeline.find(places[chosen].name));
     byId('icicle-value').addEventListener('change', (event) => { value = event.target.value; draw(); });
     window.addEventListener('resize', draw, {signal});
     theme.onChange(draw);
+    isHeard = true;
   }
 
   // `onPick` hears of the place that was clicked, or null.
   function show(all, onPick) {
     places = all;
     picked = onPick;
+    tops = [];
+    zoomed = chosen = null;
     children = places.map(() => []);
     places.forEach((place, at) => {
       if (place.style) return;
@@ -123,9 +130,21 @@ const icicle = (() => {
       return;
     }
     if (tops.every((at) => places[at].gpu_ns === 0)) value = byId('icicle-value').value = 'cpu_ns';
-    listen();
+    if (!isHeard) listen();
     draw();
   }
 
-  return {show, zoom, pathOf, nameOf};
-})();
+  // The greatest places that hasHit, without those inside of them: their time together, and that of all.
+  function hits() {
+    let found = 0;
+    const add = (at) => {
+      if (hasHit(places[at])) found += valueOf(at);
+      else children[at].forEach(add);
+    };
+    tops.forEach(add);
+    return {found, whole: tops.reduce((sum, at) => sum + valueOf(at), 0)};
+  }
+
+  return {show, zoom, pathOf, nameOf, draw, hits, valueName: () => value};
+}
+const icicle = icicleIn('icicle');

@@ -20,5 +20,7 @@ async function showParts() {
   await timeline.show();
   await pause();
   ranges.show(stats, roof, advice, await data.document('places'));
+  await pause();
+  stacks.show(await data.document('stacks'));
   calls.show(stats);
 }
