@@ -94,7 +94,7 @@ std::string_view word_of(stack_frame::kind kind) {
 }
 
 std::string name_of(stack_frame const& frame) {
-  if (frame.is != stack_frame::kind::line) return frame.name;
+  if (frame.is != stack_frame::kind::line || frame.file.empty()) return frame.name;
   return frame.file.substr(frame.file.rfind('/') + 1) + ':' + std::to_string(frame.line) + ' ' +
          frame.name;
 }
