@@ -94,7 +94,7 @@ weighed_stacks::weighed_stacks(trace_contents& trace, stack_times const& times,
   add_leaves(trace, times, of);
   for (auto const& [thread, sum] : times.without_stack())
     stacks_.push_back(
-        {{index_of({stack_frame::kind::thread,
+        {{index_of({stack_frame::kind::other,
                     "(no Python on thread " + std::to_string(trace.os_thread(thread)) + ")",
                     {}})},
          sum});

@@ -20,7 +20,7 @@ stack_times read_stack_times(trace_contents& trace, std::function<void()> const&
 
 /// A line of the program, a module, a kernel or a call.
 struct stack_frame {
-  enum class kind : std::uint8_t { line, module, kernel, call, other, thread } is;
+  enum class kind : std::uint8_t { line, module, kernel, call, other } is;
   std::string name, file;  // no file: not a line
   std::uint32_t first_line = 0, line = 0;
   friend auto operator<=>(stack_frame const&, stack_frame const&) = default;

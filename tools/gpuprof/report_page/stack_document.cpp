@@ -87,7 +87,6 @@ std::string_view word_of(stack_frame::kind kind) {
     case stack_frame::kind::call:
       return "call";
     case stack_frame::kind::other:
-    case stack_frame::kind::thread:
       break;
   }
   return "other";
