@@ -28,6 +28,8 @@ struct recorded_item {
   bool is_pageable = false;     // copies: one side is pageable memory
   bool to_host = false;         // copies: from a GPU to the host
   bool is_from_before = false;  // launched before the first step of its rank
+  std::uint32_t shape = 0;      // shape_id of a kernel; 0: not known
+  std::uint32_t stack = 0;      // stack_id of its launch; 0: none
   float room = 0;               // share of the GPU that its blocks fill, up to 1; 0: not known
   /// The run of a collective that this kernel is a part of: the same number on each rank, counted
   /// from 0. It ends only after all parts have begun.

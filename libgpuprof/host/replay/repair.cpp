@@ -17,7 +17,10 @@ void apply(std::span<repair const> repairs, step_edit& to) {
     to.limit_to(one.scope);
     switch (one.kind) {
       case repair_kind::drop:
-        to.drop(one.names);
+        to.drop(one.names, 0, one.value > 0);
+        break;
+      case repair_kind::drop_and_use:
+        to.drop_with_work_behind(one.names);
         break;
       case repair_kind::merge:
         to.merge(one.names, one.value);

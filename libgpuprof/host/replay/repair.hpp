@@ -10,7 +10,8 @@
 namespace gpuprof::host::replay {
 
 enum class repair_kind : std::uint8_t {
-  drop,            // of work
+  drop,            // of work; value > 0: with the calls between its launch and the one before
+  drop_and_use,    // of copies to the host, with the CPU work behind them
   merge,           // of work
   scale,           // of work, by `value`
   overlap,         // of work; value > 0: it is begun early

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/replay/step_edit.hpp"
 
+#include "host/analysis/timeline/launch_pace.hpp"
+
 #include <algorithm>
 #include <unordered_map>
 #include <utility>
@@ -79,6 +81,7 @@ bool step_edit::is_in_scope(std::size_t point) const noexcept {
 /// Work that was launched before the first step has no point, and no range.
 bool step_edit::is_meant(name_set const& works, std::uint32_t item) const noexcept {
   auto const& of = graph_->items()[item];
+  if (!scope_.items.empty() && !scope_.items[item]) return false;
   if (!has(works, of.name) || (scope_.max_bytes > 0 && of.bytes > scope_.max_bytes)) return false;
   if (scope_.rank != nothing && graph_->recorded().rank_of(of) != scope_.rank) return false;
   auto const launch = launch_of_[item];
@@ -101,12 +104,20 @@ void step_edit::remove_point(std::size_t point, double share_that_stays) {
     work_ns_[next] += scaled(work_ns_[point], share_that_stays);
 }
 
-void step_edit::drop(name_set const& works, std::size_t kept) {
+void step_edit::drop(name_set const& works, std::size_t kept, bool with_calls) {
   auto const& points = graph_->points();
+  std::vector<std::vector<std::size_t>> calls(graph_->lanes().lanes);  // since the last launch
   std::vector<std::size_t> kept_of_rank(graph_->recorded().ranks());
   for (std::size_t q = 0; q < points.size(); ++q) {
     auto& kept_in_step = kept_of_rank[graph_->lanes().rank_of_lane[points[q].lane]];
     if (points[q].kind == point_kind::step_begin) kept_in_step = 0;
+    auto& before = calls[points[q].lane];
+    if (points[q].kind == point_kind::call && with_calls && !points[q].is_of_launch())
+      before.push_back(q);
+    if (points[q].kind != point_kind::launch && points[q].kind != point_kind::step_begin &&
+        points[q].items.empty())
+      continue;
+    auto const prepares = std::exchange(before, {});
     std::size_t hits = 0;
     for (auto const item : points[q].items) hits += is_meant(works, item);
     if (hits == 0) continue;
@@ -118,11 +129,30 @@ void step_edit::drop(name_set const& works, std::size_t kept) {
       if (is_meant(works, item)) gone_[item] = 1;
     if (hits != points[q].items.size()) continue;
     remove_point(q, share_before_launch);
+    for (auto const call : prepares) remove_point(call, share_before_call);
     auto const call = next_in_lane(q);  // it made the launch, and goes with it
     if (call < points.size() && points[call].kind == point_kind::call &&
         points[call].begin_ns == points[q].begin_ns)
       remove_point(call, 0);
   }
+}
+
+void step_edit::drop_with_work_behind(name_set const& works) {
+  auto const& points = graph_->points();
+  auto const is_waited_for = [&](std::size_t q) {
+    auto const& hold = graph_->holds()[q];
+    return (hold.held_by != nothing && is_meant(works, hold.held_by)) ||
+           (hold.waits_for != nothing && is_meant(works, hold.waits_for));
+  };
+  if (before_ == cpu_work_before::goes)
+    for (std::size_t q = 0; q < points.size(); ++q) {
+      if (!is_waited_for(q)) continue;
+      for (auto next = next_in_lane(q); next < points.size(); next = next_in_lane(next)) {
+        work_ns_[next] = std::min(work_ns_[next], graph_->pace().launch_ns);
+        if (points[next].kind == point_kind::launch) break;
+      }
+    }
+  drop(works);
 }
 
 void step_edit::merge(name_set const& works, double bytes_per_ns) {
@@ -276,7 +306,8 @@ void step_edit::launch_together(std::size_t least, std::size_t most, double node
       auto const q = made.launches[k];
       auto const is_call_known = made.returns.size() == made.launches.size();
       if (k % most == 0) {
-        if (most > 2) work_ns_[q] = std::min(work_ns_[q], graph_launch_ns);
+        if (most > 2 && points[q].work_ns <= static_cast<std::int64_t>(own_work_ns))
+          work_ns_[q] = std::min(work_ns_[q], graph_launch_ns);
         continue;
       }
       join_to_launch_before(q, is_call_known ? 0 : graph_->pace().launch_ns, node_ns);
@@ -287,9 +318,10 @@ void step_edit::launch_together(std::size_t least, std::size_t most, double node
     auto const& point = points[q];
     auto& row = rows[point.lane];
     if (point.kind == point_kind::range_mark || kept_[q] == 0) continue;
-    if (point.kind == point_kind::launch && is_in_scope(q) && held_[q] == 0)
+    if (point.kind == point_kind::launch && is_in_scope(q) && held_[q] == 0) {
+      if (points[q].work_ns > static_cast<std::int64_t>(own_work_ns)) join(row);
       row.launches.push_back(q);
-    else if (point.is_of_launch() && !row.launches.empty() && held_[q] == 0)
+    } else if (point.is_of_launch() && !row.launches.empty() && held_[q] == 0)
       row.returns.push_back(q);
     else
       join(row);

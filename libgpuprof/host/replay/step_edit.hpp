@@ -26,6 +26,7 @@ struct edit_scope {
   name_set ranges = {};          // only what was launched or called inside; empty: everything
   std::uint64_t max_bytes = 0;   // only copies and fills of at most this size; 0: of any size
   std::uint32_t rank = nothing;  // only of this rank; `nothing`: of all
+  std::vector<bool> items = {};  // by index into recorded_steps::items; empty: everything
 };
 
 /// Begins without a change. Edits are applied one after another; each sees the result of the
@@ -38,8 +39,12 @@ class step_edit {
   /// Edits from here on change only this part.
   void limit_to(edit_scope const& scope);
 
-  /// Removes work and its launches, except the first `kept` launches of each step.
-  void drop(name_set const& works, std::size_t kept = 0);
+  /// Removes work and its launches, except the first `kept` launches of each step. `with_calls`:
+  /// with the calls between the launch before and this one, which prepare it.
+  void drop(name_set const& works, std::size_t kept = 0, bool with_calls = false);
+  /// Removes copies to the host and, if `before` is `goes`, the CPU work from their end to the next
+  /// launch: what the program does with the data.
+  void drop_with_work_behind(name_set const& works);
   /// Keeps one launch in each step, which takes the time of all, or that of their bytes at this
   /// rate.
   void merge(name_set const& works, double bytes_per_ns = 0);

@@ -63,6 +63,7 @@ class step_collector::collecting {
     if (item == nullptr) return;
     item->name = work_name(kernel);
     item->room = room_of(kernel);
+    item->shape = raw(kernel.shape);
   }
   void take(graph_record const& graph) {
     if (auto* const item = add(graph)) item->name = work_name(std::string(name_of_graph));
@@ -128,7 +129,8 @@ class step_collector::collecting {
                                  .thread = raw(record.thread),
                                  .stream = stream,
                                  .device = raw(record.device),
-                                 .is_from_before = record.launched < chosen_.begin});
+                                 .is_from_before = record.launched < chosen_.begin,
+                                 .stack = raw(record.stack)});
     return &made_.steps.items.back();
   }
 

@@ -13,6 +13,9 @@
 namespace gpuprof::host {
 
 inline constexpr double longest_launching_ns = 200'000;
+/// CPU work of this length before a launch is no part of launching, in any language: a CUDA graph
+/// does not remove it.
+inline constexpr double own_work_ns = 5 * longest_launching_ns;
 
 /// All in nanoseconds. Measured in the run itself, because CPU and GPU clocks differ by some
 /// microseconds, and machines differ much more.

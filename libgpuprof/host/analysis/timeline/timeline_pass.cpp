@@ -116,14 +116,16 @@ void timeline_pass::add_kernel(gpu_item const& kernel) {
     serialized_.add(kernel, key_of_range(kernel.range), in_.run);
 }
 
-/// Returns true if the thread was held between launching the previous kernel of the stream and this
-/// one. Compares launches, because the last kernels before a wait start after the wait has begun.
+/// Returns true if the thread was held, or did something else, between launching the previous
+/// kernel of the stream and this one. Compares launches, because the last kernels before a wait
+/// start after the wait has begun.
 bool timeline_pass::comes_after_hold(gpu_item const& kernel) {
   auto const launched = kernel.launched.value != 0 ? kernel.launched : kernel.start;
   auto const before = std::exchange(last_launch_into_[stream_key(kernel)], launched);
   auto const& holds = threads_[kernel.thread].holds;
   auto const next = std::upper_bound(holds.begin(), holds.end(), launched);
-  return next != holds.begin() && *std::prev(next) > before;
+  auto const was_held = next != holds.begin() && *std::prev(next) > before;
+  return was_held || (before.value != 0 && length(before, launched) > own_work_ns);
 }
 
 void timeline_pass::note_hold(thread_index thread, timestamp_ns begin) {
