@@ -168,10 +168,10 @@ run_advice give_advice(run_facts const& whole_run, advice_options const& options
       look(*one, facts, all);
   }
   all = settle_kernel_findings(std::move(all), facts, steps);
-  if (steps != nullptr) replay_gains(all, facts, *steps);
+  auto const own_share = steps != nullptr ? replay_gains(all, facts, *steps) : 1;
   sort_by_gain(all);
   share_buckets(all, facts);
-  auto const window = facts.all_windows_ns();
+  auto const window = given.own_windows_ns = own_share * facts.all_windows_ns();
   limit_gains(all, window);
   sort_by_gain(all);
   given.best_case_ns = window;

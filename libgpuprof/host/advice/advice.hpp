@@ -45,7 +45,8 @@ struct run_advice {
   std::vector<finding> findings;   // highest gain first
   std::vector<finding> too_small;  // below min_gain
   std::vector<not_looked_at> missing;
-  double best_case_ns = 0;  // the window if all were done
+  double own_windows_ns = 0;  // of all GPUs, without what this profiler adds to launches and waits
+  double best_case_ns = 0;    // the same if all were done
 };
 
 /// With `steps`, gains come from a replay of them where a finding states its repair; null: from

@@ -3,6 +3,7 @@
 // summed over all GPUs unless a comment says otherwise.
 #pragma once
 
+#include "host/advice/work_groups.hpp"
 #include "host/analysis/idle_causes.hpp"
 #include "host/analysis/roofline_row.hpp"
 #include "host/analysis/timeline/host_calls.hpp"
@@ -239,6 +240,8 @@ struct run_facts {
   std::vector<idle_look> looks;  // most looks first
   std::vector<call_facts> calls;
   std::vector<sequence_facts> sequences;
+  std::vector<work_group> groups;  // of the steps that are replayed; most time first
+  double steps_of_groups = 1;      // recorded steps that their sums are over
   std::vector<communication_facts> communication;
   std::vector<serialized_facts> serialized;
   std::vector<rank_facts> ranks;

@@ -31,6 +31,7 @@ enum class subject { work, call, range, nothing };
 subject subject_of(repair_kind kind) noexcept {
   switch (kind) {
     case repair_kind::drop:
+    case repair_kind::drop_and_use:
     case repair_kind::merge:
     case repair_kind::scale:
     case repair_kind::overlap:
@@ -60,10 +61,12 @@ class repair_names {
       repair made{.kind = one.kind, .limit_ns = one.limit_ns};
       auto const of = subject_of(one.kind);
       if (of != subject::nothing) {
-        made.names = names_of(of, one.names);
+        made.names = one.items.empty() ? names_of(of, one.names)
+                                       : name_set(recorded_.work_names.size(), true);
         if (!has_any(made.names)) return std::nullopt;
       }
       made.scope.max_bytes = one.max_bytes;
+      made.scope.items = one.items;
       if (!one.within.empty()) {
         made.scope.ranges = ranges_of({one.within});
         if (!has_any(made.scope.ranges)) return std::nullopt;
@@ -223,22 +226,25 @@ bool can_replay(finding const& one, replayable_steps const& steps) {
   });
 }
 
-void replay_gains(std::vector<finding>& findings, run_facts const& facts,
-                  replayable_steps const& steps) {
+double replay_gains(std::vector<finding>& findings, run_facts const& facts,
+                    replayable_steps const& steps) {
   auto const& graph = *steps.graph;
   repair_names const names(graph.recorded(), facts);
   running_edit sure(graph, cpu_work_before::stays, facts);
   running_edit at_best(graph, cpu_work_before::goes, facts);
+  auto const recorded_ns = replay::step_ns(step_edit(graph));
+  auto const own_share = recorded_ns > 0 ? std::min(1.0, at_best.step_ns() / recorded_ns) : 1;
   std::vector<turn> turns;
   for (auto& one : findings) {
     if (one.repairs.empty()) continue;
     auto found = names.find(one.repairs);
     if (!found) continue;
     auto const alone_ns = at_best.saved_by(found->at_best);
-    auto const is_later = !one.yields_to.empty() &&
-                          std::any_of(findings.begin(), findings.end(), [&](auto const& other) {
-                            return other.rule == one.yields_to && !other.repairs.empty();
-                          });
+    auto const is_later = one.yields_to == every_other_rule ||
+                          (!one.yields_to.empty() &&
+                           std::any_of(findings.begin(), findings.end(), [&](auto const& other) {
+                             return other.rule == one.yields_to && !other.repairs.empty();
+                           }));
     turns.push_back({&one, std::move(*found), alone_ns, is_later});
   }
   std::stable_sort(turns.begin(), turns.end(), [](turn const& a, turn const& b) {
@@ -268,6 +274,7 @@ void replay_gains(std::vector<finding>& findings, run_facts const& facts,
                       ")";
     say_what_hides(*one);
   }
+  return own_share;
 }
 
 }  // namespace gpuprof::host::advice

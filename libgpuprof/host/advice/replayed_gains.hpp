@@ -28,8 +28,9 @@ bool can_replay(finding const& one, replayable_steps const& steps);
 /// The low gain assumes that CPU work before launches and calls that go stays, and the least values
 /// of repairs; the high gain the opposite.
 ///
-/// Findings whose names do not occur in the steps keep their gain.
-void replay_gains(std::vector<finding>& findings, run_facts const& facts,
-                  replayable_steps const& steps);
+/// Findings whose names do not occur in the steps keep their gain. Returns what the steps would
+/// take without this profiler, as a share of what they take in the recording.
+double replay_gains(std::vector<finding>& findings, run_facts const& facts,
+                    replayable_steps const& steps);
 
 }  // namespace gpuprof::host::advice

@@ -38,6 +38,7 @@ struct rule {
 
 /// Each group has its own file.
 std::span<rule const> kernel_rules() noexcept;
+std::span<rule const> group_rules() noexcept;
 std::span<rule const> launch_rules() noexcept;
 std::span<rule const> memory_rules() noexcept;
 std::span<rule const> wait_rules() noexcept;

@@ -15,8 +15,8 @@ std::string_view name_of(rule_group group) noexcept {
 std::vector<rule const*> const& all_rules() {
   static auto const all = [] {
     std::vector<rule const*> rules;
-    for (auto const group : {kernel_rules(), launch_rules(), memory_rules(), wait_rules(),
-                             communication_rules(), input_rules()})
+    for (auto const group : {kernel_rules(), group_rules(), launch_rules(), memory_rules(),
+                             wait_rules(), communication_rules(), input_rules()})
       for (auto const& one : group) rules.push_back(&one);
     return rules;
   }();

@@ -61,6 +61,10 @@ std::string in_time(double ns) {
   return with_unit(ns / 1e9, "s");
 }
 
+std::string in_data(double bytes) {
+  return with_unit(bytes / 1e6, "MB");
+}
+
 std::string in_rate(double bytes_a_second) {
   return with_unit(bytes_a_second / 1e9, "GB/s");
 }

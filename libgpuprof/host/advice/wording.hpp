@@ -15,6 +15,7 @@ std::string as_rate(double per_second, std::string const& unit);  // "1.51 TB/s"
 std::string as_text(extent3 extent);
 
 std::string in_time(double ns);              // "3.2 ms", "850 us", "12 s"
+std::string in_data(double bytes);           // "196 MB"
 std::string in_rate(double bytes_a_second);  // "17 GB/s"
 std::string in_percent(double share);        // "12 %"
 std::string in_count(double count);          // "1234"

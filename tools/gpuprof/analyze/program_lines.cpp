@@ -50,6 +50,7 @@ program_lines::program_lines(trace_contents& trace, stack_times const& times) {
     auto line = line_of(stack);
     if (line.empty()) continue;
     idle_[line] += sum.idle_ns;
+    lines_.emplace(raw(stack), line);
     lines.emplace(stack, std::move(line));
   }
   auto const& base = trace.labels(kernel_name_style::base);
@@ -79,6 +80,13 @@ void program_lines::name(std::span<advice::finding> findings) const {
     else if (one.kernel.empty() && one.call.empty() && is_idle_by_cpu(one.bucket))
       one.line = main_line(idle_);
   }
+}
+
+std::string program_lines::line_of(std::map<std::uint32_t, double> const& stacks) const {
+  by_line lines;
+  for (auto const& [stack, ns] : stacks)
+    if (auto const line = lines_.find(stack); line != lines_.end()) lines[line->second] += ns;
+  return main_line(lines);
 }
 
 std::vector<advice::idle_look> idle_looks_of(trace_contents& trace, idle_causes const& causes) {

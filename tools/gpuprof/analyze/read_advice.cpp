@@ -187,6 +187,16 @@ void add_sequence_of_steps(advice::run_facts& to, replay::step_graph const& grap
   sequence.busy_ns = std::min(sequence.run_ns, to.steps.busy_ns);
 }
 
+/// Groups of launches that one change would save together, with the line that launched most.
+void add_groups(advice::run_facts& to, replay::step_graph const& graph,
+                program_lines const& lines) {
+  to.groups = advice::find_groups(graph.recorded(), to, [&](std::uint32_t stack) {
+    return lines.line_of({{stack, 1}});
+  });
+  to.steps_of_groups = graph.recorded().steps;
+  for (auto& group : to.groups) group.line = lines.line_of(group.stacks);
+}
+
 std::optional<report::analyzed_part> part_of(run_reading const& run) {
   if (!run.part()) return std::nullopt;
   return report::analyzed_part{.step = run.facts().steps.name,
@@ -276,10 +286,12 @@ read_capture read_one(std::string const& path, std::string const& rank,
     made.paths = std::move(replayed->paths);
     auto with_steps = facts;
     add_sequence_of_steps(with_steps, *steps.graph);
+    add_groups(with_steps, *steps.graph, run.lines());
     made.advice = {rank, facts.all_windows_ns(), advice::give_advice(with_steps, rules, &steps)};
   } else {
     made.advice = {rank, facts.all_windows_ns(), advice::give_advice(facts, rules)};
   }
+  made.advice.all_windows_ns = made.advice.given.own_windows_ns;
   run.lines().name(made.advice.given.findings);
   run.lines().name(made.advice.given.too_small);
   made.roof = advice::roof_distance_of(facts);

@@ -116,7 +116,7 @@ void look_at_tiny_kernels(run_facts const& facts, std::vector<finding>& found) {
   one.gain = bound.gain(idle.idle_ns, 0, {.host_ns = freed, .items = half});
   one.within_ns = idle.idle_ns;
   one.bucket = time_bucket::launch_bound;
-  one.yields_to = "cuda_graph";
+  one.yields_to = every_other_rule;
   one.repairs = {{.kind = replay::repair_kind::fuse_pairs, .at_best = 1}};
   one.is_at_best = true;
   one.what = "kernels are shorter than the time to launch them: the GPU waits for the CPU";

@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/advice/work_groups.hpp"
+
+#include "host/advice/facts.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <tuple>
+#include <utility>
+
+namespace gpuprof::host::advice {
+namespace {
+
+using replay::recorded_item;
+using replay::recorded_steps;
+
+constexpr std::size_t longest_period = 64, fewest_periods = 4;
+constexpr double nearly_all = 0.8;
+constexpr std::size_t fewest_products = 4, fewest_tried = 4;
+constexpr std::uint64_t large_copy = 1 << 20;  // bytes
+constexpr float little_room = 0.5f;
+constexpr std::size_t fewest_tensors = 20;  // of an optimizer
+
+bool is_in_chains(kernel_kind kind) noexcept {
+  return kind == kernel_kind::elementwise || kind == kernel_kind::reduction ||
+         kind == kernel_kind::moves || kind == kernel_kind::random;
+}
+
+bool is_arithmetic(kernel_kind kind) noexcept {
+  return kind == kernel_kind::elementwise || kind == kernel_kind::reduction;
+}
+
+struct traffic {
+  double read = 0, written = 0;  // bytes, or nanoseconds if bytes are not known
+};
+
+/// The items of one stream in order, and what is known about each.
+class group_finder {
+ public:
+  group_finder(recorded_steps const& steps, run_facts const& facts, line_of_stack const& line_of)
+      : steps_(steps), launch_distance_ns_(facts.run.launch_distance) {
+    find_lines(line_of);
+    for (auto const& name : steps.work_names) works_.push_back(work_of(name));
+    for (auto const& kernel : facts.kernels)
+      if (kernel.figures.dram_rate && *kernel.figures.dram_rate > 0)
+        rates_[{raw(kernel.device), raw(kernel.shape.id)}] = *kernel.figures.dram_rate / 1e9;
+    for (auto const& kernel : facts.kernels) {
+      std::optional<double> most;
+      for (auto roof = compute_roofs; roof < kernel.figures.shares.size(); ++roof)
+        if (auto const share = kernel.figures.shares[roof])
+          most = std::max(*share, most.value_or(0));
+      if (most && *most > 0)
+        computing_[{raw(kernel.device), raw(kernel.shape.id)}] = std::min(1.0, *most);
+    }
+    for (auto const& device : facts.devices)
+      if (auto const peak = device.peak ? device.peak("dram_read") : std::nullopt)
+        peaks_[raw(device.device)] = *peak / 1e9;
+    for (auto const& range : steps.ranges)
+      if (range.is_step) step_begins_.push_back(range.begin_ns);
+    for (auto const& call : steps.calls)
+      if (is_wait(call.kind)) waits_.push_back(call.begin_ns);
+    std::sort(step_begins_.begin(), step_begins_.end());
+    std::sort(waits_.begin(), waits_.end());
+  }
+
+  std::vector<work_group> all() {
+    std::map<std::uint32_t, std::vector<std::uint32_t>> streams;
+    for (std::uint32_t i = 0; i < steps_.items.size(); ++i)
+      if (!steps_.items[i].is_from_before) streams[steps_.items[i].stream].push_back(i);
+    for (auto& [_, items] : streams) {
+      std::stable_sort(items.begin(), items.end(), [&](auto a, auto b) {
+        return steps_.items[a].start_ns < steps_.items[b].start_ns;
+      });
+      walk(items);
+    }
+    std::vector<work_group> found;
+    for (auto& [_, group] : groups_) {
+      if (auto const moved = moved_.find(&group); moved != moved_.end())
+        group.does = most_first(moved->second);
+      found.push_back(finished(std::move(group)));
+    }
+    std::stable_sort(found.begin(), found.end(),
+                     [](auto const& a, auto const& b) { return a.total_ns > b.total_ns; });
+    for (std::size_t i = 0; i < found.size(); ++i) found[i].number = i;
+    return found;
+  }
+
+ private:
+  using row = std::span<std::uint32_t const>;
+  /// Pattern, line or what moves do, names and shapes.
+  using group_key = std::tuple<group_pattern, std::string, std::vector<std::uint32_t>>;
+
+  recorded_item const& item(std::uint32_t i) const noexcept { return steps_.items[i]; }
+
+  kernel_work work(std::uint32_t i) const {
+    auto const& of = item(i);
+    if (of.kind == replay::work_kind::kernel)
+      return of.name < works_.size() ? works_[of.name] : kernel_work();
+    if (of.kind == replay::work_kind::fill) return {kernel_kind::moves, "fills tensors"};
+    if (steps_.work_names[of.name].find("Device-to-Device") != std::string::npos)
+      return {kernel_kind::moves, "copies tensors"};
+    return {};  // other copies have rules of their own
+  }
+
+  std::size_t step_of(std::uint32_t i) const {
+    return static_cast<std::size_t>(
+        std::upper_bound(step_begins_.begin(), step_begins_.end(), item(i).launched_ns) -
+        step_begins_.begin());
+  }
+
+  bool waits_between(std::uint32_t a, std::uint32_t b) const {
+    auto const first = std::upper_bound(waits_.begin(), waits_.end(), item(a).launched_ns);
+    return first != waits_.end() && *first < item(b).launched_ns;
+  }
+
+  bool are_in_one_row(std::uint32_t a, std::uint32_t b) const {
+    return step_of(a) == step_of(b) && !waits_between(a, b);
+  }
+
+  void walk(row items) {
+    for (std::size_t i = 0; i < items.size();) {
+      auto const of = work(items[i]);
+      auto const kind = of.kind;
+      if (kind == kernel_kind::sort)
+        add_instance(is_of_mask(items[i]) ? group_pattern::mask : group_pattern::sort,
+                     of.does == "sorts" || is_of_mask(items[i]) ? line_of(items[i]) : "",
+                     items.subspan(i, 1));
+      if (kind == kernel_kind::convolution) {
+        auto const end = end_of_tuning(items, i);
+        if (end > i) {
+          add_tuning(items.subspan(i, end - i));
+          i = end;
+          continue;
+        }
+      }
+      if (kind == kernel_kind::product) {
+        auto const end = end_of_products(items, i);
+        if (end - i >= fewest_products) add_products(items.subspan(i, end - i));
+        i = end;
+        continue;
+      }
+      if (!is_in_chains(kind)) {
+        if (item(items[i]).to_host && item(items[i]).bytes >= large_copy)
+          add_instance(group_pattern::to_host, line_of(items[i]), items.subspan(i, 1));
+        ++i;
+        continue;
+      }
+      if (stands_alone(of)) {
+        add_move(items[i++]);
+        continue;
+      }
+      auto end = i + 1;
+      while (end < items.size() && is_in_chains(work(items[end]).kind) &&
+             !stands_alone(work(items[end])) && are_in_one_row(items[end - 1], items[end]))
+        ++end;
+      auto const is_between_products = i > 0 && end < items.size() && is_product(items[i - 1]) &&
+                                       is_product(items[end]) &&
+                                       are_in_one_row(items[i - 1], items[end]);
+      if (!take_attention(items, i, end, is_between_products)) take_row(items.subspan(i, end - i));
+      i = end;
+    }
+  }
+
+  /// Moves that no compiler joins with their neighbors.
+  static bool stands_alone(kernel_work const& of) noexcept {
+    return of.is_of_library || of.adds_by_atomics;
+  }
+
+  void add_move(std::uint32_t i) {
+    auto const of = work(i);
+    auto const line = line_of(i);
+    auto& group = add_instance(of.adds_by_atomics ? group_pattern::atomics : group_pattern::moves,
+                               line.empty() ? of.does : std::string_view(line), row(&i, 1));
+    moved_[&group][std::string(of.does)] += ns(i);
+  }
+
+  /// Work without a stack of its own is taken for that of the same kernel and shape.
+  void find_lines(line_of_stack const& line_of) {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::map<std::uint32_t, std::size_t>> alike;
+    lines_ = {""};
+    std::map<std::string, std::uint32_t> known = {{"", 0}};
+    std::map<std::uint32_t, std::uint32_t> of_stack;
+    for (auto const& one : steps_.items) {
+      if (one.stack == 0) continue;
+      auto const [at, is_new] = of_stack.try_emplace(one.stack, 0);
+      if (is_new) {
+        auto line = line_of ? line_of(one.stack) : std::string();
+        auto const [place, is_new_line] =
+            known.try_emplace(line, static_cast<std::uint32_t>(lines_.size()));
+        if (is_new_line) lines_.push_back(std::move(line));
+        at->second = place->second;
+      }
+      ++alike[{one.name, one.shape}][at->second];
+    }
+    for (auto const& one : steps_.items) {
+      std::uint32_t line = 0;
+      if (one.stack != 0) {
+        line = of_stack[one.stack];
+      } else if (auto const at = alike.find({one.name, one.shape}); at != alike.end()) {
+        line = std::max_element(at->second.begin(), at->second.end(), [](auto& a, auto& b) {
+                 return a.second < b.second;
+               })->first;
+      }
+      line_of_item_.push_back(line);
+    }
+  }
+
+  std::string const& line_of(std::uint32_t i) const { return lines_[line_of_item_[i]]; }
+
+  bool is_of_mask(std::uint32_t i) const {
+    auto const& name = steps_.work_names[item(i).name];
+    return name.find("DeviceSelect") != name.npos || name.find("DeviceCompact") != name.npos ||
+           name.find("nonzero") != name.npos;
+  }
+
+  bool is_fill(std::uint32_t i) const { return work(i).does == "fills tensors"; }
+
+  /// A library that tries its convolutions runs one after the other for the same tensors, with
+  /// nothing but fills between them. Returns `begin` if that is not so.
+  std::size_t end_of_tuning(row items, std::size_t begin) const {
+    std::set<std::uint32_t> names;
+    std::size_t convolutions = 0;
+    auto end = begin;
+    while (end < items.size() &&
+           (work(items[end]).kind == kernel_kind::convolution || is_fill(items[end])) &&
+           step_of(items[begin]) == step_of(items[end])) {
+      if (!is_fill(items[end])) {
+        names.insert(item(items[end]).name);
+        ++convolutions;
+      }
+      ++end;
+    }
+    return names.size() >= fewest_tried && convolutions > names.size() ? end : begin;
+  }
+
+  /// One of them, the fastest, does the work.
+  void add_tuning(row items) {
+    auto& group = add_instance(group_pattern::tuning, "", items);
+    std::optional<std::uint32_t> fastest;
+    for (auto const i : items)
+      if (!is_fill(i) && (!fastest || ns(i) < ns(*fastest))) fastest = i;
+    auto const longest = longest_of(items);
+    group.kept[longest] = false;
+    group.kept_ns -= ns(longest);
+    group.kept[*fastest] = true;
+    group.kept_ns += ns(*fastest);
+    group.least_ns += ns(*fastest);
+    group.sure_ns += ns(*fastest);
+  }
+
+  bool is_product(std::uint32_t i) const { return work(i).kind == kernel_kind::product; }
+
+  std::size_t end_of_products(row items, std::size_t begin) const {
+    auto const& first = item(items[begin]);
+    auto end = begin + 1;
+    while (end < items.size() && item(items[end]).name == first.name &&
+           item(items[end]).shape == first.shape && are_in_one_row(items[end - 1], items[end]))
+      ++end;
+    return end;
+  }
+
+  void add_products(row items) {
+    double sum = 0;
+    for (auto const i : items) sum += ns(i);
+    auto const is_short = sum < launch_distance_ns_ * static_cast<double>(items.size());
+    auto const room = item(items[0]).room > 0 ? item(items[0]).room : 1.0f;
+    if (room > little_room && !is_short) return;
+    auto& group = add_instance(group_pattern::products, "", items);
+    auto const longest = ns(longest_of(items));
+    auto const filled = sum * static_cast<double>(room);
+    group.least_ns += std::min(filled, computing_ns(items));
+    group.sure_ns += std::max(longest, std::min(sum, 2 * filled));
+  }
+
+  /// What the items would take at the roof of arithmetic; their time if their FLOP are not known.
+  double computing_ns(row items) const {
+    double sum = 0;
+    for (auto const i : items) {
+      auto const share = computing_.find({item(i).device, item(i).shape});
+      sum += ns(i) * (share != computing_.end() ? share->second : 1);
+    }
+    return sum;
+  }
+
+  double ns(std::uint32_t i) const { return static_cast<double>(item(i).length_ns()); }
+
+  std::uint32_t longest_of(row items) const {
+    return *std::max_element(items.begin(), items.end(),
+                             [&](auto a, auto b) { return ns(a) < ns(b); });
+  }
+
+  /// True if the row between two products is attention in pieces.
+  bool take_attention(row items, std::size_t begin, std::size_t end, bool is_between_products) {
+    if (!is_between_products) return false;
+    auto has_softmax = false;
+    for (auto const i : items.subspan(begin, end - begin)) {
+      auto const& name = steps_.work_names[item(i).name];
+      if (name.find("_loss") != name.npos || name.find("LogSoftM") != name.npos) return false;
+      has_softmax |= name.find("oftmax") != name.npos || name.find("oftMax") != name.npos;
+    }
+    if (!has_softmax) return false;
+    auto& group = add_instance(group_pattern::attention, "", items.subspan(begin, end - begin));
+    add_lengths_of_chain(group, items.subspan(begin, end - begin));
+    if (group.beside.empty()) group.beside.resize(steps_.items.size());
+    for (auto const i : {items[begin - 1], items[end]}) {
+      if (group.beside[i]) continue;
+      group.beside[i] = true;
+      group.beside_ns += ns(i);
+      group.beside_least_ns += computing_ns(row(&i, 1));
+    }
+    return true;
+  }
+
+  /// A row of launches without a product between them, in one step.
+  void take_row(row items) {
+    double moves_ns = 0, all_ns = 0;
+    std::size_t arithmetic = 0;
+    for (auto const i : items) {
+      auto const of = work(i);
+      all_ns += ns(i);
+      if (of.kind == kernel_kind::moves) moves_ns += ns(i);
+      if (of.is_fp64) add_doubles(i);
+      arithmetic += is_arithmetic(of.kind);
+    }
+    if (arithmetic == 0 || items.size() < 2 || moves_ns > 0.5 * all_ns) {
+      std::vector<std::uint32_t> rest;
+      for (auto const i : items)
+        if (work(i).kind == kernel_kind::moves)
+          add_move(i);
+        else
+          rest.push_back(i);
+      if (rest.size() >= 2 && arithmetic > 0) add_chains(rest);
+      return;
+    }
+    auto const period = period_of(items);
+    if (items.size() >= fewest_tensors * period && ends_as_optimizers_do(items.first(period)))
+      add_optimizer(items, period);
+    else
+      add_chains(items);
+  }
+
+  /// What repeats in a row works on one tensor after the other, or in one layer after the other, so
+  /// that only what lies between two repetitions could become one kernel.
+  void add_chains(row items) {
+    auto const period = period_of(items);
+    for (std::size_t i = 0; i < items.size(); i += period)
+      add_chain(items.subspan(i, std::min(period, items.size() - i)));
+  }
+
+  bool ends_as_optimizers_do(row items) const {
+    return std::any_of(items.begin(), items.end(), [&](auto i) {
+      auto const& name = steps_.work_names[item(i).name];
+      return name.find("addcdiv") != name.npos || name.find("lerp") != name.npos;
+    });
+  }
+
+  /// Least: each tensor goes in once and comes out once, in one launch for all.
+  void add_optimizer(row items, std::size_t period) {
+    auto& group = add_instance(group_pattern::optimizer, "", items);
+    for (std::size_t i = 0; i < items.size(); i += period) {
+      auto const part = items.subspan(i, std::min(period, items.size() - i));
+      double sum = 0;
+      for (auto const one : part) sum += ns(one);
+      group.least_ns += std::min(sum, ns(longest_of(part)) / 2);
+      group.sure_ns += std::min(sum, 2 * ns(longest_of(part)));
+    }
+  }
+
+  std::size_t period_of(row items) const {
+    for (std::size_t period = 1;
+         period <= longest_period && fewest_periods * period <= items.size(); ++period) {
+      std::size_t same = 0;
+      for (std::size_t i = period; i < items.size(); ++i)
+        same += item(items[i]).name == item(items[i - period]).name;
+      if (static_cast<double>(same) >= nearly_all * static_cast<double>(items.size() - period))
+        return period;
+    }
+    return items.size();
+  }
+
+  /// Bytes of a launch, by the share of its work that reads and writes. `unit`: bytes a nanosecond
+  /// of the time of kernels whose bytes are not known.
+  traffic traffic_of(std::uint32_t i, double unit) const {
+    auto const& of = item(i);
+    auto const rate = rates_.find({of.device, of.shape});
+    auto const bytes = ns(i) * (rate != rates_.end() ? rate->second : unit);
+    auto const does = work(i);
+    if (does.does == "fills tensors" || does.kind == kernel_kind::random) return {0, bytes};
+    auto const& name = steps_.work_names[of.name];
+    if (does.kind == kernel_kind::reduction && name.find("reduce") != name.npos) return {bytes, 0};
+    return {bytes / 2, bytes / 2};
+  }
+
+  /// Least: what goes in first and comes out last. Sure: the bytes that a launch writes and the
+  /// next reads need not travel, but not across a reduction, which has to end first.
+  void add_chain(row items) {
+    auto& group = add_instance(group_pattern::chain, "", items);
+    if (items.size() >= 2) return add_lengths_of_chain(group, items);
+    group.least_ns += ns(items[0]);
+    group.sure_ns += ns(items[0]);
+  }
+
+  void add_lengths_of_chain(work_group& group, row items) {
+    auto const peak = peaks_.find(item(items[0]).device);
+    auto const unit = peak != peaks_.end() ? peak->second : 1;
+    auto const first = traffic_of(items.front(), unit), last = traffic_of(items.back(), unit);
+    double sure = 0, sum = 0;
+    std::optional<traffic> before;
+    for (auto const i : items) {
+      auto const of = traffic_of(i, unit);
+      sure += of.read + of.written;
+      sum += ns(i);
+      if (before) sure -= 2 * std::min(before->written, of.read);
+      before = of;
+      if (work(i).kind == kernel_kind::reduction) before.reset();
+    }
+    auto const is_attention = group.pattern == group_pattern::attention;
+    auto const least = is_attention ? 0 : (first.read + last.written) / unit;
+    group.has_bytes |= peak != peaks_.end() &&
+                       rates_.contains({item(items.front()).device, item(items.front()).shape});
+    group.least_ns += std::min(sum, least);
+    group.sure_ns += std::min(sum, std::max(least, sure / unit / nearly_all));
+  }
+
+  void add_doubles(std::uint32_t i) {
+    auto& group = add_instance(group_pattern::doubles, "", row(&i, 1));
+    group.least_ns += ns(i) / 2;
+    group.sure_ns += ns(i) / 2;
+  }
+
+  work_group& add_instance(group_pattern pattern, std::string_view place, row items) {
+    std::vector<std::uint32_t> names;
+    if (pattern == group_pattern::chain)
+      for (auto const i : items) names.push_back(item(i).name);
+    if (pattern == group_pattern::products) names = {item(items[0]).name, item(items[0]).shape};
+    auto& group = groups_[group_key{pattern, std::string(place), std::move(names)}];
+    if (group.all.empty()) {
+      group.pattern = pattern;
+      group.all.resize(steps_.items.size());
+      group.kept.resize(steps_.items.size());
+    }
+    ++group.instances;
+    group.launches += items.size();
+    for (auto const i : items) {
+      group.all[i] = true;
+      group.total_ns += ns(i);
+      group.bytes += static_cast<double>(item(i).bytes);
+      auto const& of = item(i);
+      if (work(i).kind == kernel_kind::moves) group.moves_ns += ns(i);
+      if (of.stack != 0) group.stacks[of.stack] += ns(i);
+    }
+    auto const longest = longest_of(items);
+    group.kept[longest] = true;
+    group.kept_ns += ns(longest);
+    return group;
+  }
+
+  static std::vector<std::string> most_first(std::map<std::string, double> const& times) {
+    std::vector<std::pair<double, std::string>> sorted;
+    for (auto const& [does, time] : times) sorted.emplace_back(-time, does);
+    std::sort(sorted.begin(), sorted.end());
+    std::vector<std::string> names;
+    for (auto& [_, does] : sorted) names.push_back(std::move(does));
+    return names;
+  }
+
+  work_group finished(work_group group) {
+    std::map<std::uint32_t, double> by_name;
+    for (std::uint32_t i = 0; i < group.all.size(); ++i)
+      if (group.all[i]) by_name[item(i).name] += ns(i);
+    std::vector<std::pair<double, std::uint32_t>> sorted;
+    for (auto const& [name, time] : by_name) sorted.emplace_back(-time, name);
+    std::sort(sorted.begin(), sorted.end());
+    for (auto const& [_, name] : sorted) group.kernels.push_back(steps_.work_names[name]);
+    return group;
+  }
+
+  recorded_steps const& steps_;
+  std::vector<kernel_work> works_;                                   // by index into work_names
+  std::map<std::pair<std::uint32_t, std::uint32_t>, double> rates_;  // bytes/ns by device, shape
+  // share of the roof of arithmetic that they reach, by device and shape
+  std::map<std::pair<std::uint32_t, std::uint32_t>, double> computing_;
+  std::map<std::uint32_t, double> peaks_;  // bytes/ns by device
+  std::vector<std::int64_t> step_begins_, waits_;
+  std::map<group_key, work_group> groups_;
+  std::map<work_group const*, std::map<std::string, double>> moved_;  // nanoseconds by what it does
+  std::vector<std::string> lines_;
+  std::vector<std::uint32_t> line_of_item_;
+  double launch_distance_ns_ = 0;
+};
+
+}  // namespace
+
+std::vector<work_group> find_groups(recorded_steps const& steps, run_facts const& facts,
+                                    line_of_stack const& line_of) {
+  return group_finder(steps, facts, line_of).all();
+}
+
+}  // namespace gpuprof::host::advice
