@@ -10,15 +10,8 @@ namespace {
 
 using tallies_by_workload = std::unordered_map<std::uint32_t, launch_tally>;
 
-void add_tally(launch_tally& to, launch_tally const& tally) noexcept {
-  to.launches += tally.launches;
-  to.slowed_launches += tally.slowed_launches;
-  to.ns += tally.ns;
-  to.slowed_ns += tally.slowed_ns;
-}
-
-std::vector<range_workload> in_order(tallies_by_workload const& tallies) {
-  std::vector<range_workload> all;
+std::vector<tallied_workload> in_order(tallies_by_workload const& tallies) {
+  std::vector<tallied_workload> all;
   for (auto const& [workload, tally] : tallies) all.push_back({workload, tally});
   std::sort(all.begin(), all.end(),
             [](auto const& a, auto const& b) { return a.workload < b.workload; });
@@ -57,7 +50,7 @@ bool range_workloads::add(std::uint32_t innermost, timestamp_ns launched,
                           workload_times::seen const& seen, std::uint64_t ns) {
   if (innermost != no_range) {
     has_work_[innermost] = true;
-    note(paths_.of_range[innermost], seen, ns);
+    cells_.add(paths_.of_range[innermost], seen, ns);
     note_declared(flops_, innermost, ns);
     note_declared(bytes_, innermost, ns);
   }
@@ -68,41 +61,9 @@ bool range_workloads::add(std::uint32_t innermost, timestamp_ns launched,
     auto const path = paths_.of_range[open[i]];
     bool const again = std::any_of(open.begin(), open.begin() + static_cast<std::ptrdiff_t>(i),
                                    [&](std::uint32_t r) { return paths_.of_range[r] == path; });
-    if (!again) note(path, seen, ns);
+    if (!again) cells_.add(path, seen, ns);
   }
   return innermost != no_range || !open.empty();
-}
-
-launch_tally& range_workloads::tally_of(std::uint32_t path, std::uint32_t workload) {
-  if (path == outside) return outside_[workload];
-  auto const next = static_cast<std::uint32_t>(cells_.size());
-  auto const [at, is_new] = cell_of_.try_emplace({path, workload}, next);
-  if (is_new) cells_.push_back({path, {workload, {}}});
-  return cells_[at->second].work.tally;
-}
-
-void range_workloads::note(std::uint32_t path, workload_times::seen const& seen, std::uint64_t ns) {
-  if (!seen.undecided) {
-    tally_of(path, seen.counted_as).add(seen.how, seen.is_new_launch, ns);
-    return;
-  }
-  auto const [graph, is_new_graph_launch] = *seen.undecided;
-  auto const next = static_cast<std::uint32_t>(undecided_.size());
-  auto const [at, is_new] = undecided_of_.try_emplace({path, seen.workload, graph}, next);
-  if (is_new) undecided_.push_back({path, seen.workload, graph, {}, {}});
-  auto& of = undecided_[at->second];
-  of.as_kernels.add(seen.how, true, ns);
-  of.as_graph.add(seen.how, is_new_graph_launch, ns);
-}
-
-void range_workloads::decide(launch_metrics const& metrics, workload_times const& times) {
-  for (auto const& of : undecided_)
-    if (metrics.has_workload(times.id(of.graph)))
-      add_tally(tally_of(of.path, of.graph), of.as_graph);
-    else
-      add_tally(tally_of(of.path, of.workload), of.as_kernels);
-  undecided_.clear();
-  undecided_of_.clear();
 }
 
 void range_workloads::note_declared(declared_amounts& of, std::uint32_t range, std::uint64_t ns) {
@@ -153,9 +114,10 @@ std::vector<range_work> range_workloads::by_place(
   for (std::uint32_t i = 0; i < paths_.of_range.size(); ++i)
     place_of_path[paths_.of_range[i]] = place_of_range[i];
   std::vector<tallies_by_workload> tallies(place_around.size());
-  for (auto const& [path, work] : cells_)
-    for (auto at = place_of_path[path]; at != no_range; at = place_around[at])
-      add_tally(tallies[at][work.workload], work.tally);
+  for (auto const& cell : cells_.all())
+    for (auto at = cell.place == outside ? no_range : place_of_path[cell.place]; at != no_range;
+         at = place_around[at])
+      tallies[at][cell.workload] += cell.tally;
   std::vector<range_work> rows(place_around.size());
   for (std::uint32_t i = 0; i < rows.size(); ++i) {
     rows[i].key.name = static_cast<name_id>(i);
@@ -176,10 +138,13 @@ std::vector<range_work> range_workloads::rows() const {
       if (done.insert(paths_.all[at].key).second) f(paths_.all[at].key);
   };
   std::map<range_key, tallies_by_workload> tallies;
-  for (auto const& of_path : cells_)
-    each_key_above(of_path.path, [&](range_key const& key) {
-      add_tally(tallies[key][of_path.work.workload], of_path.work.tally);
-    });
+  tallies_by_workload of_outside;
+  for (auto const& cell : cells_.all())
+    if (cell.place == outside)
+      of_outside[cell.workload] += cell.tally;
+    else
+      each_key_above(cell.place,
+                     [&](range_key const& key) { tallies[key][cell.workload] += cell.tally; });
   for (auto const& [key, of_key] : tallies) {
     auto& line = lines[key];
     line.key = key;
@@ -189,18 +154,25 @@ std::vector<range_work> range_workloads::rows() const {
   for (auto i = static_cast<std::uint32_t>(has_work.size()); i-- > 0;)  // enclosing ones come first
     if (has_work[i] && outer(i) != no_range) has_work[outer(i)] = true;
   for (std::uint32_t i = 0; i < has_work.size(); ++i)
-    if (has_work[i])
-      if (auto const line = lines.find(paths_.all[paths_.of_range[i]].key); line != lines.end())
-        ++line->second.instances;
+    if (has_work[i]) {
+      auto const& key = paths_.all[paths_.of_range[i]].key;
+      auto const line = lines.find(key);
+      if (line == lines.end()) continue;
+      ++line->second.instances;
+      auto inside = outer(i);
+      while (inside != no_range && paths_.all[paths_.of_range[inside]].key != key)
+        inside = outer(inside);
+      if (inside == no_range) line->second.length_ns += nanoseconds(tree_[i].duration());
+    }
   add_declared([&](std::uint32_t range, auto const& add) {
     each_key_above(paths_.of_range[range], [&](range_key const& key) { add(lines[key]); });
   });
   std::vector<range_work> rows;
   for (auto& [key, line] : lines) rows.push_back(std::move(line));
-  if (rows.empty() || outside_.empty()) return rows;
-  auto& outside = rows.emplace_back();
-  outside.is_outside = true;
-  for (auto const& [workload, tally] : outside_) outside.workloads.push_back({workload, tally});
+  if (rows.empty() || of_outside.empty()) return rows;
+  auto& last = rows.emplace_back();
+  last.is_outside = true;
+  last.workloads = in_order(of_outside);
   return rows;
 }
 

@@ -5,26 +5,21 @@
 
 #include "host/analysis/launch_ranges.hpp"
 #include "host/analysis/range_tree.hpp"
-#include "host/analysis/workload_times.hpp"
+#include "host/analysis/workload_cells.hpp"
 
 #include <map>
 #include <span>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 namespace gpuprof::host {
-
-struct range_workload {
-  std::uint32_t workload = 0;
-  launch_tally tally;
-};
 
 struct range_work {
   range_key key;                // empty in the line of launches outside any range
   bool is_outside = false;      // this is the line of launches outside any range
   std::uint64_t instances = 0;  // ranges with GPU work
-  std::vector<range_workload> workloads;
+  std::uint64_t length_ns = 0;  // of these, without those inside one of the same line
+  std::vector<tallied_workload> workloads;
   // From the innermost declaring range around each launch, if that range is inside this one.
   double declared_flops = 0, declared_bytes = 0;
   std::uint64_t declared_ns = 0, declared_bytes_ns = 0;  // GPU time of the launches in such ranges
@@ -53,12 +48,14 @@ class range_workloads {
     bool const is_inside = add(range, record.launched, seen, nanoseconds(record.duration));
     // Not known for work whose launch was not seen or whose range is not recorded.
     if (is_inside || record.launched.value == 0 || raw(record.range) != 0) return;
-    note(outside, seen, nanoseconds(record.duration));
+    cells_.add(outside, seen, nanoseconds(record.duration));
   }
 
   /// Needed if work was added before launch_metrics::join(): call after it and before rows are
   /// made.
-  void decide(launch_metrics const& metrics, workload_times const& times);
+  void decide(launch_metrics const& metrics, workload_times const& times) {
+    cells_.decide(metrics, times);
+  }
 
   /// The row of launches outside any range comes last; it exists only if there are other rows.
   std::vector<range_work> rows() const;
@@ -73,19 +70,8 @@ class range_workloads {
   std::uint32_t outer(std::uint32_t range) const noexcept {
     return around(tree_[range], launched_.scope());
   }
-  struct cell {
-    std::uint32_t path = 0;
-    range_workload work;
-  };
-  /// The kernels of one workload that a graph has launched.
-  struct undecided_cell {
-    std::uint32_t path = 0, workload = 0, graph = 0;
-    launch_tally as_kernels, as_graph;
-  };
   bool add(std::uint32_t innermost, timestamp_ns launched, workload_times::seen const& seen,
            std::uint64_t ns);
-  void note(std::uint32_t path, workload_times::seen const& seen, std::uint64_t ns);
-  launch_tally& tally_of(std::uint32_t path, std::uint32_t workload);
   struct declared_amounts {
     std::vector<double> amounts;  // indexed by range; empty: no range declares
     // by range: time of launches whose innermost declaring range it is
@@ -104,11 +90,7 @@ class range_workloads {
   numbered_paths paths_;
   declared_amounts flops_, bytes_;
   std::vector<bool> has_work_;  // by range: it or a range inside has work
-  std::vector<cell> cells_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> cell_of_;
-  std::map<std::uint32_t, launch_tally> outside_;  // by workload
-  std::vector<undecided_cell> undecided_;
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> undecided_of_;
+  workload_cells cells_;        // by path
 };
 
 }  // namespace gpuprof::host

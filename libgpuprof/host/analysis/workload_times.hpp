@@ -33,6 +33,19 @@ struct launch_tally {
       ns += duration;
     }
   }
+  launch_tally& operator+=(launch_tally const& more) noexcept {
+    launches += more.launches;
+    slowed_launches += more.slowed_launches;
+    ns += more.ns;
+    slowed_ns += more.slowed_ns;
+    return *this;
+  }
+};
+
+/// A part of a workload's launches; a fraction if launches without a stack are spread over others.
+struct launched_part {
+  std::uint32_t workload = 0;
+  double launches = 0, ns = 0;
 };
 
 /// The caller must add all kernels and graphs after launch_metrics has all of its samples. Kernels
