@@ -6,11 +6,14 @@
 #include "support/catch.hpp"
 #include "support/counted_trace.hpp"
 
+#include <functional>
 #include <string>
 
 namespace gpuprof::test {
 
-inline void write_capture(std::string const& path, counted_trace c) {
+/// `more` adds rows that a counted_trace does not have.
+inline void write_capture(std::string const& path, counted_trace c,
+                          std::function<void(capture::writer&)> const& more = {}) {
   auto made = capture::writer::create(path, capture::create_mode::fail_if_exists);
   REQUIRE(made);
   auto& file = **made;
@@ -35,6 +38,7 @@ inline void write_capture(std::string const& path, counted_trace c) {
   for (auto const& row : c.t.shapes) file.add(row);
   for (auto const& row : c.t.begins) file.add(row);
   for (auto const& row : c.t.ends) file.add(row);
+  if (more) more(file);
   for (auto const& row : c.t.kernels) file.add(row);
   for (auto const& row : c.t.copies) file.add(row);
   for (auto const& row : c.t.graphs) file.add(row);

@@ -80,6 +80,7 @@ int run(lines_options const& options) {
                               {.grouping = *by,
                                .own = options.own,
                                .whole_stacks = options.all_code,
+                               .for_programs = output.formats.front() != report_format::table,
                                .each_module = options.each_module});
   if (!finished.missing.empty()) return fail(1, finished.missing);
   std::vector<finished_report> reports;

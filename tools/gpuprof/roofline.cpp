@@ -9,6 +9,7 @@
 #include "host/reading/trace_contents.hpp"
 #include "host/report/roofline_report.hpp"
 #include "host/report/summary_tables.hpp"
+#include "lines/source_groups.hpp"
 #include "memory_limit.hpp"
 #include "output_file.hpp"
 #include "ranks/capture_names.hpp"
@@ -16,6 +17,7 @@
 #include "report_format.hpp"
 #include "roofline_facts.hpp"
 #include "roofline_of_capture.hpp"
+#include "step_lines.hpp"
 #include "subcommands.hpp"
 #include "terminal.hpp"
 #include "text/overview.hpp"
@@ -147,10 +149,12 @@ int fail(int code, std::string const& message) {
 }
 
 using report::roofline_lines;
-constexpr word_value<roofline_lines> groupings[] = {{"kernel", roofline_lines::kernels},
-                                                    {"signature", roofline_lines::signatures},
-                                                    {"range", roofline_lines::ranges},
-                                                    {"graph", roofline_lines::graphs}};
+constexpr word_value<roofline_lines> groupings[] = {
+    {"kernel", roofline_lines::kernels},     {"signature", roofline_lines::signatures},
+    {"range", roofline_lines::ranges},       {"step", roofline_lines::steps},
+    {"graph", roofline_lines::graphs},       {"line", roofline_lines::lines},
+    {"function", roofline_lines::functions}, {"file", roofline_lines::files},
+    {"module", roofline_lines::modules}};
 constexpr word_value<roofline_format> formats[] = {{"table", roofline_format::table},
                                                    {"csv", roofline_format::csv},
                                                    {"tsv", roofline_format::tsv},
@@ -178,11 +182,11 @@ result<parsed_options> parse(roofline_options const& options) {
 
 /// Returns why there are no lines of the requested kind; empty if there are some.
 std::string nothing_to_show(roofline_options const& options, roofline_lines by,
-                            trace_contents const& trace, roofline_reading const& read,
-                            bool has_filters) {
-  auto const is_declared = by == roofline_lines::ranges &&
-                           std::any_of(read.ranges().begin(), read.ranges().end(),
-                                       [](auto const& range) { return range.declared_flops > 0; });
+                            trace_contents& trace, roofline_reading const& read, bool has_filters) {
+  auto const is_of_ranges = by == roofline_lines::ranges || by == roofline_lines::steps;
+  auto const is_declared =
+      is_of_ranges && std::any_of(read.ranges().begin(), read.ranges().end(),
+                                  [](auto const& range) { return range.declared_flops > 0; });
   if (!read.has_counters() && !is_declared)
     return options.file +
            (options.filters.device ? ": GPU " + std::to_string(*options.filters.device) : "") +
@@ -191,9 +195,35 @@ std::string nothing_to_show(roofline_options const& options, roofline_lines by,
   if (by == roofline_lines::ranges && read.ranges().empty())
     return options.file + " holds no NVTX ranges that launched kernels" + of_what_passes +
            "; try --by kernel";
+  if (report::are_in_source(by)) return without_stacks(trace, options.file);
   if (by == roofline_lines::graphs && !read.times().has_graphs())
     return options.file + " holds no CUDA graphs" + of_what_passes + "; try --by kernel";
   return {};
+}
+
+stack_grouping grouping_of(roofline_lines by) {
+  switch (by) {
+    case roofline_lines::functions:
+      return stack_grouping::function;
+    case roofline_lines::files:
+      return stack_grouping::file;
+    case roofline_lines::modules:
+      return stack_grouping::module;
+    default:
+      return stack_grouping::line;
+  }
+}
+
+std::vector<roofline_row> lines_in_source(roofline_lines by, roofline const& roofs,
+                                          trace_contents& trace, roofline_reading const& read,
+                                          selection const& wanted) {
+  std::vector<roofline_row> rows;
+  auto const times = read_source_times(trace, wanted);
+  for (auto const& group : group_by_source(times, trace, {.grouping = grouping_of(by)}))
+    if (auto row = roofline_of(group, read, roofs)) rows.push_back(*std::move(row));
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](auto const& a, auto const& b) { return a.total_ns > b.total_ns; });
+  return rows;
 }
 
 /// Returns the number of lines left out.
@@ -217,9 +247,12 @@ int run_one(roofline_options const& options, parsed_options const& parsed,
   std::optional<device_id> device;
   if (options.filters.device) device = static_cast<device_id>(*options.filters.device);
   roofline_reading read(trace, device, scope, wanted.is_everything() ? nullptr : &wanted);
+  std::optional<step_lines> steps;
+  if (by == roofline_lines::steps) steps.emplace(trace, read);
+  if (report::are_in_source(by)) read.look_at_stacks();
   auto peaks = find_peaks(trace, read);
   if (device) std::erase_if(peaks, [&](auto const& of) { return of.first != raw(*device); });
-  read_alone(trace, read, by == roofline_lines::ranges);
+  read_alone(trace, read, by == roofline_lines::ranges || steps);
   auto const missing = nothing_to_show(options, by, trace, read, !wanted.is_everything());
   if (!missing.empty()) return fail(1, missing);
 
@@ -227,7 +260,13 @@ int run_one(roofline_options const& options, parsed_options const& parsed,
   roofline const roofs(read.metrics(), read.times(), read.devices(), trace.shapes(), read.codes());
   if (!wanted.is_everything() && roofs.gpu_ns() <= 0)
     return fail(1, options.file + ": no kernel passes the filters");
-  auto rows = lines_of(by, roofs, trace, read.ranges());
+  auto rows = steps                       ? steps->rows(roofs, read.ranges())
+              : report::are_in_source(by) ? lines_in_source(by, roofs, trace, read, wanted)
+                                          : lines_of(by, roofs, trace, read.ranges());
+  if (steps && rows.empty())
+    return fail(1, options.file +
+                       " has no steps that launched kernels. Call gpuprof_step() or mark steps "
+                       "with NVTX ranges");
   auto facts = facts_of(trace, read, roofs, options.filters.device, peaks);
   if (auto line = filters_line(options.filters); !line.empty())
     facts.summary.insert(facts.summary.begin() + 1, std::move(line));
@@ -244,6 +283,8 @@ int run_one(roofline_options const& options, parsed_options const& parsed,
   auto const limit =
       options.limit.value_or(format == roofline_format::table ? lines_for_reading : 0);
   auto const left_out = keep_first(rows, static_cast<std::size_t>(limit));
+  if (format == roofline_format::table && steps)
+    if (auto all = steps->all_together(roofs, read.ranges())) rows.push_back(*std::move(all));
   auto const is_of_kernels = by == roofline_lines::kernels || by == roofline_lines::signatures;
   if (format == roofline_format::table && is_of_kernels && !wanted.is_everything() &&
       rows.size() + left_out > 1) {
@@ -317,15 +358,15 @@ void add_roofline(CLI::App& app, int& exit_code) {
   auto* const command = app.add_subcommand(
       "roofline", "Say what kernels and ranges achieved, against what the GPU can do");
   command->footer(
-      "Needs hardware counters in the capture: gpuprof profile --metrics auto; --by range also "
-      "shows FLOP that ranges declare. Percentages need "
+      "Needs hardware counters in the capture: gpuprof profile --metrics auto; --by range "
+      "and step also show FLOP that ranges declare. Percentages need "
       "measured peaks, in the capture or stored since: gpuprof peaks.\nExit status: 0 done, 1 it "
       "could not be done or nothing passes the filters, 2 the command line is wrong.");
   command->add_option("FILE", options->files, capture_names_help)->required();
   auto* const by = command->add_option(
       "--by", options->by,
-      "kernel, signature (kernel, grid and block), range (NVTX) or graph (CUDA): what a line "
-      "is");
+      "kernel, signature (kernel, grid and block), range (NVTX), step, graph (CUDA), or line, "
+      "function, file (Python) or module (PyTorch): what a line is");
   by->capture_default_str();
   complete_with(by, groupings);
   auto* const scope = command->add_option("--range-scope", options->range_scope, range_scope_help);

@@ -74,7 +74,7 @@ std::vector<roofline_row> lines_of(roofline_lines by, roofline const& roofs, tra
       return roofs.by_signature(labels, trace.shapes());
     case roofline_lines::graphs:
       return roofs.by_graph(labels);
-    case roofline_lines::ranges:
+    default:
       break;
   }
   return roofs.by_range(ranges, [&](range_key key) { return range_name(key, trace.text()); });

@@ -24,6 +24,7 @@ moments find_peaks(trace_contents& trace, roofline_reading& read);
 /// Reads in a walk of its own, with a progress line.
 void read_alone(trace_contents& trace, roofline_reading& read, bool with_ranges);
 
+/// Only of kernels, signatures, graphs and ranges.
 std::vector<roofline_row> lines_of(roofline_lines by, roofline const& roofs, trace_contents& trace,
                                    std::vector<range_work> const& ranges);
 

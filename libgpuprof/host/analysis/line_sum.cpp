@@ -27,9 +27,8 @@ void take(Mean const& mean, double share, std::optional<double>& value,
 
 }  // namespace
 
-void line_sum::add(workload_figures const& f, std::uint64_t launches, double ns) {
-  auto const n = static_cast<double>(launches);
-  begun_.launches += launches;
+void line_sum::add(workload_figures const& f, double n, double ns) {
+  launches_ += n;
   begun_.samples += f.samples;
   begun_.read_by_ranks.insert(f.read_by_ranks.begin(), f.read_by_ranks.end());
   begun_.total_ns += ns;
@@ -79,6 +78,10 @@ flop_source line_sum::source() const noexcept {
 
 roofline_row line_sum::row(double gpu_ns) const {
   auto row = begun_;
+  row.launches = static_cast<std::uint64_t>(std::llround(launches_));
+  row.dram_bytes = dram_.amount();
+  row.flop = total_.amount();
+  for (std::size_t p = 0; p < precision_count; ++p) row.flop_of[p] = flops_[p].amount();
   row.time_share = gpu_ns > 0 ? row.total_ns / gpu_ns : 0;
   if (known_launches_ > 0) row.mean_ns = known_ns_ / known_launches_;
   row.source = source();

@@ -56,6 +56,7 @@ class rate {
     line_ns_ += time.of_line_ns;
   }
   double line_ns() const noexcept { return line_ns_; }
+  double amount() const noexcept { return amount_; }
   std::optional<double> value() const noexcept {
     if (ns_ <= 0) return std::nullopt;
     return amount_ / ns_ * 1e9;
@@ -93,7 +94,7 @@ class ratio {
 class line_sum {
  public:
   /// Adds `launches` launches of a workload, which take `ns` of the line.
-  void add(workload_figures const& figures, std::uint64_t launches, double ns);
+  void add(workload_figures const& figures, double launches, double ns);
   /// Returns the row without setting what it is bound by. `gpu_ns` is the time of all kernels.
   roofline_row row(double gpu_ns) const;
 
@@ -113,7 +114,7 @@ class line_sum {
   std::array<time_weighted, roof_count> shares_;
   std::array<bool, precision_count> is_not_judged_{};
   time_weighted clock_, clock_loss_, occupancy_, tensor_;
-  double counted_ns_ = 0, known_launches_ = 0, known_ns_ = 0;
+  double counted_ns_ = 0, launches_ = 0, known_launches_ = 0, known_ns_ = 0;
   bool is_whole_ = true, is_by_cycles_ = false, is_sampled_ = false, is_by_code_ = true;
 };
 

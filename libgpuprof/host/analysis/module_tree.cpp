@@ -59,13 +59,14 @@ std::vector<module_group> group_by_module(stack_times const& times, module_tree 
   for (std::size_t i = 1; i < modules.size(); ++i) {
     auto path = folds ? folded_path(modules[i].path) : modules[i].path;
     auto const [place, is_new] = known.try_emplace({path, modules[i].type}, groups.size());
-    if (is_new) groups.push_back({std::move(path), modules[i].type, 0, {}, {}});
+    if (is_new) groups.push_back({std::move(path), modules[i].type, 0, {}, {}, {}});
     group_of[i] = place->second;
     ++groups[place->second].modules;
   }
   for (auto const& [stack, sum] : times.stacks()) {
     auto const innermost = tree.of(stack);
     groups[group_of[innermost]].own += sum;
+    groups[group_of[innermost]].stacks.push_back(stack);
     std::set<std::size_t> seen;  // a module in one of the same group counts once
     for (auto at = innermost; at != 0; at = modules[at].outer)
       if (seen.insert(group_of[at]).second) groups[group_of[at]].total += sum;

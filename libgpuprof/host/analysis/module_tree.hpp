@@ -42,8 +42,9 @@ class module_tree {
 struct module_group {
   std::string path, type;
   std::uint64_t modules = 0;
-  stack_sum own;    // of stacks whose innermost module it is
-  stack_sum total;  // of all stacks that run in it
+  stack_sum own;                 // of stacks whose innermost module it is
+  stack_sum total;               // of all stacks that run in it
+  std::vector<stack_id> stacks;  // those of `own`
 };
 
 /// The path with "*" for each step that is a number.

@@ -45,6 +45,11 @@ class roofline {
   std::vector<roofline_row> by_range(std::span<range_work const> ranges,
                                      std::function<std::string(range_key)> const& name_of) const;
 
+  /// Work of any origin, without a name. A workload must not occur twice.
+  roofline_row of_parts(std::span<launched_part const> work) const;
+  /// The same for the work of a range.
+  roofline_row of_range(range_work const& range) const;
+
   double gpu_ns() const noexcept { return gpu_ns_; }
   /// Shares of the time of all kernels for which DRAM or L2 bytes are known.
   double dram_share() const noexcept { return gpu_ns_ > 0 ? dram_ns_ / gpu_ns_ : 0; }
@@ -65,11 +70,6 @@ class roofline {
   double fma_share() const noexcept { return gpu_ns_ > 0 ? fma_ns_ / gpu_ns_ : 0; }
 
  private:
-  struct launched_part {
-    std::uint32_t workload = 0;
-    std::uint64_t launches = 0;
-    double ns = 0;
-  };
   workload_figures figures_of(std::uint32_t workload) const;
   void compare(workload_figures& of, workload_id const& id) const;
   void read_units(workload_figures& of, workload_id const& id) const;
@@ -77,8 +77,7 @@ class roofline {
   void read_fma_instructions(workload_figures& of, workload_id const& id) const;
   launched_part whole(std::uint32_t workload) const;
   bool is_known_by_nodes(std::uint32_t workload) const noexcept;
-  void add_parts(std::vector<launched_part>& parts, std::uint32_t workload,
-                 launch_tally const& tally) const;
+  void add_parts(std::vector<launched_part>& parts, launched_part const& whole) const;
   std::optional<double> nodes_exceed(std::uint32_t graph,
                                      std::span<std::string_view const> metrics) const;
   nodes_check check_nodes(std::uint32_t graph) const;
@@ -87,6 +86,7 @@ class roofline {
   roofline_row sum(std::span<launched_part const> parts, judged_by verdict) const;
   void judge_by_own_figures(roofline_row& row) const;
   void judge_by_kernels(roofline_row& row, std::span<launched_part const> parts) const;
+  void find_peak(roofline_row& row, std::span<launched_part const> parts) const;
 
   workload_metrics const& metrics_;
   workload_times const& times_;

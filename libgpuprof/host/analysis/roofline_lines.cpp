@@ -20,9 +20,9 @@ void longest_first(std::vector<roofline_row>& rows) {
 
 }  // namespace
 
-roofline::launched_part roofline::whole(std::uint32_t workload) const {
+launched_part roofline::whole(std::uint32_t workload) const {
   auto const& tally = times_.tally(workload);
-  return {workload, tally.launches, times_.time_of(workload, tally)};
+  return {workload, static_cast<double>(tally.launches), times_.time_of(workload, tally)};
 }
 
 /// Returns true if the graph's kernels say more than the readings around the whole graph.
@@ -41,19 +41,16 @@ bool roofline::is_known_by_nodes(std::uint32_t workload) const noexcept {
   return !whole.known_flop() && (whole.samples == 0 || known_ns > 0);
 }
 
-void roofline::add_parts(std::vector<launched_part>& parts, std::uint32_t workload,
-                         launch_tally const& tally) const {
-  auto const all = times_.tally(workload).launches;
-  if (!is_known_by_nodes(workload) || all == 0) {
-    parts.push_back({workload, tally.launches, times_.time_of(workload, tally)});
+void roofline::add_parts(std::vector<launched_part>& parts, launched_part const& whole) const {
+  auto const all = times_.tally(whole.workload).launches;
+  if (!is_known_by_nodes(whole.workload) || all == 0) {
+    parts.push_back(whole);
     return;
   }
-  for (auto const& [node, of_node] : times_.nodes(workload)) {
-    auto const share = static_cast<double>(tally.launches) / static_cast<double>(all);
-    auto const launches = static_cast<double>(of_node.launches) * share;
-    parts.push_back({node, static_cast<std::uint64_t>(std::llround(launches)),
+  auto const share = whole.launches / static_cast<double>(all);
+  for (auto const& [node, of_node] : times_.nodes(whole.workload))
+    parts.push_back({node, static_cast<double>(of_node.launches) * share,
                      times_.time_of(node, of_node) * share});
-  }
 }
 
 std::optional<double> roofline::nodes_exceed(std::uint32_t graph,
@@ -105,7 +102,22 @@ roofline_row roofline::sum(std::span<launched_part const> parts, judged_by verdi
     judge_by_own_figures(row);
   else
     judge_by_kernels(row, parts);
+  find_peak(row, parts);
   return row;
+}
+
+/// The mean of the GPUs, weighted by time.
+void roofline::find_peak(roofline_row& row, std::span<launched_part const> parts) const {
+  std::map<device_id, double> ns_of;
+  for (auto const& part : parts) ns_of[times_.id(part.workload).device] += part.ns;
+  row.gpus = ns_of.size();
+  auto const in = row.main_precision();
+  if (!in) return;
+  time_weighted peak;
+  for (auto const& [id, ns] : ns_of)
+    if (auto const device = devices_.find(id); device != devices_.end())
+      peak.add(device->second.roofs.burst(key_of(*in)), {ns, ns});
+  if (peak.line_ns() >= row.total_ns) row.peak_flops = peak.value();
 }
 
 namespace {
@@ -145,6 +157,7 @@ void roofline::judge_by_kernels(roofline_row& row, std::span<launched_part const
   }
   if (votes.empty() || of_roof.line_ns() < least_known_share * row.total_ns) return;
   row.of_roof = of_roof.value();
+  row.roof_known_ns = of_roof.line_ns();
   row.bound = std::max_element(votes.begin(), votes.end(), [](auto const& a, auto const& b) {
                 return a.second < b.second;
               })->first;
@@ -210,7 +223,7 @@ std::vector<roofline_row> roofline::by_graph(kernel_labels const& labels) const 
     if (raw(times_.id(i).graph) == 0) continue;
     auto const& tally = times_.tally(i);
     parts.clear();
-    add_parts(parts, i, tally);
+    add_parts(parts, whole(i));
     auto& row = rows.emplace_back(sum(parts, judged_by::kernels));
     row.name = listed_name(times_.id(i), labels);
     row.launches = tally.launches;
@@ -223,22 +236,37 @@ std::vector<roofline_row> roofline::by_graph(kernel_labels const& labels) const 
   return rows;
 }
 
+roofline_row roofline::of_parts(std::span<launched_part const> work) const {
+  std::vector<launched_part> parts;
+  for (auto const& part : work) add_parts(parts, part);
+  return sum(parts, judged_by::kernels);
+}
+
+roofline_row roofline::of_range(range_work const& range) const {
+  std::vector<launched_part> work;
+  for (auto const& [workload, tally] : range.workloads)
+    work.push_back(
+        {workload, static_cast<double>(tally.launches), times_.time_of(workload, tally)});
+  auto row = of_parts(work);
+  row.instances = range.instances;
+  row.lasts(static_cast<double>(range.length_ns));
+  auto const declared_ns = static_cast<double>(range.declared_ns);
+  if (declared_ns >= least_known_of_utilization * row.total_ns)
+    row.declared_flop = range.declared_flops;
+  if (row.total_flops || range.declared_ns == 0 || declared_ns < least_known_share * row.total_ns)
+    return row;
+  row.total_flops = range.declared_flops / declared_ns * 1e9;
+  row.source = flop_source::declared;
+  return row;
+}
+
 std::vector<roofline_row> roofline::by_range(
     std::span<range_work const> ranges,
     std::function<std::string(range_key)> const& name_of_range) const {
   std::vector<roofline_row> rows;
-  std::vector<launched_part> parts;
   for (auto const& range : ranges) {
-    parts.clear();
-    for (auto const& [workload, tally] : range.workloads) add_parts(parts, workload, tally);
-    auto& row = rows.emplace_back(sum(parts, judged_by::kernels));
+    auto& row = rows.emplace_back(of_range(range));
     row.name = range.is_outside ? std::string(outside_ranges_name) : name_of_range(range.key);
-    row.instances = range.instances;
-    auto const declared_ns = static_cast<double>(range.declared_ns);
-    if (row.total_flops || range.declared_ns == 0 || declared_ns < least_known_share * row.total_ns)
-      continue;
-    row.total_flops = range.declared_flops / static_cast<double>(range.declared_ns) * 1e9;
-    row.source = flop_source::declared;
   }
   longest_first(rows);
   return rows;

@@ -40,9 +40,19 @@ struct nodes_check {
   std::optional<double> dram, l2, tensor_cycles;
 };
 
-/// A line is one signature, kernel name, graph or range name. Rates cover the launches that have
-/// the value, at their speed without counters. They are empty if these launches are less than half
-/// of the line's time.
+/// FLOP utilization is stated if the FLOP of this share of the line's kernel time are known.
+inline constexpr double least_known_of_utilization = 0.8;
+
+/// The place in the source of a line of Python, or a module of PyTorch.
+struct source_place {
+  std::string file, function, source;
+  std::uint32_t line = 0;  // 0: a function, file or module
+  std::string type;        // class of a module
+};
+
+/// A line is one signature, kernel name, graph, range name, step, or place in the source. Rates
+/// cover the launches that have the value, at their speed without counters. They are empty if these
+/// launches are less than half of the line's time.
 struct roofline_row {
   std::string name;
   extent3 grid, block;  // signatures only
@@ -98,6 +108,27 @@ struct roofline_row {
   std::optional<double> to_roof_ns;
   // as a share of the time of all kernels: time_share (1 - of_roof)
   std::optional<double> below_roof;
+  double roof_known_ns = 0;  // lines of many kernels: time of those in `of_roof`
+
+  source_place where;  // only for lines, functions, files and modules of Python
+
+  // Amounts, of the launches that have them.
+  double dram_bytes = 0, flop = 0;
+  std::array<double, precision_count> flop_of{};
+
+  /// The precision with the most FLOP, if there are any.
+  std::optional<precision> main_precision() const noexcept;
+  std::optional<double> peak_flops;  // measured, per second, in the main precision
+  std::size_t gpus = 0;              // that ran kernels of the line
+  double elapsed_ns = 0;             // 0: not known. GPU idle time included; summed over GPUs
+  double declared_flop = 0;          // by ranges; 0: they declare too little
+  /// Sets elapsed_ns to `ns` on each GPU, at least to the kernels' time.
+  void lasts(double ns) noexcept;
+  /// FLOP / elapsed_ns / peak_flops. `model`: the declared FLOP, else those of the main precision.
+  /// `hardware`: all that kernels executed.
+  std::optional<double> model_utilization() const noexcept;
+  std::optional<double> hardware_utilization() const noexcept;
+  bool model_flop_are_limit() const noexcept;
 };
 
 /// Values of one workload, from counters, samples and its machine code. Amounts are per launch.

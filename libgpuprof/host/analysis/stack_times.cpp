@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 #include <tuple>
+#include <type_traits>
 
 namespace gpuprof::host {
 namespace {
@@ -32,9 +33,11 @@ frame_key key_of(stack_record const& frame, stack_grouping grouping) noexcept {
 stack_sum& stack_sum::operator+=(stack_sum const& more) noexcept {
   launches += more.launches;
   gpu_ns += more.gpu_ns;
+  copy_ns += more.copy_ns;
   idle_ns += more.idle_ns;
   wait_ns += more.wait_ns;
   cpu_ns += more.cpu_ns;
+  bytes += more.bytes;
   return *this;
 }
 
@@ -46,8 +49,10 @@ template <class Work>
 void stack_times::add_work(Work const& work, std::uint32_t what) {
   auto& sum = sum_of(work.thread, what, work.stack);
   auto const ns = static_cast<double>(work.duration.value);
-  sum += {.launches = 1, .gpu_ns = ns};
-  all_ += {.launches = 1, .gpu_ns = ns};
+  auto const is_copy = std::is_same_v<Work, copy_record> || std::is_same_v<Work, memset_record>;
+  stack_sum const one{.launches = 1, .gpu_ns = ns, .copy_ns = is_copy ? ns : 0};
+  sum += one;
+  all_ += one;
   auto& last = devices_[work.device];
   if (last.sum != nullptr && work.start > last.until) {
     auto const idle = static_cast<double>((work.start - last.until).value);
@@ -71,10 +76,11 @@ void stack_times::add(graph_record const& graph) {
   add_work(graph, graphs + raw(graph.graph));
 }
 
-void stack_times::add(api_record const& call, thread_index thread) {
-  auto const ns = static_cast<double>(call.duration.value);
-  sum_of(thread, calls + raw(call.name), call.stack) += {.wait_ns = ns};
-  all_ += {.wait_ns = ns};
+void stack_times::add(api_record const& call, thread_index thread, std::uint64_t bytes) {
+  stack_sum const sum{.wait_ns = static_cast<double>(call.duration.value),
+                      .bytes = static_cast<double>(bytes)};
+  sum_of(thread, calls + raw(call.name), call.stack) += sum;
+  all_ += sum;
 }
 
 void stack_times::add(thread_sample_record const& row) {
@@ -101,8 +107,10 @@ void stack_times::spread(thread_index thread, stack_sum const& sum, sums const& 
     auto const share = [part](double of, double all) { return all > 0 ? of / all : part; };
     stacks_[stack] += {.launches = sum.launches * part,
                        .gpu_ns = sum.gpu_ns * share(some.gpu_ns, known.gpu_ns),
+                       .copy_ns = sum.copy_ns * share(some.copy_ns, known.copy_ns),
                        .idle_ns = sum.idle_ns * share(some.idle_ns, known.idle_ns),
-                       .wait_ns = sum.wait_ns * share(some.wait_ns, known.wait_ns)};
+                       .wait_ns = sum.wait_ns * share(some.wait_ns, known.wait_ns),
+                       .bytes = sum.bytes * share(some.bytes, known.bytes)};
   }
 }
 
@@ -181,7 +189,10 @@ std::vector<stack_group> group_stacks(stack_times const& times,
       own = &stacks[raw(stack)];
       group_of(*own).total += sum;
     }
-    if (own != nullptr) group_of(*own).own += sum;
+    if (own == nullptr) continue;
+    auto& group = group_of(*own);
+    group.own += sum;
+    group.stacks.push_back(stack);
   }
   std::vector<stack_group> rows;
   rows.reserve(groups.size());

@@ -20,9 +20,11 @@ namespace gpuprof::host {
 struct stack_sum {
   double launches = 0;  // kernels, copies, memsets and whole graphs
   double gpu_ns = 0;    // their lengths added up; work of several streams counts several times
+  double copy_ns = 0;   // of it: copies and fills
   double idle_ns = 0;   // the GPU did nothing between this work and the next that began
   double wait_ns = 0;   // CUDA calls that wait, allocate or load
   double cpu_ns = 0;    // of threads that were sampled, on a core
+  double bytes = 0;     // allocated by calls of the driver
 
   stack_sum& operator+=(stack_sum const& more) noexcept;
 };
@@ -36,8 +38,8 @@ class stack_times {
   void add(copy_record const& copy);
   void add(memset_record const& set);
   void add(graph_record const& graph);
-  /// `thread`: of the call.
-  void add(api_record const& call, thread_index thread);
+  /// `thread`: of the call, which allocated so many bytes.
+  void add(api_record const& call, thread_index thread, std::uint64_t bytes = 0);
   void add(thread_sample_record const& row);
 
   struct ran {
@@ -92,8 +94,9 @@ enum class stack_grouping { line, function, file, module };
 /// One row: the innermost frame of the stacks that it adds up, as far as the grouping tells it.
 struct stack_group {
   stack_record frame;
-  stack_sum own;    // of stacks whose innermost frame of the program this is
-  stack_sum total;  // of all stacks in which it occurs
+  stack_sum own;                 // of stacks whose innermost frame of the program this is
+  stack_sum total;               // of all stacks in which it occurs
+  std::vector<stack_id> stacks;  // those of `own`
 };
 
 /// Says whether a file belongs to the program and not to a library that it uses.

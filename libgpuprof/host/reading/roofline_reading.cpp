@@ -118,6 +118,7 @@ void roofline_reading::finish() {
       range_work_->decide(exact_, times_);
       ranges_ = range_work_->rows();
     }
+    if (stack_work_) stack_work_->finish(exact_, times_);
     if (has_counters() && samples_not_used_.empty())
       sampled_.attribute(without_tensor_code(trace_.shapes(), codes_));
   }
@@ -249,13 +250,15 @@ void roofline_reading::sum_up(capture_walk& walk, bool with_ranges) {
     auto const seen = times_.add(record);
     cost_.add(record, seen);
     if (range_work_) range_work_->add(record, seen);
+    if (stack_work_) stack_work_->add(record, seen);
   };
-  walk.add_each<kernel_record>(
+  auto columns =
       capture::only(&kernel_record::start, &kernel_record::duration, &kernel_record::shape,
                     &kernel_record::device, &kernel_record::correlation, &kernel_record::graph,
                     &kernel_record::range, &kernel_record::launched, &kernel_record::thread,
-                    &kernel_record::stream),
-      take);
+                    &kernel_record::stream);
+  if (stack_work_) columns.insert(&kernel_record::stack);
+  walk.add_each<kernel_record>(columns, take);
   walk.add_each<graph_record>({}, take);
   if (!sampled_.has_samples()) return;
   walk.add_each<copy_record>({}, [this](auto const& copy) { sampled_.see(copy); });

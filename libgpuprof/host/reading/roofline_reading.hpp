@@ -7,6 +7,7 @@
 #include "host/analysis/sampling/sample_attribution.hpp"
 #include "host/analysis/sampling/sampling_cost.hpp"
 #include "host/analysis/selection.hpp"
+#include "host/analysis/stack_workloads.hpp"
 #include "host/reading/capture_walk.hpp"
 #include "host/reading/trace_contents.hpp"
 
@@ -31,6 +32,9 @@ class roofline_reading {
   /// Lists ranges by `line_of` instead of their names, and reads times even if nothing was counted.
   /// Call before join().
   void group_ranges(range_grouping line_of) { line_of_ = std::move(line_of); }
+
+  /// Counts launches by Python stack, too. Call before join().
+  void look_at_stacks() { stack_work_.emplace(); }
 
   /// Uses only readings up to the end of this stretch, and samples inside it. Call before join().
   void only_within(time_stretch stretch) { stretch_ = stretch; }
@@ -61,6 +65,8 @@ class roofline_reading {
   /// As ranges(), but by place, see range_workloads. Call after join() with ranges.
   std::vector<range_work> ranges_by_place(std::span<std::uint32_t const> place_of_range,
                                           std::span<std::uint32_t const> place_around) const;
+  /// Only after look_at_stacks().
+  stack_workloads const& stacks() const noexcept { return *stack_work_; }
   /// Returns the machine code of kernels, if it was seen.
   kernel_codes const& codes() const noexcept { return codes_; }
 
@@ -91,6 +97,7 @@ class roofline_reading {
   bool reads_work_ = false;
   std::optional<range_workloads> range_work_;
   std::vector<range_work> ranges_;
+  std::optional<stack_workloads> stack_work_;
   kernel_codes codes_;
 };
 

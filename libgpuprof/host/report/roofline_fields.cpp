@@ -55,6 +55,21 @@ roofline_field flag_field(std::string column, std::string member,
           [get = std::move(get)](roofline_row const& l) { return get(l); }};
 }
 
+void add_place(std::vector<roofline_field>& to) {
+  auto const words = [&](char const* column, std::string source_place::*of) {
+    to.push_back({column, std::string("where.") + column, text::column_kind::text,
+                  [of](roofline_row const& l) { return l.where.*of; }});
+  };
+  words("file", &source_place::file);
+  to.push_back({"line", "where.line", integer, [](roofline_row const& l) {
+                  return l.where.line == 0 ? field_value()
+                                           : field_value(std::uint64_t{l.where.line});
+                }});
+  words("function", &source_place::function);
+  words("class", &source_place::type);
+  words("source", &source_place::source);
+}
+
 void add_names(std::vector<roofline_field>& to, roofline_lines of) {
   to.push_back(
       {"name", "name", text::column_kind::text, [](roofline_row const& l) { return l.name; }});
@@ -65,6 +80,7 @@ void add_names(std::vector<roofline_field>& to, roofline_lines of) {
                   [](roofline_row const& l) { return written(l.block); }});
   }
   if (of == roofline_lines::ranges) to.push_back(whole_field("ranges", &roofline_row::instances));
+  if (are_in_source(of)) add_place(to);
 }
 
 /// Adds a field for each precision; JSON leaves out those that were not counted.
@@ -170,6 +186,19 @@ void add_flop_limits(std::vector<roofline_field>& to) {
       number_field("flops_high", "flops_high", [](auto const& l) { return l.flops_high(); }));
 }
 
+void add_utilization(std::vector<roofline_field>& to) {
+  to.push_back(number_field("elapsed_ns", "elapsed_ns", [](auto const& l) {
+    return l.elapsed_ns > 0 ? std::optional(l.elapsed_ns) : std::nullopt;
+  }));
+  to.push_back(number_field("peak_flops", &roofline_row::peak_flops));
+  to.push_back(number_field("mfu", "mfu", [](auto const& l) { return l.model_utilization(); }));
+  to.push_back(number_field("hfu", "hfu", [](auto const& l) { return l.hardware_utilization(); }));
+  to.push_back(text_field("mfu_flop", "mfu_flop", [](auto const& l) -> std::string_view {
+    if (!l.model_utilization()) return {};
+    return l.declared_flop > 0 ? "declared" : name_of(*l.main_precision());
+  }));
+}
+
 }  // namespace
 
 std::vector<field<roofline_row>> roofline_fields(roofline_lines of) {
@@ -191,6 +220,8 @@ std::vector<field<roofline_row>> roofline_fields(roofline_lines of) {
   if (of == roofline_lines::graphs) add_graph_check(fields);
   add_known_shares(fields);
   add_flop_limits(fields);
+  if (of == roofline_lines::ranges || of == roofline_lines::steps || are_in_source(of))
+    add_utilization(fields);
   return fields;
 }
 

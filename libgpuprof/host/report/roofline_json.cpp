@@ -38,20 +38,6 @@ void append_roofs(std::string& out, measured_roofs const& roofs) {
   of_tests.end();
 }
 
-std::string_view lines_key(roofline_lines of) {
-  switch (of) {
-    case roofline_lines::kernels:
-      return "kernels";
-    case roofline_lines::signatures:
-      return "signatures";
-    case roofline_lines::graphs:
-      return "graphs";
-    case roofline_lines::ranges:
-      break;
-  }
-  return "ranges";
-}
-
 }  // namespace
 
 void write_roofline_json(std::span<roofline_row const> lines, roofline_lines of,
@@ -79,7 +65,7 @@ void write_roofline_json(std::span<roofline_row const> lines, roofline_lines of,
   o.flag("has_peaks", facts.roofs != nullptr);
   if (facts.roofs != nullptr)
     o.member("roofs", [&](std::string& to) { append_roofs(to, *facts.roofs); });
-  o.member(lines_key(of), [&](std::string& to) {
+  o.member(plural_of(of), [&](std::string& to) {
     auto const fields = roofline_fields(of);
     to += '[';
     for (std::size_t i = 0; i < lines.size(); ++i) {

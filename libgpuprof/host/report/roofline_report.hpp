@@ -9,12 +9,28 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace gpuprof::host::report {
 
-enum class roofline_lines { kernels, signatures, ranges, graphs };
+enum class roofline_lines {
+  kernels,
+  signatures,
+  ranges,
+  steps,
+  graphs,
+  lines,  // of Python, as gpuprof lines has them
+  functions,
+  files,
+  modules
+};
+
+/// Returns "kernels", "signatures", "ranges", ....
+std::string_view plural_of(roofline_lines of) noexcept;
+/// True for lines, functions, files and modules.
+bool are_in_source(roofline_lines of) noexcept;
 
 /// All values of a line for programs, used in CSV, JSON and the page.
 ///
@@ -24,6 +40,9 @@ std::vector<field<roofline_row>> roofline_fields(roofline_lines of);
 
 /// For readers: columns that are empty in all lines are left out. The lines must outlive the table.
 text::table roofline_table(std::span<roofline_row const> lines, roofline_lines of);
+
+/// The cell of a column of that table, by its name.
+std::string roofline_text(roofline_row const& line, std::string_view column);
 
 /// Returns what distinguishes a line from others of the same kernel and extents; empty if that is
 /// not needed.
@@ -61,8 +80,7 @@ struct roofline_facts {
   std::optional<double> sampling_slowdown;  // time inside its windows to time outside
 };
 
-/// Writes one object with facts, roofs, and a line each under "kernels", "signatures", "ranges" or
-/// "graphs".
+/// Writes one object with facts, roofs, and the lines under "kernels", "signatures", "ranges", ....
 void write_roofline_json(std::span<roofline_row const> lines, roofline_lines of,
                          roofline_facts const& facts, text::text_sink const& out);
 

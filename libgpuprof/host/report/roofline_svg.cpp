@@ -234,11 +234,12 @@ class chart {
       out_.text({x, y}, "lanes may have been off", "fill=\"#4b5563\"");
     }
     if (without_place_ > 0) {
-      std::string const what = of_ == roofline_lines::ranges   ? "ranges"
-                               : of_ == roofline_lines::graphs ? "graphs"
-                                                               : "kernels";
+      auto const is_of_kernels =
+          of_ == roofline_lines::kernels || of_ == roofline_lines::signatures;
       out_.text({x, y + 20},
-                counted(without_place_, what) + " without a place here:", "fill=\"#4b5563\"");
+                counted(without_place_, is_of_kernels ? "kernels" : std::string(plural_of(of_))) +
+                    " without a place here:",
+                "fill=\"#4b5563\"");
       out_.text({x, y + 36}, "no FLOP, or not known", "fill=\"#4b5563\"");
     }
   }

@@ -45,15 +45,13 @@ std::string extent_text(extent3 const& e) {
   return std::to_string(e.x) + "," + std::to_string(e.y) + "," + std::to_string(e.z);
 }
 
-/// Returns the precision in which most operations of the line are.
 std::string main_precision(roofline_row const& line) {
-  std::size_t best = precision_count;
-  for (std::size_t p = 0; p < precision_count; ++p)
-    if (line.flops[p] && *line.flops[p] > 0 &&
-        (best == precision_count || *line.flops[p] > *line.flops[best]))
-      best = p;
-  return best == precision_count ? std::string()
-                                 : std::string(name_of(static_cast<precision>(best)));
+  auto const in = line.main_precision();
+  return in ? std::string(name_of(*in)) : std::string();
+}
+
+std::string utilization_text(std::optional<double> share, bool is_limit) {
+  return share && is_limit ? limit_mark + percent_text(share) : percent_text(share);
 }
 
 std::string source_text(roofline_row const& line) {
@@ -153,6 +151,15 @@ constexpr roofline_column all_columns[] = {
     {"To roof (us)", true, [](roofline_row const& l) { return scaled_text(l.to_roof_ns, 1e-3); },
      6},
     {"Below roof (%)", true, [](roofline_row const& l) { return percent_text(l.below_roof); }},
+    {"MFU (%)", true,
+     [](roofline_row const& l) {
+       return utilization_text(l.model_utilization(), l.model_flop_are_limit());
+     }},
+    {"HFU (%)", true,
+     [](roofline_row const& l) {
+       return utilization_text(l.hardware_utilization(), l.flops_are_limit);
+     },
+     16},
     {"Nodes' DRAM (%)", true, [](roofline_row const& l) { return difference(l.nodes.dram); }},
     {"Nodes' L2 (%)", true, [](roofline_row const& l) { return difference(l.nodes.l2); }},
     {"Nodes' tensor (%)", true,
@@ -163,24 +170,43 @@ constexpr roofline_column all_columns[] = {
      [](roofline_row const& l) { return l.block.x == 0 ? std::string() : extent_text(l.block); },
      12},
     {"Arguments", false, [](roofline_row const& l) { return arguments_text(l); }},
+    {"Class", false, [](roofline_row const& l) { return l.where.type; }, 2},
     {"Name", false, [](roofline_row const& l) { return l.name; }},
+    {"Function", false, [](roofline_row const& l) { return l.where.function; }, 2},
+    {"File", false, [](roofline_row const& l) { return l.where.file; }, 1},
+    {"Source", false, [](roofline_row const& l) { return l.where.source; }},
 };
 
-std::string_view title_of(roofline_lines of) {
-  switch (of) {
-    case roofline_lines::kernels:
-      return "Roofline by Kernel";
-    case roofline_lines::signatures:
-      return "Roofline by Kernel, Grid and Block";
-    case roofline_lines::graphs:
-      return "Roofline by CUDA Graph";
-    case roofline_lines::ranges:
-      break;
-  }
-  return "Roofline by NVTX Range";
+struct words_for_lines {
+  roofline_lines of;
+  char const *plural, *title;
+};
+constexpr words_for_lines all_words[] = {
+    {roofline_lines::kernels, "kernels", "Roofline by Kernel"},
+    {roofline_lines::signatures, "signatures", "Roofline by Kernel, Grid and Block"},
+    {roofline_lines::ranges, "ranges", "Roofline by NVTX Range"},
+    {roofline_lines::steps, "steps", "Roofline by Step"},
+    {roofline_lines::graphs, "graphs", "Roofline by CUDA Graph"},
+    {roofline_lines::lines, "lines", "Roofline by Line of Python"},
+    {roofline_lines::functions, "functions", "Roofline by Function of Python"},
+    {roofline_lines::files, "files", "Roofline by File of Python"},
+    {roofline_lines::modules, "modules", "Roofline by Module of PyTorch"},
+};
+constexpr words_for_lines const& words_of(roofline_lines of) {
+  return *std::find_if(std::begin(all_words), std::end(all_words),
+                       [of](auto const& words) { return words.of == of; });
 }
 
 }  // namespace
+
+std::string_view plural_of(roofline_lines of) noexcept {
+  return words_of(of).plural;
+}
+
+bool are_in_source(roofline_lines of) noexcept {
+  return of == roofline_lines::lines || of == roofline_lines::functions ||
+         of == roofline_lines::files || of == roofline_lines::modules;
+}
 
 std::string arguments_text(roofline_row const& line) {
   if (!line.arguments) return {};
@@ -207,13 +233,19 @@ bool has_unsure_figures(std::span<roofline_row const> lines) {
   });
 }
 
+std::string roofline_text(roofline_row const& line, std::string_view column) {
+  return std::find_if(std::begin(all_columns), std::end(all_columns),
+                      [&](auto const& one) { return one.name == column; })
+      ->text(line);
+}
+
 text::table roofline_table(std::span<roofline_row const> lines, roofline_lines of) {
   struct shown {
     std::vector<roofline_column const*> columns;
     std::vector<std::vector<std::string>> rows;
   };
   auto const kept = std::make_shared<shown>();
-  text::table made{"roofline", std::string(title_of(of)), {}, {}};
+  text::table made{"roofline", words_of(of).title, {}, {}};
   for (auto const& column : all_columns) {
     bool const used = std::any_of(lines.begin(), lines.end(),
                                   [&](auto const& line) { return !column.text(line).empty(); });

@@ -181,6 +181,175 @@ TEST_CASE("stats and roofline report the same time for all kernels") {
   CHECK(holds(run_cli(folder, "stats -r cuda_gpu_trace -f csv step.gpuprof").out, ",400000,"));
 }
 
+namespace {
+
+/// counted_step() as a Python program: `gemm` without one stack, and `axpy`, from model.py:20 and
+/// its module; four launches of `copy` from train.py:30; `unknown` and the last `copy` from
+/// train.py:40; `tiny` from train.py:10, which calls model.py.
+void write_python_step(std::string const& path) {
+  auto c = counted_step();
+  c.with_peaks();
+  auto& names = c.t.names;
+  auto const frame = [&](std::uint32_t id, std::uint32_t caller, char const* file,
+                         char const* function, std::uint32_t line) {
+    return stack_record{.stack = static_cast<stack_id>(id),
+                        .caller = static_cast<stack_id>(caller),
+                        .file = names.intern(file),
+                        .function = names.intern(function),
+                        .line = line};
+  };
+  std::vector<stack_record> stacks = {
+      frame(1, 0, "/program/train.py", "<module>", 10),
+      frame(2, 1, "/program/model.py", "Mlp.forward", 20),
+      frame(3, 0, "/program/train.py", "<module>", 30),
+      frame(4, 0, "/program/train.py", "<module>", 40),
+  };
+  stacks[1].module = names.intern("c_fc: Linear");
+  int gemms = 0, copies = 0;
+  for (auto& kernel : c.t.kernels) {
+    auto const name = names.text(c.t.shapes[raw(kernel.shape) - 1].name);
+    std::uint32_t stack = 1;
+    if (name == "axpy") stack = 2;
+    if (holds(std::string(name), "gemm")) stack = ++gemms == 4 ? 0 : 2;
+    if (name == "copy") stack = ++copies == 5 ? 4 : 3;
+    if (name == "unknown") stack = 4;
+    kernel.stack = static_cast<stack_id>(stack);
+  }
+  auto const call = names.intern("cuMemAlloc_v2");
+  write_capture(path, c, [&](capture::writer& file) {
+    for (auto const& row : stacks) file.add(row);
+    file.add(api_record{.start = trace_start,
+                        .duration = 5_us,
+                        .domain = api_domain::driver,
+                        .name = call,
+                        .os_thread = 4001,
+                        .correlation = correlation_id{9001},
+                        .stack = static_cast<stack_id>(3)});
+    file.add(memory_record{.time = trace_start + 4_us,
+                           .operation = memory_operation::allocate,
+                           .bytes = 3'000'000,
+                           .correlation = correlation_id{9001}});
+  });
+}
+
+nlohmann::json parsed(outcome const& r) {
+  INFO(r.err);
+  REQUIRE(r.code == 0);
+  return nlohmann::json::parse(r.out);
+}
+
+nlohmann::json by_name(nlohmann::json const& lines, char const* member) {
+  nlohmann::json found;
+  for (auto const& line : lines) found[line[member].get<std::string>()] = line;
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("a line of Python has the sums of the kernels that it launched") {
+  scratch_folder const folder;
+  write_python_step(folder / "app.gpuprof");
+  auto const kernels = by_name(
+      parsed(run_cli(folder, "roofline app.gpuprof -f json --by kernel"))["kernels"], "name");
+  auto const all = parsed(run_cli(folder, "roofline app.gpuprof -f json --by line"));
+  auto const lines = by_name(all["lines"], "name");
+  REQUIRE(lines.size() == 4);
+  auto const near = [](double x) { return Approx(x).epsilon(1e-9); };
+  auto const& gemm = kernels["gemm(__nv_bfloat16 const*, __nv_bfloat16 const*, float*, int)"];
+  auto const& forward = lines["model.py:20"];
+  auto const ns = value(gemm["time_ns"]) + value(kernels["axpy"]["time_ns"]);
+  CHECK(value(forward["time_ns"]) == near(ns));
+  CHECK(forward["launches"] == 6 + 5);
+  CHECK(forward["where"]["file"] == "/program/model.py");
+  CHECK(forward["where"]["function"] == "Mlp.forward");
+  CHECK(forward["where"]["line"] == 20);
+  double const of_gemm = 6 * 4e10, of_axpy = 5 * (2 * 1e7 + 1e6);
+  CHECK(value(forward["flops"]) == near((of_gemm + of_axpy) / ns * 1e9));
+  CHECK(value(forward["mfu"]) == near(of_gemm / ns * 1e9 / 700e12));
+  CHECK(value(forward["hfu"]) == near((of_gemm + of_axpy) / ns * 1e9 / 700e12));
+  CHECK(forward["mfu_flop"] == "tensor BF16");
+  double sum = 0;
+  for (auto const& line : all["lines"]) sum += value(line["time_ns"]);
+  CHECK(sum == near(value(all["kernel_time_ns"])));
+  auto const modules = by_name(
+      parsed(run_cli(folder, "roofline app.gpuprof -f json --by module"))["modules"], "name");
+  CHECK(value(modules["c_fc"]["time_ns"]) == near(ns));
+  CHECK(modules["c_fc"]["where"]["class"] == "Linear");
+  CHECK(value(modules["(no module)"]["time_ns"]) == near(sum - ns));
+}
+
+TEST_CASE("gpuprof lines has the figures of the roofline that are known for 80 % of a line") {
+  scratch_folder const folder;
+  write_python_step(folder / "app.gpuprof");
+  for (std::string const by : {"line", "function", "file", "module"}) {
+    CAPTURE(by);
+    auto const plural = by + "s";
+    auto const roofs =
+        by_name(parsed(run_cli(folder, "roofline app.gpuprof -f json --by " + by))[plural], "name");
+    auto const rows = by_name(parsed(run_cli(folder, "lines app.gpuprof -f json --by " + by)),
+                              by == "module" ? "Module" : "Where");
+    REQUIRE(rows.size() == roofs.size());
+    for (auto const& [name, row] : rows.items()) {
+      CAPTURE(name);
+      auto const& roof = roofs[name];
+      auto const is_known = name != "train.py:40";  // 50 of 80 us
+      for (auto const* const figure : {"flops", "of_roof", "mfu", "hfu", "bound_by"})
+        CHECK(row[figure] == (is_known ? roof[figure] : nlohmann::json()));
+      if (is_known)
+        CHECK(value(row["dram_bytes"]) ==
+              Approx(value(roof["dram_bytes_per_second"]) * value(roof["time_ns"]) / 1e9 *
+                     value(roof["known_shares"]["dram"]))
+                  .epsilon(0.01));
+    }
+    if (by == "line") CHECK(value(roofs["train.py:40"]["of_roof"]) > 0);
+  }
+  auto const rows = by_name(parsed(run_cli(folder, "lines app.gpuprof -f json")), "Where");
+  CHECK(value(rows["train.py:30"]["Allocated (MB)"]) == Approx(3));
+  CHECK(value(rows["train.py:40"]["Allocated (MB)"]) == 0);
+  auto const table = run_cli(folder, "lines app.gpuprof --wide");
+  CHECK(holds(table.out, "Of roof (%)"));
+  CHECK(holds(table.out, "MFU (%)"));
+}
+
+TEST_CASE("gpuprof lines says why a capture without counters has no figures of the roofline") {
+  scratch_folder const folder;
+  counted_trace c(trace_of({kernel("k", 0_us, 10_us).correlated(1)}));
+  c.t.kernels[0].stack = static_cast<stack_id>(1);
+  stack_record const frame{
+      .stack = static_cast<stack_id>(1), .file = c.t.names.intern("/program/train.py"), .line = 3};
+  write_capture(folder / "app.gpuprof", c, [&](capture::writer& file) { file.add(frame); });
+  auto const r = run_cli(folder, "lines app.gpuprof");
+  CHECK(r.code == 0);
+  CHECK(holds(r.out + r.err,
+              "no bytes, FLOP and shares of the roof: the capture holds no hardware counters"));
+  CHECK_FALSE(holds(r.out, "MFU"));
+  check_refusal(run_cli(folder, "roofline app.gpuprof --by line"), 1, "no hardware counters");
+}
+
+TEST_CASE("without Python stacks there is one line that says what they need") {
+  check_refusal(session().roofline("--by line"), 1, "holds no Python stacks");
+}
+
+TEST_CASE("a step has the FLOP utilization of the time until the next step") {
+  std::vector<event> events;
+  for (int i = 0; i < 6; ++i) {
+    duration_ns const begin{200'000 * i};
+    events.push_back(range("step", begin, begin + 150_us));
+    events.push_back(kernel("gemm", begin + 10_us, begin + 110_us)
+                         .correlated(static_cast<std::uint32_t>(i) + 1));
+  }
+  counted_trace c(trace_of(events));
+  c.plan_roofline().with_peaks();
+  c.sample(1, 0, {}).sample(2, 1, {{tensor("bf16_dst_fp32"), 4e10}}).sample(3, 2, {});
+  session const s(c);
+  auto const steps = by_name(parsed(s.roofline("-f json --by step"))["steps"], "name");
+  CHECK(steps.size() == 6);
+  CHECK(steps["step 5"]["elapsed_ns"] == 200e3);
+  CHECK(value(steps["step 5"]["mfu"]) == Approx(4e10 / 200e-6 / 700e12));
+  CHECK(holds(s.roofline("--by step").out, "steps after the warm-up"));
+  check_refusal(session().roofline("--by step"), 1, "has no steps that launched kernels");
+}
+
 TEST_CASE("graphs have their own lines, beside the sum of their kernels") {
   std::vector<event> events;
   for (std::uint32_t launch = 1; launch <= 2; ++launch)

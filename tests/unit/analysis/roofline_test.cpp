@@ -377,6 +377,31 @@ TEST_CASE("declared work is used if nothing was counted, and marked as declared"
   CHECK(outer.exact_share == near(30. / 50));
 }
 
+TEST_CASE("utilization of a range is by its own length, and by declared FLOP if there are any") {
+  auto c = counted_step();
+  c.with_peaks();
+  auto const step = [&](std::map<range_id, range_declaration> const& declared) {
+    auto const rows = analyzed(c, declared).by_range();
+    return *row_named(rows, "step");
+  };
+  auto const counted_one = step({});
+  CHECK(counted_one.elapsed_ns == 2000e3);
+  CHECK(counted_one.flop_of[static_cast<std::size_t>(precision::tensor_bf16)] == near(6 * 4e10));
+  CHECK(*counted_one.model_utilization() == near(6 * 4e10 / counted_one.elapsed_ns * 1e9 / 700e12));
+  CHECK(*counted_one.hardware_utilization() > *counted_one.model_utilization());
+  auto const declared_one = step({{c.t.id_of("step"), {1e11, 0}}});
+  CHECK(*declared_one.model_utilization() == near(1e11 / declared_one.elapsed_ns * 1e9 / 700e12));
+  CHECK(*declared_one.hardware_utilization() == near(*counted_one.hardware_utilization()));
+}
+
+TEST_CASE("without peaks, or for kernels, there is no utilization") {
+  auto const step = counted_step();
+  for (auto const& row : analyzed(step).by_range()) CHECK_FALSE(row.model_utilization());
+  auto c = counted_step();
+  c.with_peaks();
+  for (auto const& row : analyzed(c).by_kernel()) CHECK_FALSE(row.hardware_utilization());
+}
+
 TEST_CASE("declared FLOP and bytes each come from the innermost range that declares them") {
   counted_trace const c(trace_of({
       range("flops", 0_us, 500_us),

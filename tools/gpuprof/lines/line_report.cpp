@@ -2,160 +2,184 @@
 #include "lines/line_report.hpp"
 
 #include "base/readable.hpp"
-#include "host/analysis/module_tree.hpp"
-#include "host/reading/time_merge.hpp"
 #include "host/report/owned_rows.hpp"
-#include "lines/source_texts.hpp"
+#include "host/report/roofline_report.hpp"
+#include "roofline_of_capture.hpp"
 #include "texts.hpp"
 
 #include <algorithm>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace gpuprof::host::command {
 namespace {
 
-using report::append_cells;
-using report::owned_rows;
-
-struct reading {
-  trace_contents& trace;
-  selection const& wanted;
-  stack_times& times;
-  bool has_filter;
-
-  template <class Work>
-  void operator()(Work const& work) {
-    if (!has_filter || wanted.keeps(work)) times.add(work);
-  }
-  void operator()(api_record const& call) {
-    auto const thread = trace.thread_of(call.os_thread);
-    if (!has_filter || wanted.keeps(call, thread)) times.add(call, thread);
-  }
-  void operator()(thread_sample_record const& row) {
-    if (!has_filter) times.add(row);
-  }
+/// A row with what its kernels achieved.
+struct line_row {
+  source_group group;
+  std::optional<roofline_row> roof;
+  std::vector<std::string> texts;  // of the columns of the roofline
 };
 
-std::function<bool(stack_record const&)> own_files(trace_contents& trace,
-                                                   line_options const& options) {
-  if (options.whole_stacks) return [](stack_record const&) { return true; };
-  return [&trace, folders = options.own](stack_record const& frame) {
-    auto const file = trace.text()(frame.file);
-    if (folders.empty()) return is_own_by_default(file);
-    return std::any_of(folders.begin(), folders.end(), [&](std::string const& folder) {
-      return file.starts_with(folder) &&
-             (file.size() == folder.size() || folder.ends_with('/') || file[folder.size()] == '/');
-    });
+/// Removes the figures that are known for too little of the GPU time, which includes copies.
+void keep_known(roofline_row& roof, double copy_ns) {
+  auto const is_known = [&](double known_ns) {
+    return known_ns >= least_known_of_utilization * (roof.total_ns + copy_ns);
   };
-}
-
-std::string where(std::string_view file, stack_record const& frame, stack_grouping grouping) {
-  auto text = std::string(file.substr(file.rfind('/') + 1));
-  auto const line = grouping == stack_grouping::function ? frame.first_line : frame.line;
-  if (grouping != stack_grouping::file && line != 0) text += ':' + std::to_string(line);
-  return text;
-}
-
-std::string_view word_of(stack_grouping grouping) {
-  switch (grouping) {
-    case stack_grouping::function:
-      return "function";
-    case stack_grouping::file:
-      return "file";
-    case stack_grouping::module:
-      return "module";
-    case stack_grouping::line:
-      break;
+  if (!is_known(roof.known.dram * roof.total_ns)) roof.dram_rate.reset();
+  if (!is_known(roof.known_share * roof.total_ns)) {
+    roof.total_flops.reset();
+    roof.flops_are_limit = false;
+    roof.peak_flops.reset();  // no utilization either
   }
-  return "line";
+  if (is_known(roof.roof_known_ns)) return;
+  roof.of_roof.reset();
+  roof.bound = {};
 }
 
-std::vector<text::column> columns_for(stack_grouping grouping, bool with_cpu_time) {
+struct line_column {
+  text::column of;
+  std::function<text::cell(line_row const&)> cell;
+};
+
+/// For readers: as in the table of gpuprof roofline.
+struct shown_figure {
+  char const* name;
+  bool is_number;
+  int leave_out;
+};
+constexpr shown_figure shown_figures[] = {{"TFLOP/s", true, 6},
+                                          {"Bound by", false, 3},
+                                          {"Of roof (%)", true, 7},
+                                          {"MFU (%)", true, 6},
+                                          {"HFU (%)", true, 3}};
+/// For programs: as in its csv.
+constexpr std::string_view stored_figures[] = {
+    "flops", "flops_are_upper_limit", "bound_by", "of_roof", "mfu", "hfu"};
+
+void add_roofline_columns(std::vector<line_column>& to, std::vector<line_row>& rows,
+                          bool for_programs) {
   using text::column_kind;
-  std::vector<text::column> columns{{"Share", column_kind::share, 6},
-                                    {"GPU Time", column_kind::mean_time},
-                                    {"With Callees", column_kind::mean_time, 4},
-                                    {"Launches", column_kind::decimal, 3},
-                                    {"Idle Behind", column_kind::mean_time, 5},
-                                    {"CUDA Waits", column_kind::mean_time, 5}};
-  if (with_cpu_time) columns.push_back({"CPU Time", column_kind::mean_time, 3});
-  if (grouping == stack_grouping::module) {
-    columns.push_back({"Modules", column_kind::integer, 2});
-    columns.push_back({"Class", column_kind::text, 2});
-    columns.push_back({"Module", column_kind::text, text::never_left_out});
+  to.push_back({for_programs ? text::column{"dram_bytes", column_kind::number}
+                             : text::column{"DRAM", column_kind::size, 3},
+                [](line_row const& row) {
+                  return row.roof && row.roof->dram_rate ? text::cell(row.roof->dram_bytes)
+                                                         : text::cell();
+                }});
+  if (for_programs) {
+    for (auto& field : report::roofline_fields(report::roofline_lines::lines))
+      if (std::ranges::find(stored_figures, field.column) != std::end(stored_figures))
+        to.push_back({{field.column, field.kind},
+                      [get = field.get,
+                       kept = std::make_shared<std::deque<std::string>>()](line_row const& row) {
+                        auto const keep = [&](std::string text) -> std::string_view {
+                          return kept->emplace_back(std::move(text));
+                        };
+                        return row.roof ? report::cell_of(get(*row.roof), keep) : text::cell();
+                      }});
+    return;
+  }
+  for (std::size_t i = 0; i < std::size(shown_figures); ++i) {
+    auto const& figure = shown_figures[i];
+    bool is_used = false;
+    for (auto& row : rows) {
+      row.texts.push_back(row.roof ? report::roofline_text(*row.roof, figure.name) : "");
+      is_used = is_used || !row.texts.back().empty();
+    }
+    if (!is_used) continue;
+    to.push_back({{figure.name, figure.is_number ? column_kind::number : column_kind::text,
+                   figure.leave_out},
+                  [i](line_row const& row) { return text::cell(std::string_view(row.texts[i])); }});
+  }
+}
+
+std::vector<line_column> columns_for(std::vector<line_row>& rows, line_options const& options,
+                                     stack_sum const& all, bool has_rooflines) {
+  using text::column_kind;
+  std::vector<line_column> columns;
+  auto const number = [&](text::column column, std::function<double(line_row const&)> value) {
+    columns.push_back({std::move(column), [value = std::move(value)](line_row const& row) {
+                         return text::cell(value(row));
+                       }});
+  };
+  auto const sum = [&](text::column column, double stack_sum::*of) {
+    number(std::move(column), [of](line_row const& row) { return row.group.own.*of; });
+  };
+  number({"Share", column_kind::share, 6}, [gpu_ns = all.gpu_ns](line_row const& row) {
+    return gpu_ns > 0 ? 100 * row.group.own.gpu_ns / gpu_ns : 0;
+  });
+  sum({"GPU Time", column_kind::mean_time}, &stack_sum::gpu_ns);
+  number({"With Callees", column_kind::mean_time, 4},
+         [](line_row const& row) { return row.group.total_ns; });
+  sum({"Launches", column_kind::decimal, 3}, &stack_sum::launches);
+  sum({"Idle Behind", column_kind::mean_time, 5}, &stack_sum::idle_ns);
+  sum({"CUDA Waits", column_kind::mean_time, 5}, &stack_sum::wait_ns);
+  if (all.bytes > 0) sum({"Allocated", column_kind::size, 3}, &stack_sum::bytes);
+  // No threads were sampled, or a filter selects work: looks at threads belong to none.
+  if (all.cpu_ns > 0) sum({"CPU Time", column_kind::mean_time, 3}, &stack_sum::cpu_ns);
+  if (has_rooflines) add_roofline_columns(columns, rows, options.for_programs);
+  auto const words = [&](text::column column, std::string source_place::*of) {
+    columns.push_back({std::move(column), [of](line_row const& row) {
+                         return text::cell(std::string_view(row.group.where.*of));
+                       }});
+  };
+  auto const name = [](line_row const& row) {
+    return text::cell(std::string_view(row.group.name));
+  };
+  if (options.grouping == stack_grouping::module) {
+    columns.push_back({{"Modules", column_kind::integer, 2}, [](line_row const& row) {
+                         return text::cell(report::whole(row.group.modules));
+                       }});
+    words({"Class", column_kind::text, 2}, &source_place::type);
+    columns.push_back({{"Module", column_kind::text, text::never_left_out}, name});
     return columns;
   }
-  columns.push_back({"Where", column_kind::text, text::never_left_out});
-  columns.push_back({"Function", column_kind::text, 2});
-  columns.push_back({"File", column_kind::text, 1});
-  if (grouping == stack_grouping::line) columns.push_back({"Source", column_kind::text});
+  columns.push_back({{"Where", column_kind::text, text::never_left_out}, name});
+  words({"Function", column_kind::text, 2}, &source_place::function);
+  words({"File", column_kind::text, 1}, &source_place::file);
+  if (options.grouping == stack_grouping::line)
+    words({"Source", column_kind::text}, &source_place::source);
   return columns;
 }
 
-/// False if threads were not sampled, or a filter selects work: looks at threads belong to none.
-bool has_cpu_time(stack_times const& times) noexcept {
-  return times.all().cpu_ns > 0;
-}
-
-text::row figures(stack_sum const& own, double total_ns, stack_times const& times) {
-  text::row row;
-  auto const all = times.all().gpu_ns;
-  append_cells(row, {all > 0 ? 100 * own.gpu_ns / all : 0, own.gpu_ns, total_ns, own.launches,
-                     own.idle_ns, own.wait_ns});
-  if (has_cpu_time(times)) row.emplace_back(own.cpu_ns);
-  return row;
-}
-
-owned_rows rows_of_modules(std::vector<module_group> const& groups, stack_times const& times) {
-  owned_rows made;
-  for (auto const& group : groups) {
-    auto row = figures(group.own, group.total.gpu_ns, times);
-    auto const path = group.modules == 0 ? std::string("(no module)") : group.path;
-    append_cells(row, {report::whole(group.modules), made.keep(group.type), made.keep(path)});
-    made.rows.push_back(std::move(row));
-  }
+text::table table_for(std::vector<line_row> rows, std::vector<line_column> columns,
+                      stack_grouping grouping) {
+  auto const word = std::string(word_of(grouping));
+  text::table made{"py_" + word + "_sum", "GPU work of the program by " + word, {}, {}};
+  for (auto const& column : columns) made.columns.push_back(column.of);
+  auto const kept = std::make_shared<std::vector<line_row> const>(std::move(rows));
+  made.each_row =
+      [kept, columns = std::move(columns)](std::function<void(text::row const&)> const& take) {
+        text::row cells;
+        for (auto const& row : *kept) {
+          cells.clear();
+          for (auto const& column : columns) cells.push_back(column.cell(row));
+          take(cells);
+        }
+      };
   return made;
 }
 
-void sort_by_gpu_time(owned_rows& made) {
-  std::stable_sort(made.rows.begin(), made.rows.end(), [](text::row const& a, text::row const& b) {
-    return std::get<double>(a[1]) > std::get<double>(b[1]);
-  });
-}
-
-owned_rows rows_of(std::vector<stack_group> const& groups, stack_times const& times,
-                   trace_contents& trace, stack_grouping grouping) {
-  owned_rows made;
-  source_texts sources(trace);
-  auto const add = [&](stack_sum const& own, double total_ns, std::string_view where,
-                       std::string_view function, std::string_view file, std::string_view source) {
-    auto row = figures(own, total_ns, times);
-    append_cells(row, {where, function, file});
-    if (grouping == stack_grouping::line) row.emplace_back(source);
-    made.rows.push_back(std::move(row));
-  };
-  for (auto const& group : groups) {
-    auto const file = trace.text()(group.frame.file);
-    add(group.own, group.total.gpu_ns, made.keep(where(file, group.frame, grouping)),
-        grouping == stack_grouping::file ? std::string_view{} : trace.text()(group.frame.function),
-        file,
-        grouping == stack_grouping::line
-            ? made.keep(sources.line(std::string(file), group.frame.line))
-            : std::string_view{});
+/// Adds what the kernels of each row achieved. Returns false if the capture does not tell it.
+bool add_rooflines(std::vector<line_row>& rows, trace_contents& trace, selection const& wanted) {
+  roofline_reading read(trace, std::nullopt, range_scope::process,
+                        wanted.is_everything() ? nullptr : &wanted);
+  find_peaks(trace, read);
+  read.look_at_stacks();
+  read_alone(trace, read, false);
+  if (!read.has_counters()) return false;
+  roofline const roofs(read.metrics(), read.times(), read.devices(), trace.shapes(), read.codes());
+  for (auto& row : rows) {
+    row.roof = roofline_of(row.group, read, roofs);
+    if (row.roof) keep_known(*row.roof, row.group.own.copy_ns);
   }
-  for (auto const& [thread, sum] : times.without_stack())
-    add(sum, sum.gpu_ns,
-        made.keep("(no Python on thread " + std::to_string(trace.os_thread(thread)) + ")"), {}, {},
-        {});
-  return made;
-}
-
-owned_rows rows_for(stack_times const& times, std::vector<stack_record> const& stacks,
-                    trace_contents& trace, line_options const& options) {
-  if (options.grouping != stack_grouping::module)
-    return rows_of(group_stacks(times, stacks, options.grouping, own_files(trace, options)), times,
-                   trace, options.grouping);
-  module_tree const tree(stacks, [&](name_id name) { return trace.text()(name); });
-  return rows_of_modules(group_by_module(times, tree, !options.each_module), times);
+  return true;
 }
 
 }  // namespace
@@ -163,24 +187,18 @@ owned_rows rows_for(stack_times const& times, std::vector<stack_record> const& s
 finished_report line_report(trace_contents& trace, selection const& wanted, std::string const& path,
                             line_options const& options) {
   finished_report finished;
-  auto const stacks = stacks_of(trace.file());
-  if (stacks.size() == 1) {
-    finished.missing = path +
-                       " holds no Python stacks. They are recorded in programs that CPython "
-                       "3.11 to 3.15 runs, unless with --python-backtrace none";
-    return finished;
-  }
-  stack_times times;
-  for_each_in_time<kernel_record, copy_record, memset_record, graph_record, api_record,
-                   thread_sample_record>(trace.file(),
-                                         reading{trace, wanted, times, !wanted.is_everything()});
-  times.finish();
-  auto rows = rows_for(times, stacks, trace, options);
-  sort_by_gpu_time(rows);
-  finished.table =
-      report::table_of("py_" + std::string(word_of(options.grouping)) + "_sum",
-                       "GPU work of the program by " + std::string(word_of(options.grouping)),
-                       columns_for(options.grouping, has_cpu_time(times)), std::move(rows));
+  finished.missing = without_stacks(trace, path);
+  if (!finished.missing.empty()) return finished;
+  auto const times = read_source_times(trace, wanted);
+  std::vector<line_row> rows;
+  for (auto& group : group_by_source(times, trace, options))
+    rows.push_back({std::move(group), std::nullopt, {}});
+  auto const has_rooflines = add_rooflines(rows, trace, wanted);
+  auto columns = columns_for(rows, options, times.all(), has_rooflines);
+  finished.table = table_for(std::move(rows), std::move(columns), options.grouping);
+  if (!has_rooflines)
+    finished.notes.push_back("no bytes, FLOP and shares of the roof: the capture " +
+                             trace.without_counters());
   if (times.recorded_share() < 0.9995)
     finished.notes.push_back("the stack of " + percent_of(times.recorded_share()) +
                              " of the launches was recorded; the others are spread over the stacks "
