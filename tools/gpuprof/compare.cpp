@@ -25,7 +25,7 @@ struct compare_options {
   std::vector<std::string> files;  // the base first
   std::vector<std::string> more_bases;
   std::vector<std::string> gate;
-  std::string step, format, output = "-", unit = "us";
+  std::string step, by, format, output = "-", unit = "us";
   bool json = false, csv = false, force_overwrite = false, wide = false;
   bool different_programs = false;
   std::size_t limit = 20;
@@ -38,6 +38,9 @@ constexpr word_value<text::time_unit> units[] = {{"ns", text::time_unit::nanosec
                                                  {"us", text::time_unit::microseconds},
                                                  {"ms", text::time_unit::milliseconds},
                                                  {"s", text::time_unit::seconds}};
+
+constexpr word_value<stack_grouping> groupings[] = {{"line", stack_grouping::line},
+                                                    {"module", stack_grouping::module}};
 
 int fail(int code, std::string const& message) {
   std::fprintf(stderr, "gpuprof compare: %s\n", message.c_str());
@@ -96,8 +99,14 @@ int run(compare_options const& options) {
   if (options.files.size() < 2) return fail(2, "name a BASE and at least one NEW capture");
   auto bases = options.more_bases;
   bases.insert(bases.begin(), options.files.front());
+  std::optional<stack_grouping> by;
+  if (!options.by.empty()) {
+    auto const chosen = choose("--by", options.by, groupings);
+    if (!chosen) return fail(2, chosen.message());
+    by = *chosen;
+  }
   auto const sides =
-      read_sides(bases, {options.files.begin() + 1, options.files.end()}, options.step);
+      read_sides(bases, {options.files.begin() + 1, options.files.end()}, options.step, by);
   if (!sides) return fail(1, sides.message());
   auto const& [base, fresh] = *sides;
   if (auto const differ = compare::programs_differ(base, fresh);
@@ -166,6 +175,10 @@ void add_compare(CLI::App& app, int& exit_code) {
                    "NAME: the range that is a step, also with a number behind it. Default: the "
                    "outermost one that repeats")
       ->check(not_empty);
+  complete_with(
+      command->add_option("--by", options->by,
+                          "line (of Python) or module (of PyTorch): compares their GPU time, too"),
+      groupings);
   command->add_flag("--different-programs", options->different_programs,
                     "Compare although the captures are of different programs");
   add_output(*command, *options);

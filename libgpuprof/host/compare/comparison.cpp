@@ -58,6 +58,7 @@ class comparer {
     add_run();
     add_steps();
     add_ranges();
+    add_source_lines();
     for (auto& line : kernels_.lines) found_.lines.push_back(std::move(line));
     add_shares(line_kind::bucket);
     add_shares(line_kind::finding);
@@ -80,6 +81,7 @@ class comparer {
   void add_run();
   void add_steps();
   void add_ranges();
+  void add_source_lines();
   void add_timed(line_kind kind, std::string name, series_of_run const& time,
                  series_of_run const& gpu);
   void take_clock_out(difference& line) const;
@@ -146,6 +148,22 @@ void comparer::add_ranges() {
       };
     };
     add_timed(line_kind::range, name, of(&range_line::durations), of(&range_line::gpu));
+  }
+}
+
+/// All of their time is GPU time.
+void comparer::add_source_lines() {
+  auto const kind = base_.front().are_modules ? line_kind::module : line_kind::line;
+  std::set<std::string> names;
+  for (auto const& runs : {base_, fresh_})
+    for (auto const& run : runs)
+      for (auto const& [name, _] : run.source_lines) names.insert(name);
+  for (auto const& name : names) {
+    auto const gpu = [&name](run_digest const& run) -> duration_series const* {
+      auto const found = run.source_lines.find(name);
+      return found == run.source_lines.end() ? nullptr : &found->second;
+    };
+    add_timed(kind, name, gpu, gpu);
   }
 }
 

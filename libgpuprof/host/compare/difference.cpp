@@ -23,8 +23,8 @@ bool would_matter_without_floor(observations of, double alpha) {
 }  // namespace
 
 std::string_view name_of(line_kind kind) noexcept {
-  constexpr std::array<std::string_view, 7> names = {"run",    "step",   "gpu",    "range",
-                                                     "kernel", "bucket", "finding"};
+  constexpr std::array<std::string_view, 9> names = {"run",  "step",   "gpu",    "range",  "kernel",
+                                                     "line", "module", "bucket", "finding"};
   return names[static_cast<std::size_t>(kind)];
 }
 

@@ -14,7 +14,17 @@
 
 namespace gpuprof::host::compare {
 
-enum class line_kind : std::uint8_t { run, step, gpu_time, range, kernel, bucket, finding };
+enum class line_kind : std::uint8_t {
+  run,
+  step,
+  gpu_time,
+  range,
+  kernel,
+  line,
+  module,
+  bucket,
+  finding
+};
 std::string_view name_of(line_kind kind) noexcept;  // "run", "step", "gpu", "range", ...
 
 enum class match_kind : std::uint8_t {

@@ -95,6 +95,10 @@ struct run_digest {
   std::vector<std::string> missing;  // what was lost, a line each
   std::map<kernel_key, kernel_line> kernels;
   std::map<std::string, range_line> ranges;
+  /// GPU time of lines of Python or modules of PyTorch, if asked for: in each step, or of each
+  /// launch if there are no steps.
+  std::map<std::string, duration_series> source_lines;
+  bool are_modules = false;
   std::optional<step_line> step;
   /// The time ledger: ns by bucket. Empty: no ledger.
   std::map<std::string, double> buckets;

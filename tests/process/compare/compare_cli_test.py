@@ -63,6 +63,31 @@ class Differences(Compare):
         self.assertEqual([name for (kind, name), line in lines.items() if kind == "kernel" and line["verdict"] == "worse"], ["kernel_3(float*)"])
         self.assertEqual(len(document["base"]), 4)
 
+    def test_a_line_of_python_is_known_by_its_text_and_compared_by_its_gpu_time_in_a_step(self):
+        base, new = self.side(range(1, 5), stacks=1), self.side(range(11, 15), stacks=1, slowed=1.2, moved=5)
+        lines, _ = self.lines(base, new, "--by", "line")
+        found = {name: line for (kind, name), line in lines.items() if kind == "line"}
+        self.assertEqual(set(found), {f"train.py: y = layer{i}(x)" for i in range(8)})
+        slow = found["train.py: y = layer3(x)"]
+        kernel = lines["kernel", "kernel_3(float*)"]
+        self.assertEqual([name for name, line in found.items() if line["verdict"] == "worse"], ["train.py: y = layer3(x)"])
+        self.assertAlmostEqual(slow["change"], 0.2, delta=0.05)
+        self.assertEqual((slow["base_calls_per_step"], slow["new_calls_per_step"]), (1, 1))
+        self.assertAlmostEqual(slow["base_total_ns_per_step"], kernel["base_total_ns_per_step"], delta=1)
+        self.assertIn("** Lines of Python:", self.compare(base, new, "--by", "line").out)
+
+    def test_modules_of_pytorch_are_compared(self):
+        base, new = self.side(range(1, 5), stacks=1), self.side(range(11, 15), stacks=1, slowed=3)
+        lines, _ = self.lines(base, new, "--by", "module")
+        found = {name: line["verdict"] for (kind, name), line in lines.items() if kind == "module"}
+        self.assertEqual(found, {"(no module)": "same", "c_fc: Linear": "worse"})
+
+    def test_lines_are_compared_only_if_asked_for_and_if_there_are_stacks(self):
+        with_stacks, without = self.made(seed=1, stacks=1), self.made(seed=1)
+        self.assertEqual([kind for kind, _ in self.lines(with_stacks, with_stacks)[0] if kind in ("line", "module")], [])
+        self.assertIn("holds no Python stacks", self.compare(without, with_stacks, "--by", "line", code=1).err)
+        self.assertIn("line", self.compare(with_stacks, with_stacks, "--by", "lines", code=2).err)
+
     def test_the_length_of_the_run_comes_first(self):
         base, new = self.made(seed=1), self.made(seed=2, slowed=1.5)
         lines, document = self.lines(base, new)

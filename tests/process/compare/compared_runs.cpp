@@ -6,12 +6,14 @@
 //
 // seed=1 steps=80 slowed=1.03 (kernel_3) clock=0.94 (of all kernels) counters=1 (clock, L2 traffic)
 // renamed=1 (kernel_3) split=1 (kernel_4) ranges=0 kernels=0 lost=5 gpu="NVIDIA A100"
+// stacks=1 (kernel_i from line 10+i, odd ones in module c_fc) moved=5 (lines below)
 // program=/bin/made efficiency=0.8 (share of the L2 roof)
 #include "process/export/made_capture.hpp"
 
 #include <cmath>
 #include <map>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -58,6 +60,7 @@ class made_training {
     auto const slower = 1 + 0.02 * (2 * uniform_(random_) - 1);
     clock_ = full_clock * of_.number("clock", 1) / slower;
     make_kernels();
+    if (of_.number("stacks", 0) > 0) make_stacks();
     for (int i = 0; i < steps; ++i) write_step(i);
     out_.window(0, now_ + 1000);
     auto const lost = of_.number("lost", 0);
@@ -69,11 +72,13 @@ class made_training {
   struct made_kernel {
     shape_id shape{};
     double ns = 0;
+    stack_id stack = {};
   };
 
   void describe();
   void describe_counters();
   void make_kernels();
+  void make_stacks();
   void write_step(int step);
   void run(made_kernel const& kernel, range_id range, bool is_read);
 
@@ -83,6 +88,7 @@ class made_training {
   std::uniform_real_distribution<double> uniform_;
   std::normal_distribution<double> normal_;
   std::vector<made_kernel> kernels_;
+  std::set<shape_id> has_stack_;
   std::uint64_t now_ = 1000;
   double clock_ = full_clock;
 };
@@ -128,9 +134,24 @@ void made_training::make_kernels() {
     auto ns = 30e3 * (1 + i % 3) * slower * std::exp(0.002 * normal_(random_));
     if (i == 3) ns *= of_.number("slowed", 1);
     auto const is_split = i == 4 && of_.number("split", 0) > 0;
-    if (!is_split) kernels_.push_back({out_.shape(name), ns});
+    if (!is_split) kernels_.push_back({out_.shape(name), ns, {}});
     for (auto const* part : {"_Z6part_aPf", "_Z6part_bPf"})
-      if (is_split) kernels_.push_back({out_.shape(part), ns * 0.7});
+      if (is_split) kernels_.push_back({out_.shape(part), ns * 0.7, {}});
+  }
+}
+
+void made_training::make_stacks() {
+  auto const file = out_.name("/program/train.py");
+  for (std::uint32_t i = 0; i < kernels_.size(); ++i) {
+    auto const line = 10 + i + static_cast<std::uint32_t>(of_.number("moved", 0));
+    kernels_[i].stack = static_cast<stack_id>(i + 1);
+    out_.add(stack_record{.stack = kernels_[i].stack,
+                          .file = file,
+                          .function = out_.name("train"),
+                          .line = line,
+                          .module = i % 2 == 1 ? out_.name("c_fc: Linear") : name_id{}});
+    auto const text = "y = layer" + std::to_string(i) + "(x)";
+    out_.add(source_line_record{file, line, out_.name(text)});
   }
 }
 
@@ -140,6 +161,9 @@ void made_training::run(made_kernel const& kernel, range_id range, bool is_read)
   auto row = out_.kernel(kernel.shape, now_ + 2000, static_cast<std::int64_t>(ns));
   row.launched = at(now_);
   row.range = range;
+  // As with --python-backtrace auto: the first, and then some at random.
+  auto const is_first = has_stack_.insert(kernel.shape).second;
+  if (raw(kernel.stack) != 0 && (is_first || uniform_(random_) < 0.5)) row.stack = kernel.stack;
   out_.add(row);
   now_ += 2000 + static_cast<std::uint64_t>(ns);
   if (!is_read) return;

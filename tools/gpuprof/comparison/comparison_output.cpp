@@ -313,10 +313,15 @@ std::vector<part> parts_of(comparison const& of, std::size_t limit) {
   constexpr line_kind ranges[] = {line_kind::run, line_kind::step, line_kind::gpu_time,
                                   line_kind::range};
   constexpr line_kind kernels[] = {line_kind::kernel};
+  constexpr line_kind lines[] = {line_kind::line};
+  constexpr line_kind modules[] = {line_kind::module};
   constexpr line_kind buckets[] = {line_kind::bucket};
   constexpr line_kind findings[] = {line_kind::finding};
   return {part_of(of, "Run, Steps and Ranges", ranges, limit),
-          part_of(of, "Kernels", kernels, limit), part_of(of, "Time Ledger", buckets, limit),
+          part_of(of, "Kernels", kernels, limit),
+          part_of(of, "Lines of Python", lines, limit),
+          part_of(of, "Modules of PyTorch", modules, limit),
+          part_of(of, "Time Ledger", buckets, limit),
           part_of(of, "Findings", findings, limit)};
 }
 

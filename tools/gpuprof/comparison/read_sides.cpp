@@ -8,12 +8,14 @@
 #include "host/advice/advice.hpp"
 #include "host/analysis/memory_summary.hpp"
 #include "host/analysis/steps.hpp"
+#include "host/analysis/timeline/step_ranges.hpp"
 #include "host/compare/run_digest.hpp"
 #include "host/reading/roofline_reading.hpp"
 #include "host/reading/summed_kernels.hpp"
 #include "host/reading/time_merge.hpp"
 #include "host/reading/trace_contents.hpp"
 #include "host/report/summary_tables.hpp"
+#include "lines/source_groups.hpp"
 #include "progress.hpp"
 #include "ranks/capture_names.hpp"
 #include "ranks/capture_set.hpp"
@@ -21,6 +23,9 @@
 
 #include <algorithm>
 #include <future>
+#include <iterator>
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <type_traits>
@@ -113,10 +118,87 @@ using compare::run_digest;
 
 constexpr std::uint32_t no_line = ~std::uint32_t{0};
 
+/// Adds up the GPU time of lines of Python or modules of PyTorch, in each step.
+class source_lines {
+ public:
+  source_lines(trace_contents& trace, stack_grouping by, std::string const& step)
+      : steps_(number_steps(trace.ranges(), trace.text(), step)) {
+    auto const groups = group_by_source(read_source_times(trace, {}), trace, {.grouping = by});
+    name_groups(groups, by);
+    for (std::uint32_t i = 0; i < groups.size(); ++i)
+      for (auto const stack : groups[i].stacks) line_of_stack_[stack] = i;
+    lines_.resize(names_.size());
+  }
+
+  /// Work in order of time; `range` is the innermost one of its launch, `what` tells which launches
+  /// are alike. A launch without a stack has that of the last one alike on its thread, which
+  /// is right on average because those with a stack were chosen at random.
+  void add(stack_id stack, thread_index thread, std::uint64_t what, std::uint32_t range,
+           double ns) {
+    auto& last = last_[{thread, what}];
+    if (raw(stack) != 0) last = stack;
+    auto const found = line_of_stack_.find(last);
+    if (found == line_of_stack_.end()) return;
+    auto& line = lines_[found->second];
+    if (steps_.empty()) {
+      line.durations.add(ns);
+      return;
+    }
+    auto const step = range == no_range ? no_step : steps_.step_of_range[range];
+    if (step != no_step) line.ns_of_step[step] += ns;
+  }
+
+  std::map<std::string, compare::duration_series> finish() {
+    std::map<std::string, compare::duration_series> found;
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+      for (auto const& [_, ns] : lines_[i].ns_of_step) lines_[i].durations.add(ns);
+      if (lines_[i].durations.count() == 0) continue;
+      lines_[i].durations.finish();
+      found.emplace(names_[i], std::move(lines_[i].durations));
+    }
+    return found;
+  }
+
+ private:
+  struct line {
+    compare::duration_series durations;
+    std::map<std::uint32_t, double> ns_of_step;
+  };
+
+  /// A line is known by its text, since numbers change when a program is edited; lines of a file
+  /// with the same text are counted from the top.
+  void name_groups(std::vector<source_group> const& groups, stack_grouping by) {
+    std::map<std::pair<std::string, std::string>, std::set<std::uint32_t>> same;
+    for (auto const& group : groups)
+      if (!group.where.source.empty())
+        same[{group.where.file, group.where.source}].insert(group.where.line);
+    for (auto const& group : groups) {
+      auto name = group.name;
+      if (by == stack_grouping::module && !group.where.type.empty() && !name.starts_with('('))
+        name += ": " + group.where.type;
+      if (!group.where.source.empty()) {
+        auto const& lines = same[{group.where.file, group.where.source}];
+        auto const at = std::distance(lines.begin(), lines.find(group.where.line));
+        name = name.substr(0, name.rfind(':')) + ": " + group.where.source +
+               (at > 0 ? " (" + std::to_string(at + 1) + ")" : "");
+      }
+      names_.push_back(std::move(name));
+    }
+  }
+
+  step_ranges steps_;
+  std::vector<std::string> names_;
+  std::vector<line> lines_;
+  std::map<stack_id, std::uint32_t> line_of_stack_;
+  std::map<std::pair<thread_index, std::uint64_t>, stack_id> last_;
+};
+
 class run_pass {
  public:
   /// `slowed` must cover all kernels.
-  run_pass(trace_contents& trace, slowed_launches const& slowed) : trace_(trace), slowed_(slowed) {
+  run_pass(trace_contents& trace, slowed_launches const& slowed,
+           std::optional<source_lines> lines_of_source)
+      : trace_(trace), slowed_(slowed), source_(std::move(lines_of_source)) {
     work_ns_.resize(trace.ranges().size());
     for (auto const& shape : trace.shapes()) {
       if (raw(shape.id) > largest_shape) continue;
@@ -132,6 +214,7 @@ class run_pass {
     take_ranges();
     take_step(step);
     take_gpus();
+    if (source_) digest_.source_lines = source_->finish();
     return std::move(digest_);
   }
 
@@ -168,6 +251,7 @@ class run_pass {
 
   trace_contents& trace_;
   slowed_launches const& slowed_;
+  std::optional<source_lines> source_;
   std::vector<line> lines_;
   std::map<kernel_key, std::uint32_t> by_key_;
   std::vector<kernel_shape const*> shapes_;        // by shape_id
@@ -186,6 +270,10 @@ void run_pass::read_work() {
   auto columns =
       capture::only(&kernel_record::duration, &kernel_record::shape, &kernel_record::device,
                     &kernel_record::stream, &kernel_record::range, &kernel_record::launched);
+  if (source_) {
+    columns.insert(&kernel_record::stack);
+    columns.insert(&kernel_record::thread);
+  }
   add_columns_of(slowed_, columns);
   for_each_in_time<kernel_record, copy_record, memset_record, graph_record>(
       file,
@@ -209,6 +297,7 @@ void run_pass::add(Row const& row) {
   digest_.kernel_ns += ns;
   note_predecessor(std::uint64_t{raw(row.device)} << 32 | raw(row.stream), index);
   add_to_ranges(row, of, ns);
+  if (source_) source_->add(row.stack, row.thread, index, of.range, static_cast<double>(ns));
 }
 
 template <class Row>
@@ -337,10 +426,14 @@ void run_pass::take_gpus() {
 /// of time.
 ///
 /// `step` is the range that repeats; empty: find_steps chooses it.
-result<run_digest> read_run(std::string const& path, std::string const& step, bool steps_first) {
+result<run_digest> read_run(std::string const& path, std::string const& step,
+                            std::optional<stack_grouping> by, bool steps_first) {
   auto opened = capture::reader::open(path);
   if (!opened) return error{opened.message()};
   trace_contents trace(std::move(*opened));
+  if (by)
+    if (auto missing = without_stacks(trace, path); !missing.empty())
+      return error{std::move(missing)};
   roofline_reading counters(trace, std::nullopt, range_scope::process);
   find_peaks(trace, counters);
   auto slowed = possibly_slowed(trace);
@@ -349,7 +442,10 @@ result<run_digest> read_run(std::string const& path, std::string const& step, bo
   see_kernels(slowed, walk);
   walk.run(progress_of("reading " + path, walk.rows()));
   counters.finish();
-  auto digest = run_pass(trace, slowed).run(step);
+  std::optional<source_lines> lines_of_source;
+  if (by) lines_of_source.emplace(trace, *by, step);
+  auto digest = run_pass(trace, slowed, std::move(lines_of_source)).run(step);
+  digest.are_modules = by == stack_grouping::module;
   digest.path = path;
   take_facts(digest, trace);
   take_roofline(digest, trace, counters);
@@ -359,12 +455,14 @@ result<run_digest> read_run(std::string const& path, std::string const& step, bo
 }
 
 result<std::vector<compare::run_digest>> read_side(std::vector<std::string> const& names,
-                                                   std::string const& step, bool steps_first) {
+                                                   std::string const& step,
+                                                   std::optional<stack_grouping> by,
+                                                   bool steps_first) {
   auto const files = named_captures(names);
   if (!files) return error{files.message()};
   std::vector<compare::run_digest> runs;
   for (auto const& file : *files) {
-    auto run = read_run(file, step, steps_first);
+    auto run = read_run(file, step, by, steps_first);
     if (!run) return error{run.message()};
     if (!step.empty() && !run->step)
       return error{file + ": no range is called '" + step +
@@ -380,11 +478,12 @@ namespace {
 
 result<two_sides> read_both(std::vector<std::string> const& base,
                             std::vector<std::string> const& fresh, std::string const& step,
-                            bool steps_first) {
+                            std::optional<stack_grouping> by, bool steps_first) {
   // If one of the two throws, for example bad_alloc, the exception leaves this function only after
   // the other has ended.
-  auto reading = std::async(std::launch::async, [&] { return read_side(base, step, steps_first); });
-  auto new_runs = read_side(fresh, step, steps_first);
+  auto reading =
+      std::async(std::launch::async, [&] { return read_side(base, step, by, steps_first); });
+  auto new_runs = read_side(fresh, step, by, steps_first);
   auto base_runs = reading.get();
   if (!base_runs) return error{base_runs.message()};
   if (!new_runs) return error{new_runs.message()};
@@ -406,10 +505,11 @@ bool any_with_steps(two_sides const& sides) {
 }  // namespace
 
 result<two_sides> read_sides(std::vector<std::string> const& base,
-                             std::vector<std::string> const& fresh, std::string const& step) {
-  auto sides = read_both(base, fresh, step, true);
+                             std::vector<std::string> const& fresh, std::string const& step,
+                             std::optional<stack_grouping> by) {
+  auto sides = read_both(base, fresh, step, by, true);
   if (sides && any_with_steps(*sides) && any_without_steps(*sides))
-    return read_both(base, fresh, step, false);
+    return read_both(base, fresh, step, by, false);
   return sides;
 }
 

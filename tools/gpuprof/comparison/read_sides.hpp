@@ -4,11 +4,13 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "host/analysis/stack_times.hpp"
 #include "host/compare/run_digest.hpp"
 #include "host/reading/roofline_reading.hpp"
 #include "host/reading/trace_contents.hpp"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,9 +41,10 @@ struct two_sides {
 };
 
 /// Names are those that named_captures accepts. `step` is the range that repeats; empty: it is
-/// found. Time ledgers and findings are about the steps if all runs have steps, else about the
-/// whole runs.
+/// found. `by`: also reads the GPU time of these places in the source. Time ledgers and findings
+/// are about the steps if all runs have steps, else about the whole runs.
 result<two_sides> read_sides(std::vector<std::string> const& base,
-                             std::vector<std::string> const& fresh, std::string const& step);
+                             std::vector<std::string> const& fresh, std::string const& step,
+                             std::optional<stack_grouping> by = {});
 
 }  // namespace gpuprof::host::command
