@@ -66,12 +66,13 @@ constexpr std::string_view stored_figures[] = {
 void add_roofline_columns(std::vector<line_column>& to, std::vector<line_row>& rows,
                           bool for_programs) {
   using text::column_kind;
-  to.push_back({for_programs ? text::column{"dram_bytes", column_kind::number}
-                             : text::column{"DRAM", column_kind::size, 3},
-                [](line_row const& row) {
-                  return row.roof && row.roof->dram_rate ? text::cell(row.roof->dram_bytes)
-                                                         : text::cell();
-                }});
+  auto const has_bytes = [](line_row const& row) { return row.roof && row.roof->dram_rate; };
+  if (for_programs || std::ranges::any_of(rows, has_bytes))
+    to.push_back({for_programs ? text::column{"dram_bytes", column_kind::number}
+                               : text::column{"DRAM", column_kind::size, 3},
+                  [has_bytes](line_row const& row) {
+                    return has_bytes(row) ? text::cell(row.roof->dram_bytes) : text::cell();
+                  }});
   if (for_programs) {
     for (auto& field : report::roofline_fields(report::roofline_lines::lines))
       if (std::ranges::find(stored_figures, field.column) != std::end(stored_figures))
