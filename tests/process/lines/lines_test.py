@@ -91,7 +91,8 @@ class Model(Module):
         for one in self.h: one()
         self.held_in_a_list[0]()
 model = Model()
-for _ in range(2): model()
+model()
+model()  # the modules of both lines are the same
 play()
 '''
 
