@@ -364,7 +364,8 @@ play()
         self.assertEqual(by_function["deep"]["With Callees (ns)"] * 3, 2 * by_function["leaf"]["With Callees (ns)"])
         self.assertEqual([row["Where"] for row in self.lines("--by", "file")], ["program.py", "<string>"])
         nowhere = self.lines("--own", "/nowhere")  # without own code the innermost frame counts
-        self.assertEqual({row["Function"] for row in nowhere}, {"play"})
+        # Looks at the thread may find it elsewhere: such rows have CPU time only.
+        self.assertEqual({row["Function"] for row in nowhere if row["With Callees (ns)"] > 0}, {"play"})
         run = self.run_program(processes.path("BUILT_GPUPROF"), "lines", self.capture)
         self.assertEqual(run.out.count("no bytes, FLOP and shares of the roof: the capture holds no hardware counters"), 1, run.out)
         self.assertNotIn("MFU", run.out)
