@@ -69,6 +69,13 @@ void device_work::finish() {
   find_shared_time();
 }
 
+device_work device_work::only(std::vector<bool> const& keeps) const {
+  auto kept = *this;
+  std::erase_if(kept.items_, [&](work_item const& item) { return !keeps[item.kind]; });
+  kept.find_alone();
+  return kept;
+}
+
 /// Splits launches of one workload into several kinds if their lengths differ too much for one
 /// amount.
 void device_work::divide_by_length() {

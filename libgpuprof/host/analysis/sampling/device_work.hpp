@@ -53,6 +53,10 @@ class device_work {
   void add_fill(memset_record const& fill);
   void finish();
 
+  /// Returns the same kinds, but only the items of kinds for which `keeps` is true. Items that ran
+  /// beside no other kept item count as alone. Call after finish().
+  device_work only(std::vector<bool> const& keeps) const;
+
   std::span<work_item const> items() const noexcept { return items_; }
   std::span<work_kind const> kinds() const noexcept { return kinds_; }
 

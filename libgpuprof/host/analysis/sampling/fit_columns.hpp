@@ -92,6 +92,10 @@ class fit_columns {
     if (!own_[kind] || !wanted_[kind] || has_all_terms_[kind]) return false;
     return width_[kind] == max_terms || width_[kind] < terms_for(kind);
   }
+  /// The same, but also if it was samples that were too few for more terms.
+  bool may_lack_terms(std::uint32_t kind) const noexcept {
+    return own_[kind] && wanted_[kind] && !has_all_terms_[kind];
+  }
   /// Number of unknowns of a kind that has its own, starting at of().
   std::size_t columns_of(std::uint32_t kind) const noexcept { return width_[kind]; }
 

@@ -106,11 +106,13 @@ share share_of_edge(sample_series const& samples, std::uint32_t column,
 
 class by_overlap {
  public:
-  by_overlap(sample_series const& samples, device_work const& work)
-      : samples_(samples), work_(work), complete_(work.kinds().size()), sums_(work.kinds().size()) {
-    for (std::uint32_t c = 0; c < samples.columns(); ++c)
-      if (samples.adds_up(c) && !samples.metric(c).runs_when_idle) columns_.push_back(c);
-  }
+  by_overlap(sample_series const& samples, device_work const& work,
+             std::span<std::uint32_t const> columns)
+      : samples_(samples),
+        work_(work),
+        columns_(columns),
+        complete_(work.kinds().size()),
+        sums_(work.kinds().size()) {}
 
   void run() {
     auto const items = work_.items();
@@ -241,7 +243,7 @@ class by_overlap {
 
   sample_series const& samples_;
   device_work const& work_;
-  std::vector<std::uint32_t> columns_;
+  std::span<std::uint32_t const> columns_;
   std::vector<complete_launches> complete_;     // by kind
   std::vector<std::vector<launch_sums>> sums_;  // by kind, then in the order of `columns_`
 };
@@ -249,8 +251,8 @@ class by_overlap {
 }  // namespace
 
 void attribute_by_overlap(sample_series const& samples, device_work const& work,
-                          figure_grid& figures) {
-  by_overlap attribution(samples, work);
+                          std::span<std::uint32_t const> columns, figure_grid& figures) {
+  by_overlap attribution(samples, work, columns);
   attribution.run();
   attribution.put(figures);
 }

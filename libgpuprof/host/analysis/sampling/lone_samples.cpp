@@ -72,10 +72,9 @@ struct kind_sums {
 
 class lone_samples {
  public:
-  lone_samples(sample_series const& samples, device_work const& work)
-      : samples_(samples), work_(work), kinds_(work.kinds().size()) {
-    for (std::uint32_t c = 0; c < samples.columns(); ++c)
-      if (samples.adds_up(c) && !samples.metric(c).runs_when_idle) columns_.push_back(c);
+  lone_samples(sample_series const& samples, device_work const& work,
+               std::span<std::uint32_t const> columns)
+      : samples_(samples), work_(work), columns_(columns), kinds_(work.kinds().size()) {
     std::uint64_t latest = 0;
     for (auto const& item : work.items()) ends_.push_back(latest = std::max(latest, item.end));
   }
@@ -223,7 +222,7 @@ class lone_samples {
 
   sample_series const& samples_;
   device_work const& work_;
-  std::vector<std::uint32_t> columns_;
+  std::span<std::uint32_t const> columns_;
   std::vector<std::uint64_t> ends_;              // latest end up to this item
   std::vector<double> idle_rates_, busy_rates_;  // by column
   std::vector<kind_sums> kinds_;
@@ -232,8 +231,8 @@ class lone_samples {
 }  // namespace
 
 void attribute_lone_samples(sample_series const& samples, device_work const& work,
-                            figure_grid& figures) {
-  lone_samples lone(samples, work);
+                            std::span<std::uint32_t const> columns, figure_grid& figures) {
+  lone_samples lone(samples, work, columns);
   lone.run();
   lone.put(figures);
 }

@@ -182,16 +182,42 @@ void sample_attribution::attribute(device& of, std::set<shape_id> const& without
   facts_.unseen = std::max(facts_.unseen, unseen_activity(of.samples, of.work).value_or(0));
   figure_grid figures(kinds.size());
   for (auto& row : figures) row.resize(of.samples.columns());
-  attribute_by_overlap(of.samples, of.work, figures);
+  std::vector<std::uint32_t> columns, tensor_columns;
+  for (std::uint32_t c = 0; c < of.samples.columns(); ++c) {
+    auto const& metric = of.samples.metric(c);
+    if (!of.samples.adds_up(c) || metric.runs_when_idle) continue;
+    (metric.of_tensor_cores && metric.how == summing::amount ? tensor_columns : columns)
+        .push_back(c);
+  }
+  attribute_by_overlap(of.samples, of.work, columns, figures);
   average_clocks(of.samples, of.work, figures);
   std::vector<bool> is_without_tensor;
   for (auto const& kind : kinds)
     is_without_tensor.push_back(kind.is != work_kind::what::launch ||
                                 without_tensor.contains(kind.workload.shape));
-  auto const without = tell_apart(of.samples, of.work, figures, max_unknowns_, is_without_tensor);
-  attribute_lone_samples(of.samples, of.work, figures);
+  auto const without =
+      tell_apart(of.samples, of.work, columns, figures, max_unknowns_, is_without_tensor);
+  attribute_lone_samples(of.samples, of.work, columns, figures);
+  if (!tensor_columns.empty()) attribute_tensor(of, is_without_tensor, tensor_columns, figures);
   set_what_is_known(of, is_without_tensor, figures);
   keep(of, figures, without);
+}
+
+/// Attributes counters of the tensor cores to the work that has tensor instructions. Other work
+/// counts as idle time, so that its neighbors share no samples with it.
+void sample_attribution::attribute_tensor(device& of, std::vector<bool> const& is_without_tensor,
+                                          std::span<std::uint32_t const> columns,
+                                          figure_grid& figures) const {
+  auto has_tensor = is_without_tensor;
+  has_tensor.flip();
+  auto const work = of.work.only(has_tensor);
+  auto const doubts =
+      subtract_work_without_tensor(of.samples, of.work, work, is_without_tensor, columns);
+  attribute_by_overlap(of.samples, work, columns, figures);
+  tell_apart(of.samples, work, columns, figures, max_unknowns_, is_without_tensor);
+  attribute_lone_samples(of.samples, work, columns, figures);
+  add_doubts(of.samples, work, columns, doubts, figures);
+  attribute_whole_launches(of.samples, work, columns, doubts, figures);
 }
 
 /// Sets tensor-core figures to 0 for kernels without tensor instructions, whatever the samples say.

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <vector>
 
 namespace gpuprof::host {
@@ -78,6 +79,8 @@ class sample_attribution {
     found->second->work.add_launch(workload, launch.correlation, launch.start, launch.duration);
   }
   void attribute(device& of, std::set<shape_id> const& without_tensor);
+  void attribute_tensor(device& of, std::vector<bool> const& is_without_tensor,
+                        std::span<std::uint32_t const> columns, figure_grid& figures) const;
   static void set_what_is_known(device const& of, std::vector<bool> const& is_without_tensor,
                                 figure_grid& figures);
   void keep(device const& of, figure_grid const& figures, std::vector<no_figure> const& without);

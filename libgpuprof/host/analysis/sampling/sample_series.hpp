@@ -54,6 +54,10 @@ class sample_series {
 
   /// Returns the value as an amount that adds up over time, or NaN if there is none.
   double amount(std::size_t sample, std::uint32_t column) const noexcept;
+  /// Reduces a value of a column whose values are amounts. NaN stays NaN.
+  void subtract(std::size_t sample, std::uint32_t column, double amount) noexcept {
+    columns_[column].values[sample] -= static_cast<float>(amount);
+  }
   /// Returns the divisor for sums of means over active cycles.
   double active_cycles(std::size_t sample) const noexcept;
   /// Its column. Call only if a mean over active cycles adds up.

@@ -106,11 +106,12 @@ class sample_fit {
     return true;
   }
 
-  /// Fixes tensor metrics of kernels without tensor code at 0, else they would get amounts of their
-  /// neighbors.
+  /// Fixes tensor metrics of kernels without tensor code and of idle time at 0, else they would get
+  /// amounts of their neighbors.
   void hold_what_has_no_tensor_code() {
     for (auto const& metric : metrics_) {
       if (!samples_.metric(metric.column).of_tensor_cores) continue;
+      fit_->hold_at_zero(metric.amounts, columns_.idle());
       for (std::uint32_t kind = 0; kind < without_tensor_.size(); ++kind) {
         if (!without_tensor_[kind] || !columns_.is_own(kind)) continue;
         for (std::size_t n = 0; n < columns_.columns_of(kind); ++n)
@@ -186,11 +187,15 @@ class sample_fit {
   }
 
   /// Computes how much the finest term changes the solution, for kinds without room for more terms.
-  /// This estimates the effect of the missing terms, which is mostly smaller.
+  /// This estimates the effect of the missing terms, which is mostly smaller. Products do their
+  /// tensor work less evenly than anything else, so there it counts for kinds with few samples too.
   void leave_out_finest() {
     auto coarser = *fit_;
+    bool const is_uneven = std::all_of(metrics_.begin(), metrics_.end(), [&](auto const& metric) {
+      return samples_.metric(metric.column).of_tensor_cores;
+    });
     for (std::uint32_t kind = 0; kind < work_.kinds().size(); ++kind) {
-      if (!columns_.lacks_terms(kind)) continue;
+      if (!(is_uneven ? columns_.may_lack_terms(kind) : columns_.lacks_terms(kind))) continue;
       auto const last = columns_.of(kind) + columns_.columns_of(kind) - 1;
       for (std::size_t r = 0; r < right_.size(); ++r) coarser.hold_at_zero(r, last);
     }
@@ -326,10 +331,10 @@ class sample_fit {
 };
 
 /// Groups metrics that have values in the same samples, because they can share one fit.
-std::vector<std::vector<std::uint32_t>> alike(sample_series const& samples) {
+std::vector<std::vector<std::uint32_t>> alike(sample_series const& samples,
+                                              std::span<std::uint32_t const> columns) {
   std::map<std::vector<bool>, std::vector<std::uint32_t>> groups;
-  for (std::uint32_t c = 0; c < samples.columns(); ++c) {
-    if (!samples.adds_up(c) || samples.metric(c).runs_when_idle) continue;
+  for (auto const c : columns) {
     std::vector<bool> there(samples.size());
     bool any = false;
     for (std::size_t s = 0; s < samples.size(); ++s) {
@@ -346,17 +351,18 @@ std::vector<std::vector<std::uint32_t>> alike(sample_series const& samples) {
 }  // namespace
 
 std::vector<no_figure> tell_apart(sample_series const& samples, device_work const& work,
-                                  figure_grid& figures, std::size_t max_unknowns,
+                                  std::span<std::uint32_t const> columns, figure_grid& figures,
+                                  std::size_t max_unknowns,
                                   std::vector<bool> const& without_tensor) {
   auto const kinds = static_cast<std::uint32_t>(work.kinds().size());
   std::vector<no_figure> without(kinds);
-  for (auto const& metrics : alike(samples)) {
-    fit_columns columns(samples, work, figures, metrics, max_unknowns);
-    if (!columns.is_any_wanted()) continue;
-    sample_fit fit(samples, work, columns, metrics, without_tensor);
+  for (auto const& metrics : alike(samples, columns)) {
+    fit_columns unknowns(samples, work, figures, metrics, max_unknowns);
+    if (!unknowns.is_any_wanted()) continue;
+    sample_fit fit(samples, work, unknowns, metrics, without_tensor);
     fit.run();
     for (std::uint32_t kind = 0; kind < kinds; ++kind) {
-      if (!columns.is_wanted(kind)) continue;
+      if (!unknowns.is_wanted(kind)) continue;
       auto const reason = fit.judge(kind);
       without[kind] = std::max(without[kind], reason);
       if (reason == no_figure::has_one) fit.put(kind, figures[kind]);
