@@ -74,8 +74,8 @@ struct fma_rate {
 
 /// Estimates the rate from the machine code only. The true rate may be up to 50 % higher, but not
 /// above what the pipes can do; it is lower if lanes are off, down to one lane per warp. Returns
-/// nothing if the code is incomplete or has tensor instructions, or if the chip counts these
-/// instructions in another way.
+/// nothing if most of these instructions compute addresses, if the code is incomplete or has tensor
+/// instructions, or if the chip counts these instructions in another way.
 std::optional<fma_rate> fma_rate_by_code(kernel_code const* code, std::string_view chip) noexcept;
 
 /// Kernels of one name have the same code. If one workload of a kernel has both counted operations

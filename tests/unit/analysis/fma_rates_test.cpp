@@ -124,6 +124,18 @@ TEST_CASE("there is no estimate for kernels that use other units or unknown code
   CHECK_FALSE(row_of_fma(of_other_chip).total_flops);
 }
 
+TEST_CASE("there is no estimate for code that mostly computes addresses") {
+  CHECK(row_of_fma(fma_trace(fma_code({52, 16, 0}))).total_flops);  // x * y
+  CHECK(row_of_fma(fma_trace(fma_code({12, 1, 2}, fp32 | fp16))).total_flops);
+  // Strided x * y, a cast from BF16 to FP32, and sums of columns and rows on an H200.
+  for (auto const& code :
+       {fma_instructions{252, 2, 0}, {259, 24, 0}, {1975, 189, 0}, {1231, 54, 0}}) {
+    auto const row = row_of_fma(fma_trace(fma_code(code)));
+    CHECK_FALSE(row.total_flops);
+    CHECK(row.source == flop_source::not_measured);
+  }
+}
+
 TEST_CASE("FLOP counted for one geometry give the FLOP per instruction of another") {
   auto c = fma_trace(fma_code({10, 5, 0}));
   c.plan(1, {tensor("bf16_dst_fp32"), tensor("fp16"), tensor("fp8"), tensor("tf32_dst_fp32"),
