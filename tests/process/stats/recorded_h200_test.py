@@ -61,6 +61,55 @@ class Sampled(unittest.TestCase):
         self.assertIn("lost: nothing", run("stats", "-r", "cuda_gpu_kern_sum", CAPTURES / "mixed_sampled.gpuprof"))
 
 
+class KnownFlop(unittest.TestCase):
+    """Operations of PyTorch, divided among launches from samples, against their arithmetic."""
+
+    @classmethod
+    def setUpClass(cls):
+        with open(CAPTURES / "known_flop.tsv", newline="") as file:
+            cls.truth = list(csv.DictReader(file, delimiter="\t"))
+        cls.figures = {row["operation"]: cls.rows_of(row["operation"]) for row in cls.truth}
+
+    @staticmethod
+    def rows_of(operation):
+        """Figure and error of a call for each geometry and arguments. Launches with other arguments may be among "unknown"."""
+        done = run("roofline", "--by", "signature", "--filter-nvtx", "op\\/" + operation, "-f", "json", "--limit", "0", CAPTURES / "known_flop.gpuprof")
+        rows = [row for row in json.loads(done)["signatures"] if row["arguments"] != "unknown"]
+        longest = max(rows, key=lambda row: row["avg_ns"])
+        if longest["flops"] is None:
+            return None
+        return longest["flops"] * longest["avg_ns"] * 1e-9, (longest["flops_error"] or 0) * longest["avg_ns"] * 1e-9
+
+    def judged(self, unit):
+        """(distance from the truth, error), each as a share of the truth."""
+        return {row["operation"]: (abs(found[0] / float(row["flop"]) - 1), found[1] / float(row["flop"]))
+                for row in self.truth if row["unit"] == unit and float(row["flop"]) > 0
+                and (found := self.figures[row["operation"]]) is not None}
+
+    def test_two_errors_hold_95_percent(self):
+        judged = {**self.judged("tensor"), **self.judged("fp32")}
+        outside = {name: of for name, of in judged.items() if of[0] > 2 * of[1]}
+        self.assertGreaterEqual(len(judged), 24)
+        self.assertLessEqual(len(outside), 0.05 * len(judged), outside)
+
+    def test_tensor_flop_need_no_fit_between_other_kernels(self):
+        judged = self.judged("tensor")
+        self.assertEqual(len(judged), 18)
+        for name in ("flash_fwd", "flash_bwd", "convolution", "head_dw", "proj_fwd", "proj_dw"):
+            self.assertLess(judged[name][0], 0.0005, name)
+        for name, (off, error) in judged.items():
+            self.assertLess(off, 0.02, name)
+            self.assertLess(error, 0.01, name)
+
+    def test_code_that_mostly_computes_addresses_has_no_figure(self):
+        for operation in ("mul_strided", "column_sums", "row_sums", "cast_to_fp32"):
+            self.assertIsNone(self.figures[operation], operation)
+
+    def test_copies_have_no_flop(self):
+        for operation in ("copy_strided", "fill_fp32", "cast_to_bf16"):
+            self.assertEqual(self.figures[operation], (0, 0), operation)
+
+
 class Counted(unittest.TestCase):
     def setUp(self):
         self.report = json.loads(run("roofline", "-f", "json", CAPTURES / "counted_auto.gpuprof"))
