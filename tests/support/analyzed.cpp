@@ -28,7 +28,7 @@ analyzed::analyzed(counted_trace const& c, std::map<range_id, range_declaration>
   figures.emplace(metrics, sampled.figures(), counted_outside(times, c.t.shapes));
   measured_roofs roofs(c.device);
   for (auto const& peak : c.peaks) roofs.add(peak, text(peak.test));
-  devices[c.device.device] = {std::string(text(c.device.chip)), roofs};
+  devices[c.device.device] = {std::string(text(c.device.chip)), roofs, sm_limits_of(c.device)};
 }
 
 analyzed::~analyzed() = default;

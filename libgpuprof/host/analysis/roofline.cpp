@@ -27,6 +27,7 @@ roofline::roofline(workload_metrics const& metrics, workload_times const& times,
             return device == devices.end() ? std::string_view() : device->second.chip;
           },
           codes) {
+  find_occupancy_limits(shapes);
   figures_.reserve(times.size());
   for (std::uint32_t i = 0; i < times.size(); ++i) {
     figures_.push_back(figures_of(i));
@@ -99,10 +100,34 @@ void roofline::read_units(workload_figures& f, workload_id const& id) const {
     f.clock = clock->mean;
     f.clock_error = clock->error;
   }
-  if (auto const percent = read(occupancy_name, f.from.occupancy)) {
-    f.occupancy = percent->mean / 100;
-    f.occupancy_error = percent->error / 100;
-  }
+  read_occupancy(f, id);
+}
+
+void roofline::find_occupancy_limits(std::span<kernel_shape const> shapes) {
+  for (auto const& [device, of] : devices_)
+    for (auto const& shape : shapes)
+      if (auto const limit = of.sm ? occupancy_of(shape, *of.sm) : std::nullopt)
+        occupancy_limits_[{device, shape.id}] = limit->share;
+}
+
+/// A kernel that has the GPU to itself cannot have more warps than fit on an SM. If samples say
+/// more, they are wrong by at least the difference: the figure is the limit, and the difference
+/// counts as error.
+void roofline::read_occupancy(workload_figures& f, workload_id const& id) const {
+  auto const percent = metrics_.find(id, occupancy_name);
+  if (!percent) return;
+  f.from.occupancy = percent->source;
+  f.from.is_shared = f.from.is_shared || percent->is_shared;
+  f.occupancy = percent->mean / 100;
+  f.occupancy_error = percent->error / 100;
+  auto const limit = occupancy_limits_.find({id.device, id.shape});
+  bool const is_estimate =
+      percent->source == figure_source::fitted || percent->source == figure_source::sampled;
+  if (!is_estimate || percent->is_shared || limit == occupancy_limits_.end()) return;
+  auto const above = *f.occupancy - limit->second;
+  if (above <= 0) return;
+  f.occupancy = limit->second;
+  f.occupancy_error = std::hypot(f.occupancy_error, above);
 }
 
 /// Sets how busy the tensor cores were and, if their FLOP were not counted, estimates them from the

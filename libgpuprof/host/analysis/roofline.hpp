@@ -3,6 +3,7 @@
 #pragma once
 
 #include "host/analysis/flop_accounting.hpp"
+#include "host/analysis/occupancy.hpp"
 #include "host/analysis/operation_rates.hpp"
 #include "host/analysis/range_workloads.hpp"
 #include "host/analysis/roofline_row.hpp"
@@ -18,6 +19,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace gpuprof::host {
@@ -25,6 +27,7 @@ namespace gpuprof::host {
 struct roofline_device {
   std::string chip;  // "GH100"; empty: not known
   measured_roofs roofs;
+  std::optional<sm_limits> sm;  // nothing: not known
 };
 
 class roofline {
@@ -73,6 +76,8 @@ class roofline {
   workload_figures figures_of(std::uint32_t workload) const;
   void compare(workload_figures& of, workload_id const& id) const;
   void read_units(workload_figures& of, workload_id const& id) const;
+  void find_occupancy_limits(std::span<kernel_shape const> shapes);
+  void read_occupancy(workload_figures& of, workload_id const& id) const;
   void read_tensor_cycles(workload_figures& of, workload_id const& id) const;
   void read_fma_instructions(workload_figures& of, workload_id const& id) const;
   launched_part whole(std::uint32_t workload) const;
@@ -93,6 +98,7 @@ class roofline {
   std::map<device_id, roofline_device> const& devices_;
   tensor_rates tensor_rates_;
   fma_rates fma_rates_;
+  std::map<std::pair<device_id, shape_id>, double> occupancy_limits_;
   std::vector<workload_figures> figures_;  // by workload
   double gpu_ns_ = 0, known_ns_ = 0, counted_ns_ = 0, without_ns_ = 0, tensor_ns_ = 0,
          cycles_ns_ = 0, fma_ns_ = 0, dram_ns_ = 0, l2_ns_ = 0, other_ranks_ns_ = 0;

@@ -89,7 +89,8 @@ roofline_reading::roofline_reading(trace_contents& trace, std::optional<device_i
 void roofline_reading::read_devices() {
   auto const& text = trace_.text();
   each_row<device_record>(trace_.file(), [&](device_record const& device) {
-    devices_[device.device] = {std::string(text(device.chip)), measured_roofs(device)};
+    devices_[device.device] = {std::string(text(device.chip)), measured_roofs(device),
+                               sm_limits_of(device)};
   });
   each_row<peak_record>(trace_.file(), [&](peak_record const& peak) {
     if (auto const device = devices_.find(peak.device); device != devices_.end())

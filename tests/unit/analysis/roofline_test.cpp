@@ -511,3 +511,33 @@ TEST_CASE("a kernel is not bound by L2 if its tensor cores were active for a lar
   shares[compute_roofs + bf16] = 0.15;
   CHECK(highest_share(shares, true, 0.2)->bound.what == bound_by::kind::latency);
 }
+
+TEST_CASE("an occupancy from samples is at most what fits on an SM") {
+  std::vector<event> events;
+  for (int i = 0; i < 20; ++i)
+    events.push_back(
+        kernel("k", duration_ns{1'000'000 + i * 300'000}, duration_ns{1'200'000 + i * 300'000})
+            .correlated(static_cast<std::uint32_t>(i + 1))
+            .shaped({8, 1, 1}, {128, 1, 1}));
+  counted_trace c(trace_of(std::move(events)));
+  c.captured_until = trace_start + 10_ms;
+  c.sample_in_time(7, active_cycles_metric, 20, 40'000)
+      .sample_in_time(7, occupancy_metric, 20, 13.7);
+  c.device.compute_major = 9;
+  auto const occupancy = [&c] {
+    auto const rows = analyzed(c).by_kernel();
+    REQUIRE(rows.size() == 1);
+    REQUIRE(rows[0].occupancy);
+    return std::pair(*rows[0].occupancy, rows[0].occupancy_error.value_or(0));
+  };
+  auto const [without_limit, error] = occupancy();  // the number of registers is not known
+  CHECK(without_limit == Approx(0.137).epsilon(0.001));
+  CHECK(error < 0.005);
+  // 255 registers: two blocks of four warps, of 64.
+  c.t.shapes.front().registers_per_thread = 255;
+  auto const [limited, its_error] = occupancy();
+  CHECK(limited == 0.125);
+  CHECK(its_error >= 0.137 - 0.125 - 1e-4);
+  c.t.shapes.front().registers_per_thread = 32;
+  CHECK(occupancy().first == Approx(0.137).epsilon(0.001));
+}
