@@ -250,8 +250,8 @@ double share_of(double part, kernel_facts const& kernel) {
 using key = std::tuple<std::string_view, std::string, std::string, std::string, std::string>;
 
 key key_of(finding const& one) {
-  if (!one.kernel.empty())
-    return {one.rule, one.family.empty() ? one.kernel : one.family, "", "", ""};
+  if (!one.family.empty()) return {one.rule, one.family, "", "", ""};
+  if (!one.kernel.empty()) return {one.rule, one.kernel, "", "", ""};
   return {one.rule, "", one.what, one.call, one.range};
 }
 

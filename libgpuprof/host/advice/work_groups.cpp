@@ -21,7 +21,8 @@ using replay::recorded_steps;
 constexpr std::size_t longest_period = 64, fewest_periods = 4;
 constexpr double nearly_all = 0.8;
 constexpr std::size_t fewest_products = 4, fewest_tried = 4;
-constexpr std::uint64_t large_copy = 1 << 20;  // bytes
+constexpr double longest_of_small_product_ns = 20'000;  // Python needs as long for a launch
+constexpr std::uint64_t large_copy = 1 << 20;           // bytes
 constexpr float little_room = 0.5f;
 constexpr std::size_t fewest_tensors = 20;  // of an optimizer
 
@@ -266,7 +267,9 @@ class group_finder {
   void add_products(row items) {
     double sum = 0;
     for (auto const i : items) sum += ns(i);
-    auto const is_short = sum < launch_distance_ns_ * static_cast<double>(items.size());
+    auto const mean = sum / static_cast<double>(items.size());
+    if (mean > longest_of_small_product_ns) return;
+    auto const is_short = mean < launch_distance_ns_;
     auto const room = item(items[0]).room > 0 ? item(items[0]).room : 1.0f;
     if (room > little_room && !is_short) return;
     auto& group = add_instance(group_pattern::products, "", items);
@@ -475,7 +478,10 @@ class group_finder {
     std::vector<std::pair<double, std::uint32_t>> sorted;
     for (auto const& [name, time] : by_name) sorted.emplace_back(-time, name);
     std::sort(sorted.begin(), sorted.end());
-    for (auto const& [_, name] : sorted) group.kernels.push_back(steps_.work_names[name]);
+    auto const& names = steps_.base_names.empty() ? steps_.work_names : steps_.base_names;
+    for (auto const& [_, name] : sorted)
+      if (std::find(group.kernels.begin(), group.kernels.end(), names[name]) == group.kernels.end())
+        group.kernels.push_back(names[name]);
     return group;
   }
 

@@ -34,7 +34,7 @@ enum class group_pattern : std::uint8_t {
 struct work_group {
   group_pattern pattern{};
   std::size_t number = 0;            // place in the list
-  std::vector<std::string> kernels;  // most time first, each once
+  std::vector<std::string> kernels;  // base names, most time first, each once
   std::vector<std::string> does;     // of moves, most time first: "concatenates tensors"
   std::uint64_t launches = 0, instances = 0;
   double total_ns = 0;

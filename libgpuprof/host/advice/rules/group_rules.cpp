@@ -60,7 +60,6 @@ finding finding_on(run_facts const& facts, work_group const& group, std::string 
   one.what = std::move(what);
   one.range = group.range;
   one.line = group.line;
-  one.kernel = group.kernels.empty() ? std::string() : group.kernels.front();
   one.instances = group.instances;
   one.bucket = time_bucket::compute;
   one.further_buckets = {time_bucket::back_to_back, time_bucket::launch_bound};
@@ -68,18 +67,27 @@ finding finding_on(run_facts const& facts, work_group const& group, std::string 
   one.gain = {factor * std::max(0.0, group.total_ns - group.sure_ns),
               factor * std::max(0.0, group.total_ns - group.least_ns)};
   one.within_ns = factor * (group.total_ns + group.beside_ns) + idle_of_gpus(facts);
-  // Two groups with the same kernels are two findings.
-  one.family = std::to_string(group.number) + " " + one.kernel;
+  one.family = "group " + std::to_string(group.number);
   one.because = {{"GPU time a step", per_step(facts, group.total_ns), "ns", "traced"},
                  {"launches a step", per_step(facts, double(group.launches)), "", "traced"}};
   state_repairs(group, one);
   return one;
 }
 
+/// " (softmax_warp_forward, elementwise_kernel, ...)": those with the most time.
+std::string names_of(work_group const& group) {
+  constexpr std::size_t shown = 2;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(shown, group.kernels.size()); ++i)
+    text += (i == 0 ? " (" : ", ") + group.kernels[i];
+  if (text.empty()) return text;
+  return text + (group.kernels.size() > shown ? ", ...)" : ")");
+}
+
 /// "9 kernels in a row" of a group whose instances have the same launches.
 std::string row_of(work_group const& group) {
   return in_count(static_cast<double>(group.launches) / static_cast<double>(group.instances)) +
-         " kernels in a row";
+         " kernels in a row" + names_of(group);
 }
 
 std::string arithmetic_of_chain(run_facts const& facts, work_group const& group) {
@@ -153,7 +161,6 @@ void look_at_chains(run_facts const& facts, std::vector<finding>& found) {
   auto one = finding_on_chain(facts, sum_of(small));
   one.what = in_count(double(small.size())) +
              " further rows of elementwise kernels and reductions could be one kernel each";
-  one.kernel = {};
   one.line = {};
   found.push_back(std::move(one));
 }
@@ -223,7 +230,6 @@ void look_at_moves(run_facts const& facts, std::string_view rule, std::vector<fi
                           "the GPU " + joined(group.does) + ", " +
                               times_a_step(facts, static_cast<double>(group.launches)) +
                               ", and computes nothing there");
-    one.family = "moves " + (group.line.empty() ? group.does.front() : group.line);
     one.to_do = of->to_do;
     one.is_at_best = true;
     one.arithmetic = "all of their time, at best: if the moves are needed is not in a capture";
@@ -265,7 +271,6 @@ void look_at_copies_to_host(run_facts const& facts, std::vector<finding>& found)
                               "does with them");
     one.repairs.front().kind = replay::repair_kind::drop_and_use;
     one.bucket = time_bucket::transfer;
-    one.kernel = {};
     one.is_at_best = true;
     one.further_buckets = {time_bucket::cpu_work, time_bucket::synchronization,
                            time_bucket::between_steps};
@@ -456,7 +461,8 @@ constexpr rule group_table[] = {
      .group = rule_group::kernel,
      .needs = row_needs,
      .question = "Do small products of one shape follow each other?",
-     .fires_at = "four or more in a row, each of which fills less than half of the GPU",
+     .fires_at = "four or more in a row, of at most 20 us each, which fill less than half of the "
+                 "GPU or are shorter than the time from launch to launch",
      .gain = "high: their time x (1 - the share of the GPU that one fills); low: twice that share",
      .ignores = "products of which one needs the result of the other",
      .next = "gpuprof lines names the line",

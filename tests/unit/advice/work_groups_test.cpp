@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps of a made machine with kernels of real names: which launches belong together, and if the
+// gain holds what the repaired program saves.
+#include "host/advice/work_groups.hpp"
+
+#include "../replay/made_machine.hpp"
+#include "made_run.hpp"
+#include "support/catch.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <vector>
+
+namespace gpuprof::host::advice {
+namespace {
+
+using replay::act;
+using replay::kernel;
+using replay::work;
+
+constexpr std::uint32_t recorded_steps_count = 60;
+
+std::string const product = "nvjet_sm90_tst_128x128_64x6_2x1_v_bz_TNT",
+                  addition =
+                      "vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float> >",
+                  scaling = "vectorized_elementwise_kernel<4, at::native::MulFunctor<float> >",
+                  doubles =
+                      "vectorized_elementwise_kernel<2, at::native::CUDAFunctor_add<double> >",
+                  mean = "reduce_kernel<512, 1, at::native::MeanOps<float> >",
+                  softmax = "softmax_warp_forward<float, float, float, 6>",
+                  loss = "nll_loss_forward_reduce_cuda_kernel_2d<float>",
+                  cast = "bfloat16_copy_kernel_cuda(at::TensorIteratorBase&)",
+                  concatenation = "CatArrayBatchedCopy<float, unsigned int, 4>",
+                  sorting = "DeviceSegmentedRadixSortKernel<float, long>",
+                  lerp = "vectorized_elementwise_kernel<4, at::native::lerp_scalar_kernel>";
+
+/// Launches that never wait for the CPU.
+std::vector<act> queued(std::initializer_list<std::pair<std::string, std::int64_t>> kernels) {
+  std::vector<act> acts;
+  for (auto const& [name, ns] : kernels) {
+    acts.push_back(work(1000));
+    acts.push_back(kernel(name, ns));
+  }
+  return acts;
+}
+
+struct grouped_run {
+  explicit grouped_run(std::vector<act> const& step)
+      : graph(replay::record(step, recorded_steps_count)) {
+    facts = made_run(500 * ms, time_bucket::cpu_work);
+    facts.steps.period_ns.assign(recorded_steps_count, 10 * ms);
+    facts.run.round_trip = 0;
+    facts.there = data::kernels;
+    facts.groups = find_groups(graph.recorded(), facts, {});
+    facts.steps_of_groups = recorded_steps_count;
+  }
+
+  std::vector<work_group> groups(group_pattern of) const {
+    std::vector<work_group> found;
+    std::copy_if(facts.groups.begin(), facts.groups.end(), std::back_inserter(found),
+                 [&](auto const& group) { return group.pattern == of; });
+    return found;
+  }
+
+  /// The finding of a rule; a check fails if there is not exactly one.
+  finding only(std::string_view rule) const {
+    replayable_steps const steps{&graph, recorded_steps_count};
+    advice_options options{.only = {std::string(rule)}, .skipped = {}};
+    options.min_gain = 0;
+    auto const given = give_advice(facts, options, &steps);
+    REQUIRE(given.findings.size() == 1);
+    return given.findings.front();
+  }
+
+  bool is_silent(std::string_view rule) const {
+    replayable_steps const steps{&graph, recorded_steps_count};
+    return give_advice(facts, {.only = {std::string(rule)}, .skipped = {}}, &steps)
+        .findings.empty();
+  }
+
+  double won_by(std::vector<act> const& repaired) const {
+    return recorded_steps_count * (replay::step_ns(replay::step_edit(graph)) -
+                                   replay::true_step_ns(repaired, recorded_steps_count));
+  }
+
+  replay::step_graph graph;
+  run_facts facts;
+};
+
+void check_contains(finding const& one, double won) {
+  CAPTURE(one.what, one.gain.low_ns, won, one.gain.high_ns);
+  CHECK(one.is_replayed);
+  CHECK(one.gain.low_ns <= won);
+  CHECK(won <= one.gain.high_ns);
+}
+
+TEST_CASE(
+    "elementwise kernels in a row between products are a chain, and one kernel saves the rest") {
+  grouped_run const run(queued({{product, 90'000},
+                                {addition, 40'000},
+                                {scaling, 40'000},
+                                {addition, 40'000},
+                                {product, 90'000}}));
+  auto const chains = run.groups(group_pattern::chain);
+  REQUIRE(chains.size() == 1);
+  CHECK(chains[0].launches == 3 * recorded_steps_count);
+  CHECK(chains[0].total_ns == Approx(recorded_steps_count * 120'000.0));
+  auto const one = run.only("fusible_chain");
+  check_contains(one,
+                 run.won_by(queued({{product, 90'000}, {addition, 45'000}, {product, 90'000}})));
+  CHECK(one.what.starts_with("3 kernels in a row ("));
+}
+
+TEST_CASE("a product or a sort ends a chain, and one kernel alone is none") {
+  grouped_run const run(queued({{addition, 40'000},
+                                {product, 90'000},
+                                {scaling, 40'000},
+                                {sorting, 50'000},
+                                {mean, 9'000}}));
+  CHECK(run.is_silent("fusible_chain"));
+}
+
+TEST_CASE("what repeats in a row is fused within one repetition only") {
+  std::vector<act> step;
+  for (int layer = 0; layer < 6; ++layer)
+    for (auto const& one : queued({{mean, 10'000}, {addition, 20'000}, {scaling, 20'000}}))
+      step.push_back(one);
+  grouped_run const run(step);
+  auto const chains = run.groups(group_pattern::chain);
+  REQUIRE(chains.size() == 1);
+  CHECK(chains[0].instances == 6 * recorded_steps_count);
+}
+
+TEST_CASE("a softmax between two products is attention in pieces; that of a loss is not") {
+  auto const step = queued({{product, 60'000},
+                            {scaling, 70'000},
+                            {softmax, 80'000},
+                            {product, 60'000},
+                            {mean, 2'000},
+                            {sorting, 5'000}});
+  grouped_run const run(step);
+  check_contains(run.only("unfused_attention"), run.won_by(queued({{product, 60'000},
+                                                                   {softmax, 30'000},
+                                                                   {product, 60'000},
+                                                                   {mean, 2'000},
+                                                                   {sorting, 5'000}})));
+  grouped_run const with_loss(
+      queued({{product, 60'000}, {softmax, 80'000}, {loss, 9'000}, {product, 60'000}}));
+  CHECK(with_loss.groups(group_pattern::attention).empty());
+}
+
+TEST_CASE("moves are told with what they do, and at best all of them go") {
+  grouped_run const run(queued(
+      {{product, 90'000}, {concatenation, 50'000}, {product, 90'000}, {concatenation, 50'000}}));
+  auto const one = run.only("data_movement");
+  CHECK(one.what.find("concatenates tensors") != std::string::npos);
+  CHECK(one.gain.low_ns == 0);
+  check_contains(one, run.won_by(queued({{product, 90'000}, {product, 90'000}})));
+}
+
+TEST_CASE("a cast between a product and arithmetic belongs to the chain") {
+  grouped_run const run(
+      queued({{product, 90'000}, {cast, 20'000}, {addition, 40'000}, {scaling, 40'000}}));
+  CHECK(run.groups(group_pattern::moves).empty());
+  CHECK(run.groups(group_pattern::chain).front().launches == 3 * recorded_steps_count);
+}
+
+TEST_CASE("doubles take half of the bytes as FP32, and come before the chain that they are in") {
+  grouped_run const run(
+      queued({{doubles, 50'000}, {doubles, 50'000}, {doubles, 50'000}, {product, 10'000}}));
+  check_contains(
+      run.only("fp64_elementwise"),
+      run.won_by(
+          queued({{addition, 25'000}, {addition, 25'000}, {addition, 25'000}, {product, 10'000}})));
+}
+
+TEST_CASE("short products of one shape in a row could be one") {
+  std::vector<act> step;
+  for (int head = 0; head < 16; ++head) {
+    step.push_back(work(10'000));
+    step.push_back(kernel(product, 4'000));
+  }
+  grouped_run run(step);
+  run.facts.run.launch_distance = 12'000;
+  run.facts.groups = find_groups(run.graph.recorded(), run.facts, {});
+  auto const one = run.only("products_in_a_row");
+  CHECK(one.what.starts_with("16 products of one shape"));
+  check_contains(one, run.won_by({work(10'000), kernel(product, 64'000)}));
+}
+
+TEST_CASE("a wait between two launches separates them") {
+  auto step = queued({{product, 90'000}, {addition, 40'000}});
+  step.push_back(replay::wait());
+  for (auto const& one : queued({{scaling, 40'000}, {product, 90'000}})) step.push_back(one);
+  CHECK(grouped_run(step).is_silent("fusible_chain"));
+}
+
+TEST_CASE("an optimizer with some kernels for each tensor is told from other chains") {
+  std::vector<act> step = queued({{product, 90'000}});
+  for (int tensor = 0; tensor < 40; ++tensor)
+    for (auto const& one : queued({{scaling, 3'000}, {lerp, 3'000}, {addition, 3'000}}))
+      step.push_back(one);
+  grouped_run const run(step);
+  auto const one = run.only("unfused_optimizer");
+  CHECK(one.what.find("120 kernels a step") != std::string::npos);
+  check_contains(one, run.won_by(queued({{product, 90'000}, {lerp, 40 * 4'000}})));
+  CHECK(run.is_silent("fusible_chain"));
+}
+
+}  // namespace
+}  // namespace gpuprof::host::advice
