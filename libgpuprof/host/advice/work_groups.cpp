@@ -80,8 +80,10 @@ class group_finder {
     }
     std::vector<work_group> found;
     for (auto& [_, group] : groups_) {
-      if (auto const moved = moved_.find(&group); moved != moved_.end())
+      if (auto const moved = moved_.find(&group); moved != moved_.end()) {
         group.does = most_first(moved->second);
+        if (group.does.front() == "fills tensors") group.is_prepared = false;
+      }
       found.push_back(finished(std::move(group)));
     }
     std::stable_sort(found.begin(), found.end(),
@@ -177,6 +179,7 @@ class group_finder {
     auto& group = add_instance(of.adds_by_atomics ? group_pattern::atomics : group_pattern::moves,
                                line.empty() ? of.does : std::string_view(line), row(&i, 1));
     moved_[&group][std::string(of.does)] += ns(i);
+    if (of.is_of_library) group.is_prepared = false;
   }
 
   /// Work without a stack of its own is taken for that of the same kernel and shape.

@@ -38,7 +38,10 @@ struct work_group {
   std::vector<std::string> does;     // of moves, most time first: "concatenates tensors"
   std::uint64_t launches = 0, instances = 0;
   double total_ns = 0;
-  double bytes = 0;                  // of copies
+  double bytes = 0;  // of copies
+  /// The calls between a launch and the one before prepare it: memory for what it makes. Not of
+  /// fills, and not of what a library does for its own kernels.
+  bool is_prepared = true;
   double moves_ns = 0;               // part of `total_ns` in kernels that only move
   double least_ns = 0, sure_ns = 0;  // what the launches would take together: at best, surely
   bool has_bytes = false;            // `least_ns` comes from counted or fitted bytes

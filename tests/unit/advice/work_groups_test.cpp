@@ -50,6 +50,7 @@ struct grouped_run {
     facts = made_run(500 * ms, time_bucket::cpu_work);
     facts.steps.period_ns.assign(recorded_steps_count, 10 * ms);
     facts.run.round_trip = 0;
+    facts.run.launch_distance = 3'000;
     facts.there = data::kernels;
     facts.groups = find_groups(graph.recorded(), facts, {});
     facts.steps_of_groups = recorded_steps_count;

@@ -41,8 +41,9 @@ void state_repairs(work_group const& group, finding& one) {
   for (std::size_t i = 0; i < gone.size(); ++i)
     if (group.kept[i]) gone[i] = false;
   if (std::find(gone.begin(), gone.end(), true) != gone.end())
-    one.repairs.push_back(
-        {.kind = replay::repair_kind::drop, .at_best = 1, .items = std::move(gone)});
+    one.repairs.push_back({.kind = replay::repair_kind::drop,
+                           .at_best = group.is_prepared ? 1.0 : 0.0,
+                           .items = std::move(gone)});
   if (group.kept_ns > 0)
     one.repairs.push_back({.kind = replay::repair_kind::scale,
                            .sure = group.sure_ns / group.kept_ns,
@@ -220,6 +221,17 @@ work_group without_remainder(work_group group) {
   return group;
 }
 
+/// What goes with moves: their own time, a launch for each, and the memory for what they make. The
+/// CPU work before them may have other reasons.
+double time_of_moves(run_facts const& facts, work_group const& group) {
+  auto const launching = facts.run.launch_distance + facts.run.back_to_back;
+  auto const own = group.total_ns + static_cast<double>(group.launches) * launching;
+  double allocating = 0;
+  if (group.is_prepared)
+    for (auto const& device : facts.devices) allocating += device.ledger[time_bucket::allocation];
+  return steps_per_recorded(facts) * own + allocating;
+}
+
 void look_at_moves(run_facts const& facts, std::string_view rule, std::vector<finding>& found) {
   for (auto const& group : facts.groups) {
     if (group.pattern != group_pattern::moves || group.does.empty()) continue;
@@ -232,6 +244,7 @@ void look_at_moves(run_facts const& facts, std::string_view rule, std::vector<fi
                               ", and computes nothing there");
     one.to_do = of->to_do;
     one.is_at_best = true;
+    one.within_ns = time_of_moves(facts, group);
     one.arithmetic = "all of their time, at best: if the moves are needed is not in a capture";
     found.push_back(std::move(one));
   }
