@@ -10,6 +10,7 @@ import unittest
 
 COMMAND = sys.argv.pop(1)
 CAPTURES = pathlib.Path(__file__).resolve().parents[2] / "data/h200"
+FLOP = CAPTURES.parent / "flop"
 CYCLES, CLOCK = "sm__cycles_active.avg", "sm__cycles_elapsed.avg.per_second"
 
 
@@ -66,14 +67,14 @@ class KnownFlop(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        with open(CAPTURES / "known_flop.tsv", newline="") as file:
+        with open(FLOP / "known_flop.tsv", newline="") as file:
             cls.truth = list(csv.DictReader(file, delimiter="\t"))
         cls.figures = {row["operation"]: cls.rows_of(row["operation"]) for row in cls.truth}
 
     @staticmethod
     def rows_of(operation):
         """Figure and error of a call for each geometry and arguments. Launches with other arguments may be among "unknown"."""
-        done = run("roofline", "--by", "signature", "--filter-nvtx", "op\\/" + operation, "-f", "json", "--limit", "0", CAPTURES / "known_flop.gpuprof")
+        done = run("roofline", "--by", "signature", "--filter-nvtx", "op\\/" + operation, "-f", "json", "--limit", "0", FLOP / "known_flop.gpuprof")
         rows = [row for row in json.loads(done)["signatures"] if row["arguments"] != "unknown"]
         longest = max(rows, key=lambda row: row["avg_ns"])
         if longest["flops"] is None:
