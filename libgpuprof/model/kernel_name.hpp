@@ -11,6 +11,7 @@ enum class kernel_name_style {
   demangled,  // void scale<float>(float*, int)
   base,       // scale
   mangled,    // _Z5scaleIfEvPT_i
+  kind,       // elementwise: the kind of its work; only where kernels are labeled
 };
 
 /// Returns the name unchanged if it is not a mangled C++ name.

@@ -150,11 +150,11 @@ int fail(int code, std::string const& message) {
 
 using report::roofline_lines;
 constexpr word_value<roofline_lines> groupings[] = {
-    {"kernel", roofline_lines::kernels},     {"signature", roofline_lines::signatures},
-    {"range", roofline_lines::ranges},       {"step", roofline_lines::steps},
-    {"graph", roofline_lines::graphs},       {"line", roofline_lines::lines},
-    {"function", roofline_lines::functions}, {"file", roofline_lines::files},
-    {"module", roofline_lines::modules}};
+    {"kernel", roofline_lines::kernels},       {"kind", roofline_lines::kinds},
+    {"signature", roofline_lines::signatures}, {"range", roofline_lines::ranges},
+    {"step", roofline_lines::steps},           {"graph", roofline_lines::graphs},
+    {"line", roofline_lines::lines},           {"function", roofline_lines::functions},
+    {"file", roofline_lines::files},           {"module", roofline_lines::modules}};
 constexpr word_value<roofline_format> formats[] = {{"table", roofline_format::table},
                                                    {"csv", roofline_format::csv},
                                                    {"tsv", roofline_format::tsv},
@@ -363,10 +363,11 @@ void add_roofline(CLI::App& app, int& exit_code) {
       "measured peaks, in the capture or stored since: gpuprof peaks.\nExit status: 0 done, 1 it "
       "could not be done or nothing passes the filters, 2 the command line is wrong.");
   command->add_option("FILE", options->files, capture_names_help)->required();
-  auto* const by = command->add_option(
-      "--by", options->by,
-      "kernel, signature (kernel, grid and block), range (NVTX), step, graph (CUDA), or line, "
-      "function, file (Python) or module (PyTorch): what a line is");
+  auto* const by =
+      command->add_option("--by", options->by,
+                          "kernel, kind (of work), signature (kernel, grid and block), range "
+                          "(NVTX), step, graph (CUDA), or line, "
+                          "function, file (Python) or module (PyTorch): what a line is");
   by->capture_default_str();
   complete_with(by, groupings);
   auto* const scope = command->add_option("--range-scope", options->range_scope, range_scope_help);

@@ -70,6 +70,8 @@ std::vector<roofline_row> lines_of(roofline_lines by, roofline const& roofs, tra
   switch (by) {
     case roofline_lines::kernels:
       return roofs.by_kernel(labels);
+    case roofline_lines::kinds:
+      return roofs.by_kind(trace.labels(kernel_name_style::kind));
     case roofline_lines::signatures:
       return roofs.by_signature(labels, trace.shapes());
     case roofline_lines::graphs:

@@ -392,15 +392,14 @@ void add_stats(CLI::App& app, int& exit_code) {
     return option;
   };
   stats->add_option("FILE", options->files, capture_names_help)->required();
-  complete_with(
-      add_list(
-          "-r,--report", options->reports,
-          ("NAME[:base|:mangled][,NAME...]: reports to print; kernels go by their full, base or "
-           "mangled name. Default: " +
-           joined(reports_of_one(), ", ") + "; of several captures " +
-           joined(reports_of_ranks(), ", "))
-              .c_str()),
-      {.words = report_name_list(), .is_list = true});
+  complete_with(add_list("-r,--report", options->reports,
+                         ("NAME[:base|:mangled|:kind][,NAME...]: reports to print; kernels go by "
+                          "their full, base or "
+                          "mangled name, or by the kind of their work. Default: " +
+                          joined(reports_of_one(), ", ") + "; of several captures " +
+                          joined(reports_of_ranks(), ", "))
+                             .c_str()),
+                {.words = report_name_list(), .is_list = true});
   complete_with(
       add_list("-f,--format", options->formats,
                "table, csv, tsv or json; a list gives one format to each report. Default: as the "

@@ -142,9 +142,11 @@ result<chosen_report> parse_report(std::string_view text) {
     report.names = kernel_name_style::base;
   else if (variant == "mangled")
     report.names = kernel_name_style::mangled;
+  else if (variant == "kind")
+    report.names = kernel_name_style::kind;
   else
     return error{"report '" + std::string(text) + "': ':" + std::string(variant) +
-                 "' is not known; choose from :base, :mangled"};
+                 "' is not known; choose from :base, :mangled, :kind"};
   return report;
 }
 

@@ -103,7 +103,8 @@ class group_finder {
     auto const& of = item(i);
     if (of.kind == replay::work_kind::kernel)
       return of.name < works_.size() ? works_[of.name] : kernel_work();
-    if (of.kind == replay::work_kind::fill) return {kernel_kind::moves, "fills tensors"};
+    if (of.kind == replay::work_kind::fill)  // mostly of workspaces of products
+      return {.kind = kernel_kind::moves, .does = "fills tensors", .is_of_library = true};
     if (steps_.work_names[of.name].find("Device-to-Device") != std::string::npos)
       return {kernel_kind::moves, "copies tensors"};
     return {};  // other copies have rules of their own

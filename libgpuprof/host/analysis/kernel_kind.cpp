@@ -34,6 +34,9 @@ constexpr kind_word words[] = {
     {"tensorTransform", moves, lays_out},
     {"convertTensor", moves, lays_out},
     {"convert_dq_to_16bits", attention},
+    {"lementWise", elementwise},
+    {"elemWise", elementwise},
+    {"dropout", elementwise},
     // random numbers, before "normal" is taken for a norm
     {"distribution_", random},
     {"curand", random},
@@ -42,7 +45,6 @@ constexpr kind_word words[] = {
     {"rng_", random},
     {"multinomial", random},
     {"randperm", random},
-    {"dropout", elementwise},
     // products, before the fusions around them
     {"flash", attention},
     {"fmha", attention},
@@ -67,7 +69,6 @@ constexpr kind_word words[] = {
     {"GEMM", product},
     {"gemv", product},
     {"matmul", product},
-    {"triton_tem_", product},
     {"_mm_", product},
     {"cutlass", product},
     {"xmma", product},
@@ -142,9 +143,10 @@ constexpr kind_word words[] = {
     {"copy_kernel", moves, copies},
     {"CopyKernel", moves, copies},
     {"DeviceCopy", moves, copies},
+    {"RepeatBuffer", moves, copies},
+    {"RedzoneAllocator", moves, fills},
+    {"compute_grad_weight", moves, scatters},
     // sums and normalizations
-    {"triton_red_", reduction},
-    {"triton_per_", reduction},
     {"reduce", reduction},
     {"Reduce", reduction},
     {"oftmax", reduction},
@@ -169,10 +171,14 @@ constexpr kind_word words[] = {
     {"pool", reduction},
     {"elford", reduction},
     {"dot_kernel", reduction},
+    {"Moments", reduction},
+    {"InternalGradients", reduction},
     // arithmetic on elements
     {"elementwise", elementwise},
     {"pointwise", elementwise},
-    {"triton_poi_", elementwise},
+    {"FusedParams", elementwise},
+    {"xla_fp_comparison", elementwise},
+    {"amp_update_scale", elementwise},
     {"fusion", elementwise},
     {"wrapped_", elementwise},
     {"cupy_", elementwise},
@@ -191,15 +197,12 @@ bool has(std::string_view name, std::string_view word) noexcept {
   return name.find(word) != nowhere;
 }
 
-/// "triton_poi_fused_cat_3": true if all operations that Inductor names only move.
+/// "_cat_3": true if all operations that Inductor names only move.
 bool fuses_only_moves(std::string_view name) noexcept {
-  constexpr std::string_view prefix = "triton_poi_fused_";
-  constexpr std::string_view moving[] = {"_to_copy", "cat",   "clone",    "copy",      "permute",
-                                         "view",     "slice", "stack",    "transpose", "expand",
-                                         "zeros",    "full",  "select",   "ones",      "new_zeros",
-                                         "index",    "t",     "unsqueeze"};
-  if (!name.starts_with(prefix)) return false;
-  name.remove_prefix(prefix.size());
+  constexpr std::string_view moving[] = {
+      "_to_copy", "_unsafe_view", "cat",       "clone",  "copy",     "permute", "view",
+      "slice",    "stack",        "transpose", "expand", "zeros",    "full",    "select",
+      "ones",     "new_zeros",    "index",     "t",      "unsqueeze"};
   auto found = false;
   while (!name.empty()) {
     if (name.find_first_not_of("0123456789") == nowhere) return found;
@@ -227,6 +230,18 @@ std::string_view what_copies(std::string_view name) noexcept {
   return has(name, "vectorized") ? copies : lays_out;
 }
 
+constexpr std::string_view of_inductor = "triton_";
+
+/// Takes the name behind "triton_": templates are products, pointwise kernels may only move.
+kernel_work work_of_inductor(std::string_view name) {
+  constexpr std::string_view pointwise = "poi_fused_";
+  if (name.starts_with("tem_")) return {.kind = product};
+  if (name.starts_with("red_") || name.starts_with("per_")) return {.kind = reduction};
+  if (!name.starts_with(pointwise)) return {.kind = elementwise};
+  if (!fuses_only_moves(name.substr(pointwise.size()))) return {.kind = elementwise};
+  return {.kind = moves, .does = has(name, "cat") ? joins : copies};
+}
+
 }  // namespace
 
 kernel_work work_of(std::string_view name) {
@@ -235,11 +250,7 @@ kernel_work work_of(std::string_view name) {
     made.kind = communication;
     return made;
   }
-  if (fuses_only_moves(name)) {
-    made.kind = moves;
-    made.does = has(name, "cat") ? joins : copies;
-    return made;
-  }
+  if (name.starts_with(of_inductor)) return work_of_inductor(name.substr(of_inductor.size()));
   auto const* const found = std::find_if(std::begin(words), std::end(words),
                                          [&](auto const& one) { return has(name, one.word); });
   if (found == std::end(words)) return made;

@@ -41,6 +41,8 @@ class roofline {
   std::vector<roofline_row> by_signature(kernel_labels const& labels,
                                          std::span<kernel_shape const> shapes) const;
   std::vector<roofline_row> by_kernel(kernel_labels const& labels) const;
+  /// Takes labels of style `kind`. Each kernel can only reach its own roof, as in ranges.
+  std::vector<roofline_row> by_kind(kernel_labels const& kinds) const;
   /// All kernels together, without a name.
   roofline_row all() const;
   /// Uses the counters read around the whole graph, else the sum of its kernels.
@@ -73,6 +75,7 @@ class roofline {
   double fma_share() const noexcept { return gpu_ns_ > 0 ? fma_ns_ / gpu_ns_ : 0; }
 
  private:
+  std::vector<roofline_row> by_label(kernel_labels const& labels, bool has_many_kernels) const;
   workload_figures figures_of(std::uint32_t workload) const;
   void compare(workload_figures& of, workload_id const& id) const;
   void read_units(workload_figures& of, workload_id const& id) const;

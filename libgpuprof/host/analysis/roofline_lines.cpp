@@ -197,12 +197,22 @@ std::vector<roofline_row> roofline::by_signature(kernel_labels const& labels,
 }
 
 std::vector<roofline_row> roofline::by_kernel(kernel_labels const& labels) const {
+  return by_label(labels, false);
+}
+
+std::vector<roofline_row> roofline::by_kind(kernel_labels const& kinds) const {
+  return by_label(kinds, true);
+}
+
+std::vector<roofline_row> roofline::by_label(kernel_labels const& labels,
+                                             bool has_many_kernels) const {
   std::map<std::string, std::vector<launched_part>> lines;
   for (std::uint32_t i = 0; i < times_.size(); ++i)
     if (!times_.is_level_above(i)) lines[listed_name(times_.id(i), labels)].push_back(whole(i));
   std::vector<roofline_row> rows;
   for (auto const& [name, parts] : lines) {
-    auto& row = rows.emplace_back(sum(parts, judged_by::own_figures));
+    auto& row = rows.emplace_back(
+        sum(parts, has_many_kernels ? judged_by::kernels : judged_by::own_figures));
     row.name = name;
   }
   longest_first(rows);

@@ -90,7 +90,7 @@ class trace_contents {
   std::unordered_map<std::uint32_t, thread_index> threads_;
   std::map<std::string, std::uint64_t, std::less<>> counters_;
   std::optional<std::vector<kernel_shape>> shapes_;
-  std::array<std::optional<kernel_labels>, 3> labels_;
+  std::array<std::optional<kernel_labels>, 4> labels_;
   std::optional<std::set<device_id>> devices_at_work_;
   std::optional<std::optional<double>> ns_a_launch_;
   std::optional<range_tree> ranges_;

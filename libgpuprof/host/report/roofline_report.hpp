@@ -17,6 +17,7 @@ namespace gpuprof::host::report {
 
 enum class roofline_lines {
   kernels,
+  kinds,  // of work
   signatures,
   ranges,
   steps,

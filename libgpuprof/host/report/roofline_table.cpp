@@ -183,6 +183,7 @@ struct words_for_lines {
 };
 constexpr words_for_lines all_words[] = {
     {roofline_lines::kernels, "kernels", "Roofline by Kernel"},
+    {roofline_lines::kinds, "kinds", "Roofline by Kind of Work"},
     {roofline_lines::signatures, "signatures", "Roofline by Kernel, Grid and Block"},
     {roofline_lines::ranges, "ranges", "Roofline by NVTX Range"},
     {roofline_lines::steps, "steps", "Roofline by Step"},

@@ -63,6 +63,19 @@ TEST_CASE("kinds of launches that were not read in full are reported") {
   CHECK_FALSE(holds(out, "came too seldom"));
 }
 
+TEST_CASE("lines can be kinds of work, which add up to all kernels") {
+  session const s;
+  auto const by_kernel = nlohmann::json::parse(s.roofline("-f json").out)["kernels"];
+  auto const by_kind = nlohmann::json::parse(s.roofline("-f json --by kind").out)["kinds"];
+  double of_kernels = 0, of_kinds = 0;
+  for (auto const& row : by_kernel) of_kernels += row["time_ns"].get<double>();
+  for (auto const& row : by_kind) of_kinds += row["time_ns"].get<double>();
+  CHECK(of_kernels > 0);
+  CHECK(of_kinds == of_kernels);
+  CHECK(by_kind.size() < by_kernel.size());
+  CHECK(holds(s.roofline("--by kind").out, "Roofline by Kind of Work"));
+}
+
 TEST_CASE("lines can be signatures or ranges") {
   session const s;
   check_golden("roofline_signatures.txt", s.roofline("--by signature").out);
@@ -709,7 +722,7 @@ TEST_CASE("the extension of the output says the format") {
 TEST_CASE("a wrong command line ends with 2 and one line that names what is accepted") {
   session const s;
   check_refusal(run_cli(s.folder, "roofline"), 2, "FILE");
-  check_refusal(s.roofline("--by stream"), 2, "choose from kernel, signature, range");
+  check_refusal(s.roofline("--by stream"), 2, "choose from kernel, kind, signature, range");
   check_refusal(s.roofline("--format html"), 2, "choose from table, csv, tsv, json, svg");
   check_refusal(s.roofline("--limit -3"), 2, "--limit");
   check_refusal(s.roofline("--device one"), 2, "--device");

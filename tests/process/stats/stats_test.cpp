@@ -76,6 +76,14 @@ TEST_CASE("kernels are shown by their base or mangled name on request") {
   CHECK(s.csv("nvtx_kern_sum:base").find(",relu\n") != std::string::npos);
 }
 
+TEST_CASE("kernels of one kind of work are added up on request") {
+  session const s;
+  auto const by_kind = s.csv("cuda_gpu_kern_sum:kind");
+  CHECK(by_kind.find(",product\n") != std::string::npos);      // gemm
+  CHECK(by_kind.find(",elementwise\n") != std::string::npos);  // relu
+  CHECK(s.csv("nvtx_kern_sum:kind").find(",elementwise\n") != std::string::npos);
+}
+
 TEST_CASE("the unit of time is the user's choice") {
   auto const text = session().csv("cuda_gpu_kern_sum --timeunit ms");
   CHECK(text.starts_with("Time (%),Total Time (ms),Instances,Avg (ms)"));

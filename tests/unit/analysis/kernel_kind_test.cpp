@@ -39,6 +39,13 @@ constexpr known_kernel kernels[] = {
      "(at::TensorIterator&, c10::Scalar const&)> >",
      kernel_kind::elementwise},
     {"triton_poi_fused_add_gelu_2", kernel_kind::elementwise},
+    {"triton_poi_fused__to_copy__unsafe_view_clone_mul_transpose_view_20",
+     kernel_kind::elementwise},
+    {"triton_per_fused_add_native_dropout_native_layer_norm_view_8", kernel_kind::reduction},
+    {"void (anonymous namespace)::fused_dropout_kernel_vec<float, float, unsigned int, 1, 4, "
+     "bool>(at::PhiloxCudaState)",
+     kernel_kind::elementwise},
+    {"void elemWiseRNNcell<float, float, float, (cudnnRNNMode_t)2>", kernel_kind::elementwise},
     {"loop_add_multiply_fusion", kernel_kind::elementwise},
     {"cupy_multiply__float32_float_float32", kernel_kind::elementwise},
     {"void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, "

@@ -296,19 +296,22 @@ void look_at_copies_to_host(run_facts const& facts, std::vector<finding>& found)
 }
 
 void look_at_masks(run_facts const& facts, std::vector<finding>& found) {
+  auto has_backward = false;  // it belongs to the first, with the most time
   for (auto const& group : facts.groups) {
     if (group.pattern != group_pattern::mask) continue;
     auto all = group;
     for (auto const& other : facts.groups) {
       auto const is_copy_of_rows =
           other.pattern == group_pattern::moves && !group.line.empty() && other.line == group.line;
-      auto const is_backward = other.pattern == group_pattern::atomics && !other.kernels.empty() &&
+      auto const is_backward = !has_backward && other.pattern == group_pattern::atomics &&
+                               !other.kernels.empty() &&
                                other.kernels.front().find("indexing_backward") != std::string::npos;
       if (!is_copy_of_rows && !is_backward) continue;
       all.total_ns += other.total_ns;
       for (std::size_t i = 0; i < all.all.size(); ++i)
         if (other.all[i]) all.all[i] = true;
     }
+    has_backward = true;
     auto one = finding_on(facts, without_remainder(std::move(all)),
                           "elements are selected by a mask or nonzero: the program waits for their "
                           "number, and they are copied");
