@@ -242,6 +242,7 @@ struct run_facts {
   std::vector<sequence_facts> sequences;
   std::vector<work_group> groups;  // of the steps that are replayed; most time first
   double steps_of_groups = 1;      // recorded steps that their sums are over
+  double all_steps_of_groups = 1;  // steps of the run that these stand for
   std::vector<communication_facts> communication;
   std::vector<serialized_facts> serialized;
   std::vector<rank_facts> ranks;

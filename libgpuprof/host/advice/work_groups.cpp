@@ -36,7 +36,7 @@ bool is_arithmetic(kernel_kind kind) noexcept {
 }
 
 struct traffic {
-  double read = 0, written = 0;  // bytes, or nanoseconds if bytes are not known
+  double read = 0, written = 0;  // nanoseconds at the DRAM rate; of a launch without bytes, its own
 };
 
 /// The items of one stream in order, and what is known about each.
@@ -129,10 +129,10 @@ class group_finder {
     for (std::size_t i = 0; i < items.size();) {
       auto const of = work(items[i]);
       auto const kind = of.kind;
-      if (kind == kernel_kind::sort)
-        add_instance(is_of_mask(items[i]) ? group_pattern::mask : group_pattern::sort,
-                     of.does == "sorts" || is_of_mask(items[i]) ? line_of(items[i]) : "",
-                     items.subspan(i, 1));
+      if (is_of_mask(items[i]))
+        add_instance(group_pattern::mask, line_of(items[i]), items.subspan(i, 1));
+      else if (of.does == "sorts")
+        add_instance(group_pattern::sort, line_of(items[i]), items.subspan(i, 1));
       if (kind == kernel_kind::convolution) {
         auto const end = end_of_tuning(items, i);
         if (end > i) {
@@ -389,21 +389,23 @@ class group_finder {
     return items.size();
   }
 
-  /// Bytes of a launch, by the share of its work that reads and writes. `unit`: bytes a nanosecond
-  /// of the time of kernels whose bytes are not known.
-  traffic traffic_of(std::uint32_t i, double unit) const {
-    auto const& of = item(i);
-    auto const rate = rates_.find({of.device, of.shape});
-    auto const bytes = ns(i) * (rate != rates_.end() ? rate->second : unit);
-    auto const does = work(i);
-    if (does.does == "fills tensors" || does.kind == kernel_kind::random) return {0, bytes};
-    auto const& name = steps_.work_names[of.name];
-    if (does.kind == kernel_kind::reduction && name.find("reduce") != name.npos) return {bytes, 0};
-    return {bytes / 2, bytes / 2};
+  /// The share of the DRAM rate at which a launch moves bytes; nothing: not counted, or no peaks.
+  std::optional<double> share_of_dram(std::uint32_t i) const {
+    auto const peak = peaks_.find(item(i).device);
+    auto const rate = rates_.find({item(i).device, item(i).shape});
+    if (peak == peaks_.end() || rate == rates_.end()) return std::nullopt;
+    return rate->second / peak->second;
   }
 
-  /// Least: what goes in first and comes out last. Sure: the bytes that a launch writes and the
-  /// next reads need not travel, but not across a reduction, which has to end first.
+  traffic traffic_of(std::uint32_t i) const {
+    auto const moved = ns(i) * share_of_dram(i).value_or(1);
+    auto const does = work(i);
+    if (is_fill(i) || does.kind == kernel_kind::random) return {0, moved};
+    auto const& name = steps_.work_names[item(i).name];
+    if (does.kind == kernel_kind::reduction && name.find("reduce") != name.npos) return {moved, 0};
+    return {moved / 2, moved / 2};
+  }
+
   void add_chain(row items) {
     auto& group = add_instance(group_pattern::chain, "", items);
     if (items.size() >= 2) return add_lengths_of_chain(group, items);
@@ -411,14 +413,14 @@ class group_finder {
     group.sure_ns += ns(items[0]);
   }
 
+  /// Least: what goes in first and comes out last. Sure: the bytes that a launch writes and the
+  /// next reads need not travel, but not across a reduction, which has to end first.
   void add_lengths_of_chain(work_group& group, row items) {
-    auto const peak = peaks_.find(item(items[0]).device);
-    auto const unit = peak != peaks_.end() ? peak->second : 1;
-    auto const first = traffic_of(items.front(), unit), last = traffic_of(items.back(), unit);
+    auto const first = traffic_of(items.front()), last = traffic_of(items.back());
     double sure = 0, sum = 0;
     std::optional<traffic> before;
     for (auto const i : items) {
-      auto const of = traffic_of(i, unit);
+      auto const of = traffic_of(i);
       sure += of.read + of.written;
       sum += ns(i);
       if (before) sure -= 2 * std::min(before->written, of.read);
@@ -426,11 +428,10 @@ class group_finder {
       if (work(i).kind == kernel_kind::reduction) before.reset();
     }
     auto const is_attention = group.pattern == group_pattern::attention;
-    auto const least = is_attention ? 0 : (first.read + last.written) / unit;
-    group.has_bytes |= peak != peaks_.end() &&
-                       rates_.contains({item(items.front()).device, item(items.front()).shape});
+    auto const least = is_attention ? 0 : first.read + last.written;
+    group.has_bytes |= share_of_dram(items.front()).has_value();
     group.least_ns += std::min(sum, least);
-    group.sure_ns += std::min(sum, std::max(least, sure / unit / nearly_all));
+    group.sure_ns += std::min(sum, std::max(least, sure / nearly_all));
   }
 
   void add_doubles(std::uint32_t i) {
@@ -457,7 +458,6 @@ class group_finder {
       group.total_ns += ns(i);
       group.bytes += static_cast<double>(item(i).bytes);
       auto const& of = item(i);
-      if (work(i).kind == kernel_kind::moves) group.moves_ns += ns(i);
       if (of.stack != 0) group.stacks[of.stack] += ns(i);
     }
     auto const longest = longest_of(items);

@@ -21,7 +21,7 @@ enum class group_pattern : std::uint8_t {
   attention,  // the same between two products, with a softmax
   moves,      // kernels without arithmetic that do the same
   products,   // products of one shape in a row, each too small for the GPU
-  sort,       // sort and select
+  sort,       // sorts
   doubles,    // FP64 arithmetic that is no product
   optimizer,  // a chain that repeats for each of many tensors and ends as optimizers do
   tuning,     // many different kernels for the same convolution, one after the other
@@ -42,14 +42,13 @@ struct work_group {
   /// The calls between a launch and the one before prepare it: memory for what it makes. Not of
   /// fills, and not of what a library does for its own kernels.
   bool is_prepared = true;
-  double moves_ns = 0;               // part of `total_ns` in kernels that only move
   double least_ns = 0, sure_ns = 0;  // what the launches would take together: at best, surely
   bool has_bytes = false;            // `least_ns` comes from counted or fitted bytes
   std::vector<bool> all, kept;       // `kept`: one of each instance, which takes the time of all
   double kept_ns = 0;                // what the kept ones take now
   std::vector<bool> beside;          // products next to attention, which write and read the scores
   double beside_ns = 0, beside_least_ns = 0;  // their time; the same if they only computed
-  std::string range, line;                    // where most of it is launched; empty: not known
+  std::string line;                           // that launched most of it; empty: not known
   std::map<std::uint32_t, double> stacks;     // nanoseconds by stack_id
 };
 

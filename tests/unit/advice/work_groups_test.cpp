@@ -32,6 +32,10 @@ std::string const product = "nvjet_sm90_tst_128x128_64x6_2x1_v_bz_TNT",
                   cast = "bfloat16_copy_kernel_cuda(at::TensorIteratorBase&)",
                   concatenation = "CatArrayBatchedCopy<float, unsigned int, 4>",
                   sorting = "DeviceSegmentedRadixSortKernel<float, long>",
+                  top_k = "at::native::mbtopk::gatherTopK<float, unsigned int, 2>",
+                  scatter_add = "_scatter_gather_elementwise_kernel<128, 8, ReduceAdd>",
+                  index_backward = "indexing_backward_kernel<c10::BFloat16, 4>",
+                  select = "cub::detail::select::DeviceSelectSweepKernel<int>",
                   lerp = "vectorized_elementwise_kernel<4, at::native::lerp_scalar_kernel>";
 
 /// Launches that never wait for the CPU.
@@ -46,15 +50,18 @@ std::vector<act> queued(std::initializer_list<std::pair<std::string, std::int64_
 
 struct grouped_run {
   explicit grouped_run(std::vector<act> const& step)
-      : graph(replay::record(step, recorded_steps_count)) {
+      : grouped_run(replay::record(step, recorded_steps_count)) {}
+  explicit grouped_run(replay::recorded_steps recorded) : graph(std::move(recorded)) {
     facts = made_run(500 * ms, time_bucket::cpu_work);
     facts.steps.period_ns.assign(recorded_steps_count, 10 * ms);
     facts.run.round_trip = 0;
     facts.run.launch_distance = 3'000;
     facts.there = data::kernels;
-    facts.groups = find_groups(graph.recorded(), facts, {});
-    facts.steps_of_groups = recorded_steps_count;
+    group();
+    facts.steps_of_groups = facts.all_steps_of_groups = recorded_steps_count;
   }
+
+  void group() { facts.groups = find_groups(graph.recorded(), facts, {}); }
 
   std::vector<work_group> groups(group_pattern of) const {
     std::vector<work_group> found;
@@ -65,19 +72,17 @@ struct grouped_run {
 
   /// The finding of a rule; a check fails if there is not exactly one.
   finding only(std::string_view rule) const {
-    replayable_steps const steps{&graph, recorded_steps_count};
-    advice_options options{.only = {std::string(rule)}, .skipped = {}};
-    options.min_gain = 0;
-    auto const given = give_advice(facts, options, &steps);
-    REQUIRE(given.findings.size() == 1);
-    return given.findings.front();
+    auto const found = found_by({std::string(rule)});
+    REQUIRE(found.size() == 1);
+    return found.front();
   }
 
-  bool is_silent(std::string_view rule) const {
+  std::vector<finding> found_by(std::vector<std::string> rules) const {
     replayable_steps const steps{&graph, recorded_steps_count};
-    return give_advice(facts, {.only = {std::string(rule)}, .skipped = {}}, &steps)
-        .findings.empty();
+    return give_advice(facts, {.only = std::move(rules), .skipped = {}, .min_gain = 0}, &steps)
+        .findings;
   }
+  bool is_silent(std::string_view rule) const { return found_by({std::string(rule)}).empty(); }
 
   double won_by(std::vector<act> const& repaired) const {
     return recorded_steps_count * (replay::step_ns(replay::step_edit(graph)) -
@@ -113,12 +118,12 @@ TEST_CASE(
 }
 
 TEST_CASE("a product or a sort ends a chain, and one kernel alone is none") {
-  grouped_run const run(queued({{addition, 40'000},
-                                {product, 90'000},
-                                {scaling, 40'000},
-                                {sorting, 50'000},
-                                {mean, 9'000}}));
-  CHECK(run.is_silent("fusible_chain"));
+  CHECK(grouped_run(queued({{addition, 40'000}, {product, 90'000}, {scaling, 40'000}}))
+            .is_silent("fusible_chain"));
+  CHECK(grouped_run(queued({{scaling, 40'000}, {sorting, 50'000}, {mean, 9'000}}))
+            .is_silent("fusible_chain"));
+  CHECK_FALSE(grouped_run(queued({{scaling, 40'000}, {mean, 9'000}, {product, 90'000}}))
+                  .is_silent("fusible_chain"));
 }
 
 TEST_CASE("what repeats in a row is fused within one repetition only") {
@@ -169,8 +174,11 @@ TEST_CASE("a cast between a product and arithmetic belongs to the chain") {
 TEST_CASE("doubles take half of the bytes as FP32, and come before the chain that they are in") {
   grouped_run const run(
       queued({{doubles, 50'000}, {doubles, 50'000}, {doubles, 50'000}, {product, 10'000}}));
+  auto const found = run.found_by({"fusible_chain", "fp64_elementwise"});
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].rule == "fp64_elementwise");
   check_contains(
-      run.only("fp64_elementwise"),
+      found[0],
       run.won_by(
           queued({{addition, 25'000}, {addition, 25'000}, {addition, 25'000}, {product, 10'000}})));
 }
@@ -183,16 +191,19 @@ TEST_CASE("short products of one shape in a row could be one") {
   }
   grouped_run run(step);
   run.facts.run.launch_distance = 12'000;
-  run.facts.groups = find_groups(run.graph.recorded(), run.facts, {});
+  run.group();
   auto const one = run.only("products_in_a_row");
   CHECK(one.what.starts_with("16 products of one shape"));
   check_contains(one, run.won_by({work(10'000), kernel(product, 64'000)}));
 }
 
 TEST_CASE("a wait between two launches separates them") {
-  auto step = queued({{product, 90'000}, {addition, 40'000}});
-  step.push_back(replay::wait());
-  for (auto const& one : queued({{scaling, 40'000}, {product, 90'000}})) step.push_back(one);
+  auto const before = queued({{product, 90'000}, {addition, 40'000}});
+  auto const behind = queued({{scaling, 40'000}, {product, 90'000}});
+  auto step = before;
+  step.insert(step.end(), behind.begin(), behind.end());
+  CHECK_FALSE(grouped_run(step).is_silent("fusible_chain"));
+  step.insert(step.begin() + static_cast<std::ptrdiff_t>(before.size()), replay::wait());
   CHECK(grouped_run(step).is_silent("fusible_chain"));
 }
 
@@ -206,6 +217,97 @@ TEST_CASE("an optimizer with some kernels for each tensor is told from other cha
   CHECK(one.what.find("120 kernels a step") != std::string::npos);
   check_contains(one, run.won_by(queued({{product, 90'000}, {lerp, 40 * 4'000}})));
   CHECK(run.is_silent("fusible_chain"));
+}
+
+TEST_CASE("a sort is found, and top-k, which replaces it, is not") {
+  grouped_run const run(queued({{product, 90'000}, {sorting, 80'000}}));
+  check_contains(run.only("sort_in_step"), run.won_by(queued({{product, 90'000}})));
+  CHECK(grouped_run(queued({{product, 90'000}, {top_k, 80'000}})).is_silent("sort_in_step"));
+}
+
+TEST_CASE("additions by atomics are found, also between arithmetic") {
+  grouped_run const run(queued({{addition, 10'000}, {scatter_add, 80'000}, {product, 90'000}}));
+  check_contains(run.only("atomic_adds"),
+                 run.won_by(queued({{addition, 10'000}, {product, 90'000}})));
+}
+
+TEST_CASE("a selection by a mask goes with the additions of its gradient") {
+  grouped_run const run(queued({{select, 20'000}, {product, 90'000}, {index_backward, 50'000}}));
+  check_contains(run.only("boolean_mask"), run.won_by(queued({{product, 90'000}})));
+}
+
+TEST_CASE("convolutions that a library tries leave the fastest; those of a network all stay") {
+  std::vector<act> step;
+  for (auto const ns : {50'000, 40'000, 30'000, 60'000})
+    for (int twice = 0; twice < 2; ++twice) {
+      step.push_back(work(1000));
+      step.push_back(kernel("sm90_xmma_fprop_implicit_gemm_" + std::to_string(ns), ns));
+    }
+  grouped_run const run(step);
+  check_contains(run.only("library_tuning"),
+                 run.won_by(queued({{"sm90_xmma_fprop_implicit_gemm_30000", 30'000}})));
+  CHECK(grouped_run(queued({{"fprop_a", 50'000},
+                            {addition, 9'000},
+                            {"fprop_b", 40'000},
+                            {addition, 9'000},
+                            {"fprop_c", 40'000},
+                            {addition, 9'000},
+                            {"fprop_d", 30'000}}))
+            .is_silent("library_tuning"));
+}
+
+TEST_CASE("a large copy to the host takes what the CPU does with it along") {
+  auto step = queued({{product, 90'000}});
+  for (auto const& one : {replay::copy("d2h", 200'000), replay::wait(), work(500'000)})
+    step.push_back(one);
+  auto recorded = replay::record(step, recorded_steps_count);
+  for (auto& item : recorded.items) item.to_host = item.kind == replay::work_kind::copy;
+  grouped_run const run(std::move(recorded));
+  auto repaired = queued({{product, 90'000}});
+  repaired.push_back(replay::wait());
+  auto const one = run.only("work_on_host");
+  CHECK(one.gain.low_ns == 0);
+  check_contains(one, run.won_by(repaired));
+  CHECK(one.gain.high_ns > recorded_steps_count * 600'000.0);
+}
+
+TEST_CASE("a chain needs the time of its bytes only where bytes and the DRAM rate are known") {
+  auto recorded = replay::record(queued({{addition, 40'000}, {scaling, 40'000}, {product, 9'000}}),
+                                 recorded_steps_count);
+  for (auto& item : recorded.items) item.shape = 1;
+  grouped_run run(std::move(recorded));
+  auto const least_ns = [&] {
+    run.group();
+    return run.groups(group_pattern::chain).front().least_ns / recorded_steps_count;
+  };
+  CHECK(least_ns() == Approx(40'000));
+  kernel_facts counted;
+  counted.name = addition;
+  counted.shape.id = shape_id{1};
+  counted.figures.dram_rate = 1e12;
+  run.facts.kernels = {counted};
+  CHECK(least_ns() == Approx(40'000));  // no peaks: a rate alone says nothing
+  run.facts.devices.front().peak = [](std::string_view test) {
+    return test == "dram_read" ? std::optional(4e12) : std::nullopt;
+  };
+  CHECK(least_ns() == Approx(10'000));
+}
+
+TEST_CASE("the gain of a group is for all steps that the recorded ones stand for") {
+  auto const step =
+      queued({{product, 90'000}, {addition, 40'000}, {scaling, 40'000}, {product, 90'000}});
+  grouped_run run(step);
+  run.facts.steps.period_ns.clear();  // stretches of the run stand for steps
+  run.facts.devices.front().ledger = {};
+  auto const once = run.only("fusible_chain").gain.high_ns;
+  constexpr double more = 20;
+  run.facts.all_steps_of_groups = more * recorded_steps_count;
+  replayable_steps const steps{&run.graph, more * recorded_steps_count};
+  auto const found =
+      give_advice(run.facts, {.only = {"fusible_chain"}, .skipped = {}, .min_gain = 0}, &steps)
+          .findings;
+  REQUIRE(found.size() == 1);
+  CHECK(found.front().gain.high_ns == Approx(more * once));
 }
 
 }  // namespace

@@ -93,6 +93,15 @@ TEST_CASE("after work that goes, a wait is for the work before it") {
   check_truth(program.with(repair_kind::drop, "last"), busy + std::vector<act>{wait(), work(9000)});
 }
 
+TEST_CASE("work that goes takes the calls along that prepare it, if that is asked for") {
+  auto const busy = times(10, {work(1000), kernel("k", 30'000)});
+  auto const moved = std::vector<act>{wait(), work(2000), kernel("moved", 50'000)};
+  faulty_program const program(busy + moved + busy);
+  check_truth(program.with(repair_kind::drop, "moved", 1), busy + busy);
+  auto const alone = program.with(repair_kind::drop, "moved");
+  CHECK(alone.greatest_gain_ns() < alone.now_ns - true_step_ns(busy + busy, steps));
+}
+
 TEST_CASE("copies in a stream of their own run beside kernels") {
   std::vector<act> const step{copy("h2d", 300'000, 0), kernel("k", 400'000, 0), work(1000)};
   faulty_program const program(step);

@@ -188,12 +188,14 @@ void add_sequence_of_steps(advice::run_facts& to, replay::step_graph const& grap
 }
 
 /// Groups of launches that one change would save together, with the line that launched most.
-void add_groups(advice::run_facts& to, replay::step_graph const& graph,
+void add_groups(advice::run_facts& to, advice::replayable_steps const& steps,
                 program_lines const& lines) {
-  to.groups = advice::find_groups(graph.recorded(), to, [&](std::uint32_t stack) {
+  auto const& recorded = steps.graph->recorded();
+  to.groups = advice::find_groups(recorded, to, [&](std::uint32_t stack) {
     return lines.line_of({{stack, 1}});
   });
-  to.steps_of_groups = graph.recorded().steps;
+  to.steps_of_groups = recorded.steps;
+  to.all_steps_of_groups = steps.all_steps;
   for (auto& group : to.groups) group.line = lines.line_of(group.stacks);
 }
 
@@ -286,7 +288,7 @@ read_capture read_one(std::string const& path, std::string const& rank,
     made.paths = std::move(replayed->paths);
     auto with_steps = facts;
     add_sequence_of_steps(with_steps, *steps.graph);
-    add_groups(with_steps, *steps.graph, run.lines());
+    add_groups(with_steps, steps, run.lines());
     made.advice = {rank, facts.all_windows_ns(), advice::give_advice(with_steps, rules, &steps)};
   } else {
     made.advice = {rank, facts.all_windows_ns(), advice::give_advice(facts, rules)};

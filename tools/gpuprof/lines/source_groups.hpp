@@ -33,7 +33,7 @@ struct source_group {
   std::uint64_t modules = 0;  // that the row stands for
   stack_sum own;
   double total_ns = 0;  // GPU time, also of what it called in own code
-  // What counts for it: work of these stacks, and of these threads, which have none.
+  // The work of these stacks counts for it, and that of these threads, which have none.
   std::vector<stack_id> stacks;
   std::vector<thread_index> threads;
 };

@@ -2,6 +2,7 @@
 // Rules on launches that one change would save together: neighbors that could be one kernel, moves,
 // small products in a row, sorts, FP64 arithmetic.
 #include "host/advice/rule.hpp"
+#include "host/advice/rules/idle_sum.hpp"
 #include "host/advice/wording.hpp"
 #include "host/advice/work_groups.hpp"
 
@@ -23,16 +24,9 @@ std::string times_a_step(run_facts const& facts, double instances) {
   return times >= 1.5 ? in_count(std::max(1.0, times)) + " times a step" : "in each step";
 }
 
-double idle_of_gpus(run_facts const& facts) {
-  double ns = 0;
-  for (auto const& device : facts.devices) ns += device.ledger.idle();
-  return ns;
-}
-
 /// Factor from the recorded steps to all steps that the advice is about.
 double steps_per_recorded(run_facts const& facts) {
-  auto const all = static_cast<double>(facts.steps.period_ns.size());
-  return (all > 0 ? all : facts.steps_of_groups) / std::max(1.0, facts.steps_of_groups);
+  return facts.all_steps_of_groups / std::max(1.0, facts.steps_of_groups);
 }
 
 /// All launches but one of each instance go; that one takes the time of the work that remains.
@@ -59,7 +53,6 @@ void state_repairs(work_group const& group, finding& one) {
 finding finding_on(run_facts const& facts, work_group const& group, std::string what) {
   finding one;
   one.what = std::move(what);
-  one.range = group.range;
   one.line = group.line;
   one.instances = group.instances;
   one.bucket = time_bucket::compute;
@@ -176,7 +169,8 @@ void look_at_attention(run_facts const& facts, std::vector<finding>& found) {
         "Use fused attention: F.scaled_dot_product_attention, jax.nn.dot_product_attention, "
         "flash-attention. It keeps the scores on the SM.";
     one.arithmetic = "at best all of the " + in_time(per_step(facts, group.total_ns)) +
-                     " a step between the products goes; surely: as for a row of kernels that "
+                     " a step between the products goes, and the products take the time of their "
+                     "FLOP; surely: as for a row of kernels that "
                      "becomes one, " +
                      in_time(per_step(facts, group.total_ns - group.sure_ns));
     one.changes_results = true;
@@ -279,9 +273,7 @@ void look_at_atomics(run_facts const& facts, std::vector<finding>& found) {
 void look_at_copies_to_host(run_facts const& facts, std::vector<finding>& found) {
   at_groups(facts, group_pattern::to_host, found, [&](work_group const& group) {
     auto one = finding_on(facts, without_remainder(group),
-                          in_data(per_step(facts, group.bytes)) +
-                              " go to the host in each step, and the GPU waits for what the CPU "
-                              "does with them");
+                          in_data(per_step(facts, group.bytes)) + " go to the host in each step");
     one.repairs.front().kind = replay::repair_kind::drop_and_use;
     one.bucket = time_bucket::transfer;
     one.is_at_best = true;
@@ -353,8 +345,10 @@ void look_at_products_in_a_row(run_facts const& facts, std::vector<finding>& fou
     one.to_do =
         "Make them one product: concatenate the weights once, or batch them (torch.bmm, vmap, "
         "grouped GEMM).";
-    one.arithmetic = "at best: their time x the share of the GPU that one fills, " +
-                     in_time(per_step(facts, group.least_ns)) + " a step; surely: twice that";
+    one.arithmetic =
+        "at best: their FLOP at the measured peak, else their time x the share of the "
+        "GPU that one fills, " +
+        in_time(per_step(facts, group.least_ns)) + " a step; surely: twice that share";
     return one;
   });
 }
@@ -362,7 +356,7 @@ void look_at_products_in_a_row(run_facts const& facts, std::vector<finding>& fou
 void look_at_sorts(run_facts const& facts, std::vector<finding>& found) {
   for (auto const& group : facts.groups) {
     if (group.pattern != group_pattern::sort) continue;
-    auto one = finding_on(facts, without_remainder(group), "the GPU sorts or selects in each step");
+    auto one = finding_on(facts, without_remainder(group), "the GPU sorts in each step");
     one.to_do =
         "Use topk or kthvalue if only the best values are needed, argmax for one; sort by a key "
         "of fewer bits; sort once where the order stays.";
@@ -404,22 +398,22 @@ void look_at_optimizer(run_facts const& facts, std::vector<finding>& found) {
   });
 }
 
-constexpr auto row_needs = data::kernels;
-
 constexpr rule group_table[] = {
     {.name = "unfused_attention",
      .group = rule_group::kernel,
-     .needs = row_needs,
+     .needs = data::kernels,
      .question = "Do the scores of attention go to memory between two products?",
      .fires_at = "a softmax lies between two products of a stream, with nothing but elementwise "
                  "work and moves around it",
-     .gain = "high: all between the products; low: what one kernel between them would save",
-     .ignores = "what the products save themselves; if the scores are needed",
+     .gain =
+         "high: all between the products, and of the products what their FLOP at the peak do not "
+         "need; low: what one kernel between them would save",
+     .ignores = "if the scores are needed",
      .next = "gpuprof lines names the line",
      .look = look_at_attention},
     {.name = "fp64_elementwise",
      .group = rule_group::kernel,
-     .needs = row_needs,
+     .needs = data::kernels,
      .question = "Do elementwise kernels and reductions work on doubles?",
      .fires_at = "the type of the elements in the kernel's name is double",
      .gain = "half of the time: half of the bytes",
@@ -428,7 +422,7 @@ constexpr rule group_table[] = {
      .look = look_at_doubles},
     {.name = "unfused_optimizer",
      .group = rule_group::kernel,
-     .needs = row_needs,
+     .needs = data::kernels,
      .question = "Does the optimizer launch kernels for each tensor?",
      .fires_at = "a row of kernels repeats 20 times or more and has addcdiv or lerp in it",
      .gain = "high: one launch, half of the longest kernel of each tensor; low: twice the longest",
@@ -437,7 +431,7 @@ constexpr rule group_table[] = {
      .look = look_at_optimizer},
     {.name = "fusible_chain",
      .group = rule_group::kernel,
-     .needs = row_needs,
+     .needs = data::kernels,
      .question = "Do elementwise kernels and reductions run in a row that could be one kernel?",
      .fires_at = "two or more of them follow each other in a stream and a step, without a product, "
                  "a sort, a copy from the host or a wait between them",
@@ -448,7 +442,7 @@ constexpr rule group_table[] = {
      .look = look_at_chains},
     {.name = "layout_conversion",
      .group = rule_group::kernel,
-     .needs = row_needs,
+     .needs = data::kernels,
      .question = "Are layouts of tensors changed?",
      .fires_at = "kernels that transpose, make contiguous, or convert between NCHW and NHWC",
      .gain = "high: all of their time; low: 0",
@@ -457,7 +451,7 @@ constexpr rule group_table[] = {
      .look = look_at_layouts},
     {.name = "repeated_cast",
      .group = rule_group::kernel,
-     .needs = row_needs,
+     .needs = data::kernels,
      .question = "Are tensors converted to another type in each step?",
      .fires_at = "kernels that only convert",
      .gain = "high: all of their time; low: 0",
@@ -466,7 +460,7 @@ constexpr rule group_table[] = {
      .look = look_at_casts},
     {.name = "data_movement",
      .group = rule_group::kernel,
-     .needs = row_needs,
+     .needs = data::kernels,
      .question = "Do kernels only move data?",
      .fires_at = "kernels that concatenate, gather, scatter, fill or copy",
      .gain = "high: all of their time; low: 0",
@@ -475,17 +469,19 @@ constexpr rule group_table[] = {
      .look = look_at_other_moves},
     {.name = "products_in_a_row",
      .group = rule_group::kernel,
-     .needs = row_needs,
+     .needs = data::kernels,
      .question = "Do small products of one shape follow each other?",
      .fires_at = "four or more in a row, of at most 20 us each, which fill less than half of the "
                  "GPU or are shorter than the time from launch to launch",
-     .gain = "high: their time x (1 - the share of the GPU that one fills); low: twice that share",
+     .gain =
+         "high: all but their FLOP at the measured peak, else all but their time x the share of "
+         "the GPU that one fills; low: twice that share",
      .ignores = "products of which one needs the result of the other",
      .next = "gpuprof lines names the line",
      .look = look_at_products_in_a_row},
     {.name = "atomic_adds",
      .group = rule_group::kernel,
-     .needs = row_needs,
+     .needs = data::kernels,
      .question = "Do kernels add by atomics?",
      .fires_at = "names of kernels that scatter with additions",
      .gain = "high: all of their time; low: 0",
@@ -494,7 +490,7 @@ constexpr rule group_table[] = {
      .look = look_at_atomics},
     {.name = "work_on_host",
      .group = rule_group::kernel,
-     .needs = row_needs,
+     .needs = data::kernels,
      .question = "Do results go to the host for work that the GPU could do?",
      .fires_at = "copies of 1 MiB or more to the host, in the steps",
      .gain = "high: the copies and the CPU work from their end to the next launch; low: 0",
@@ -503,7 +499,7 @@ constexpr rule group_table[] = {
      .look = look_at_copies_to_host},
     {.name = "boolean_mask",
      .group = rule_group::kernel,
-     .needs = row_needs,
+     .needs = data::kernels,
      .question = "Are elements selected by a mask?",
      .fires_at = "kernels that list the positions of what is not zero",
      .gain = "high: the selection, the copies of its line, the additions of their gradients; "
@@ -513,7 +509,7 @@ constexpr rule group_table[] = {
      .look = look_at_masks},
     {.name = "library_tuning",
      .group = rule_group::kernel,
-     .needs = row_needs,
+     .needs = data::kernels,
      .question = "Does a library try its kernels inside of the steps?",
      .fires_at = "four or more different convolution kernels run one after the other, some of them "
                  "twice, with only fills between them",
@@ -523,7 +519,7 @@ constexpr rule group_table[] = {
      .look = look_at_tuning},
     {.name = "sort_in_step",
      .group = rule_group::kernel,
-     .needs = row_needs,
+     .needs = data::kernels,
      .question = "Does the GPU sort in each step?",
      .fires_at = "kernels that sort",
      .gain = "high: all of their time; low: 0",

@@ -5,6 +5,12 @@
 
 namespace gpuprof::host::advice {
 
+double idle_of_gpus(run_facts const& facts) {
+  double ns = 0;
+  for (auto const& device : facts.devices) ns += device.ledger.idle();
+  return ns;
+}
+
 std::string majority(std::map<std::string, double> const& times) {
   double all = 0;
   for (auto const& [name, ns] : times) all += ns;

@@ -24,6 +24,9 @@ struct idle_sum {
   }
 };
 
+/// All idle time of all GPUs, whatever its cause.
+double idle_of_gpus(run_facts const& facts);
+
 /// Sums the gaps for which passes(gap) is true.
 template <class Passes>
 idle_sum idle_of(run_facts const& facts, Passes passes) {

@@ -27,12 +27,6 @@ std::string sequence_text(sequence_facts const& sequence) {
   return text + (sequence.length > 2 ? ", ...)" : ")");
 }
 
-double idle_of_gpus(run_facts const& facts) {
-  double ns = 0;
-  for (auto const& device : facts.devices) ns += device.ledger.idle();
-  return ns;
-}
-
 void look_at_sequence(run_facts const& facts, sequence_facts const& sequence,
                       std::vector<finding>& found) {
   auto const idle = sequence.run_ns - sequence.busy_ns;
