@@ -161,10 +161,7 @@ class group_finder {
       while (end < items.size() && is_in_chains(work(items[end]).kind) &&
              !stands_alone(work(items[end])) && are_in_one_row(items[end - 1], items[end]))
         ++end;
-      auto const is_between_products = i > 0 && end < items.size() && is_product(items[i - 1]) &&
-                                       is_product(items[end]) &&
-                                       are_in_one_row(items[i - 1], items[end]);
-      if (!take_attention(items, i, end, is_between_products)) take_row(items.subspan(i, end - i));
+      if (!take_attention(items, i, end)) take_row(items.subspan(i, end - i));
       i = end;
     }
   }
@@ -300,9 +297,23 @@ class group_finder {
                              [&](auto a, auto b) { return ns(a) < ns(b); });
   }
 
+  /// The products before and behind a row, without fills of their workspaces between.
+  std::optional<std::pair<std::uint32_t, std::uint32_t>> products_around(row items,
+                                                                         std::size_t begin,
+                                                                         std::size_t end) const {
+    while (begin > 0 && is_fill(items[begin - 1])) --begin;
+    while (end < items.size() && is_fill(items[end])) ++end;
+    if (begin == 0 || end == items.size()) return std::nullopt;
+    auto const before = items[begin - 1], behind = items[end];
+    if (!is_product(before) || !is_product(behind) || !are_in_one_row(before, behind))
+      return std::nullopt;
+    return std::pair(before, behind);
+  }
+
   /// True if the row between two products is attention in pieces.
-  bool take_attention(row items, std::size_t begin, std::size_t end, bool is_between_products) {
-    if (!is_between_products) return false;
+  bool take_attention(row items, std::size_t begin, std::size_t end) {
+    auto const around = products_around(items, begin, end);
+    if (!around) return false;
     auto has_softmax = false;
     for (auto const i : items.subspan(begin, end - begin)) {
       auto const& name = steps_.work_names[item(i).name];
@@ -313,7 +324,7 @@ class group_finder {
     auto& group = add_instance(group_pattern::attention, "", items.subspan(begin, end - begin));
     add_lengths_of_chain(group, items.subspan(begin, end - begin));
     if (group.beside.empty()) group.beside.resize(steps_.items.size());
-    for (auto const i : {items[begin - 1], items[end]}) {
+    for (auto const i : {around->first, around->second}) {
       if (group.beside[i]) continue;
       group.beside[i] = true;
       group.beside_ns += ns(i);

@@ -150,6 +150,16 @@ TEST_CASE("a softmax between two products is attention in pieces; that of a loss
                                                                    {product, 60'000},
                                                                    {mean, 2'000},
                                                                    {sorting, 5'000}})));
+  auto with_workspace = replay::record(queued({{product, 60'000},
+                                               {scaling, 70'000},
+                                               {softmax, 80'000},
+                                               {"[CUDA memset]", 1'000},
+                                               {product, 60'000}}),
+                                       recorded_steps_count);
+  for (auto& item : with_workspace.items)
+    if (with_workspace.work_names[item.name] == "[CUDA memset]")
+      item.kind = replay::work_kind::fill;
+  CHECK(grouped_run(std::move(with_workspace)).groups(group_pattern::attention).size() == 1);
   grouped_run const with_loss(
       queued({{product, 60'000}, {softmax, 80'000}, {loss, 9'000}, {product, 60'000}}));
   CHECK(with_loss.groups(group_pattern::attention).empty());
