@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comparison/source_lines.hpp"
+
+#include <iterator>
+#include <set>
+
+namespace gpuprof::host::command {
+
+source_lines::source_lines(trace_contents& trace, stack_grouping by, std::string const& step)
+    : steps_(number_steps(trace.ranges(), trace.text(), step)) {
+  auto const groups = group_by_source(read_source_times(trace, {}), trace, {.grouping = by});
+  name_groups(groups, by);
+  for (std::uint32_t i = 0; i < groups.size(); ++i)
+    for (auto const stack : groups[i].stacks) line_of_stack_[stack] = i;
+  lines_.resize(names_.size());
+}
+
+void source_lines::add(stack_id stack, thread_index thread, std::uint64_t what, std::uint32_t range,
+                       double ns) {
+  auto& last = last_[{thread, what}];
+  if (raw(stack) != 0) last = stack;
+  auto const found = line_of_stack_.find(last);
+  if (found == line_of_stack_.end()) return;
+  auto& line = lines_[found->second];
+  if (steps_.empty()) {
+    line.durations.add(ns);
+    return;
+  }
+  auto const step = range == no_range ? no_step : steps_.step_of_range[range];
+  if (step != no_step) line.ns_of_step[step] += ns;
+}
+
+std::map<std::string, compare::duration_series> source_lines::finish() {
+  std::map<std::string, compare::duration_series> found;
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    for (auto const& [_, ns] : lines_[i].ns_of_step) lines_[i].durations.add(ns);
+    if (lines_[i].durations.count() == 0) continue;
+    lines_[i].durations.finish();
+    found.emplace(names_[i], std::move(lines_[i].durations));
+  }
+  return found;
+}
+
+void source_lines::name_groups(std::vector<source_group> const& groups, stack_grouping by) {
+  std::map<std::pair<std::string, std::string>, std::set<std::uint32_t>> same;
+  for (auto const& group : groups)
+    if (!group.where.source.empty())
+      same[{group.where.file, group.where.source}].insert(group.where.line);
+  for (auto const& group : groups) {
+    auto name = group.name;
+    if (by == stack_grouping::module && !group.where.type.empty() && !name.starts_with('('))
+      name += ": " + group.where.type;
+    if (!group.where.source.empty()) {
+      auto const& lines = same[{group.where.file, group.where.source}];
+      auto const at = std::distance(lines.begin(), lines.find(group.where.line));
+      name = name.substr(0, name.rfind(':')) + ": " + group.where.source +
+             (at > 0 ? " (" + std::to_string(at + 1) + ")" : "");
+    }
+    names_.push_back(std::move(name));
+  }
+}
+
+}  // namespace gpuprof::host::command

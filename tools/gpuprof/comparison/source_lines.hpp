@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adds up the GPU time of lines of Python or modules of PyTorch, in each step.
+#pragma once
+
+#include "host/analysis/timeline/step_ranges.hpp"
+#include "host/compare/run_digest.hpp"
+#include "host/reading/trace_contents.hpp"
+#include "lines/source_groups.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gpuprof::host::command {
+
+class source_lines {
+ public:
+  source_lines(trace_contents& trace, stack_grouping by, std::string const& step);
+
+  /// Work in order of time; `range` is the innermost one of its launch, `what` tells which launches
+  /// are alike. A launch without a stack has that of the last one alike on its thread, which
+  /// is right on average because those with a stack were chosen at random.
+  void add(stack_id stack, thread_index thread, std::uint64_t what, std::uint32_t range, double ns);
+  /// By name of the line or module.
+  std::map<std::string, compare::duration_series> finish();
+
+ private:
+  struct line {
+    compare::duration_series durations;
+    std::map<std::uint32_t, double> ns_of_step;
+  };
+  /// A line is known by its text, since numbers change when a program is edited; lines of a file
+  /// with the same text are counted from the top.
+  void name_groups(std::vector<source_group> const& groups, stack_grouping by);
+
+  step_ranges steps_;
+  std::vector<std::string> names_;
+  std::vector<line> lines_;
+  std::map<stack_id, std::uint32_t> line_of_stack_;
+  std::map<std::pair<thread_index, std::uint64_t>, stack_id> last_;
+};
+
+}  // namespace gpuprof::host::command
