@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/advice/work_groups.hpp"
 
-#include "host/advice/facts.hpp"
+#include "host/advice/recorded_work.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -35,38 +34,13 @@ bool is_arithmetic(kernel_kind kind) noexcept {
   return kind == kernel_kind::elementwise || kind == kernel_kind::reduction;
 }
 
-struct traffic {
-  double read = 0, written = 0;  // nanoseconds at the DRAM rate; of a launch without bytes, its own
-};
-
-/// The items of one stream in order, and what is known about each.
+/// Goes through the items of each stream in order.
 class group_finder {
  public:
   group_finder(recorded_steps const& steps, run_facts const& facts, line_of_stack const& line_of)
-      : steps_(steps), launch_distance_ns_(facts.run.launch_distance) {
-    find_lines(line_of);
-    for (auto const& name : steps.work_names) works_.push_back(work_of(name));
-    for (auto const& kernel : facts.kernels)
-      if (kernel.figures.dram_rate && *kernel.figures.dram_rate > 0)
-        rates_[{raw(kernel.device), raw(kernel.shape.id)}] = *kernel.figures.dram_rate / 1e9;
-    for (auto const& kernel : facts.kernels) {
-      std::optional<double> most;
-      for (auto roof = compute_roofs; roof < kernel.figures.shares.size(); ++roof)
-        if (auto const share = kernel.figures.shares[roof])
-          most = std::max(*share, most.value_or(0));
-      if (most && *most > 0)
-        computing_[{raw(kernel.device), raw(kernel.shape.id)}] = std::min(1.0, *most);
-    }
-    for (auto const& device : facts.devices)
-      if (auto const peak = device.peak ? device.peak("dram_read") : std::nullopt)
-        peaks_[raw(device.device)] = *peak / 1e9;
-    for (auto const& range : steps.ranges)
-      if (range.is_step) step_begins_.push_back(range.begin_ns);
-    for (auto const& call : steps.calls)
-      if (is_wait(call.kind)) waits_.push_back(call.begin_ns);
-    std::sort(step_begins_.begin(), step_begins_.end());
-    std::sort(waits_.begin(), waits_.end());
-  }
+      : steps_(steps),
+        known_(steps, facts, line_of),
+        launch_distance_ns_(facts.run.launch_distance) {}
 
   std::vector<work_group> all() {
     std::map<std::uint32_t, std::vector<std::uint32_t>> streams;
@@ -97,42 +71,14 @@ class group_finder {
   /// Pattern, line or what moves do, names and shapes.
   using group_key = std::tuple<group_pattern, std::string, std::vector<std::uint32_t>>;
 
-  recorded_item const& item(std::uint32_t i) const noexcept { return steps_.items[i]; }
-
-  kernel_work work(std::uint32_t i) const {
-    auto const& of = item(i);
-    if (of.kind == replay::work_kind::kernel)
-      return of.name < works_.size() ? works_[of.name] : kernel_work();
-    if (of.kind == replay::work_kind::fill)  // mostly of workspaces of products
-      return {.kind = kernel_kind::moves, .does = "fills tensors", .is_of_library = true};
-    if (steps_.work_names[of.name].find("Device-to-Device") != std::string::npos)
-      return {kernel_kind::moves, "copies tensors"};
-    return {};  // other copies have rules of their own
-  }
-
-  std::size_t step_of(std::uint32_t i) const {
-    return static_cast<std::size_t>(
-        std::upper_bound(step_begins_.begin(), step_begins_.end(), item(i).launched_ns) -
-        step_begins_.begin());
-  }
-
-  bool waits_between(std::uint32_t a, std::uint32_t b) const {
-    auto const first = std::upper_bound(waits_.begin(), waits_.end(), item(a).launched_ns);
-    return first != waits_.end() && *first < item(b).launched_ns;
-  }
-
-  bool are_in_one_row(std::uint32_t a, std::uint32_t b) const {
-    return step_of(a) == step_of(b) && !waits_between(a, b);
-  }
-
   void walk(row items) {
     for (std::size_t i = 0; i < items.size();) {
-      auto const of = work(items[i]);
+      auto const of = known_.work(items[i]);
       auto const kind = of.kind;
-      if (is_of_mask(items[i]))
-        add_instance(group_pattern::mask, line_of(items[i]), items.subspan(i, 1));
+      if (known_.is_of_mask(items[i]))
+        add_instance(group_pattern::mask, known_.line_of(items[i]), items.subspan(i, 1));
       else if (of.does == "sorts")
-        add_instance(group_pattern::sort, line_of(items[i]), items.subspan(i, 1));
+        add_instance(group_pattern::sort, known_.line_of(items[i]), items.subspan(i, 1));
       if (kind == kernel_kind::convolution) {
         auto const end = end_of_tuning(items, i);
         if (end > i) {
@@ -148,8 +94,8 @@ class group_finder {
         continue;
       }
       if (!is_in_chains(kind)) {
-        if (item(items[i]).to_host && item(items[i]).bytes >= large_copy)
-          add_instance(group_pattern::to_host, line_of(items[i]), items.subspan(i, 1));
+        if (known_.item(items[i]).to_host && known_.item(items[i]).bytes >= large_copy)
+          add_instance(group_pattern::to_host, known_.line_of(items[i]), items.subspan(i, 1));
         ++i;
         continue;
       }
@@ -158,8 +104,9 @@ class group_finder {
         continue;
       }
       auto end = i + 1;
-      while (end < items.size() && is_in_chains(work(items[end]).kind) &&
-             !stands_alone(work(items[end])) && are_in_one_row(items[end - 1], items[end]))
+      while (end < items.size() && is_in_chains(known_.work(items[end]).kind) &&
+             !stands_alone(known_.work(items[end])) &&
+             known_.are_in_one_row(items[end - 1], items[end]))
         ++end;
       if (!take_attention(items, i, end)) take_row(items.subspan(i, end - i));
       i = end;
@@ -172,54 +119,13 @@ class group_finder {
   }
 
   void add_move(std::uint32_t i) {
-    auto const of = work(i);
-    auto const line = line_of(i);
+    auto const of = known_.work(i);
+    auto const line = known_.line_of(i);
     auto& group = add_instance(of.adds_by_atomics ? group_pattern::atomics : group_pattern::moves,
                                line.empty() ? of.does : std::string_view(line), row(&i, 1));
-    moved_[&group][std::string(of.does)] += ns(i);
+    moved_[&group][std::string(of.does)] += known_.ns(i);
     if (of.is_of_library) group.is_prepared = false;
   }
-
-  /// Work without a stack of its own is taken for that of the same kernel and shape.
-  void find_lines(line_of_stack const& line_of) {
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::map<std::uint32_t, std::size_t>> alike;
-    lines_ = {""};
-    std::map<std::string, std::uint32_t> known = {{"", 0}};
-    std::map<std::uint32_t, std::uint32_t> of_stack;
-    for (auto const& one : steps_.items) {
-      if (one.stack == 0) continue;
-      auto const [at, is_new] = of_stack.try_emplace(one.stack, 0);
-      if (is_new) {
-        auto line = line_of ? line_of(one.stack) : std::string();
-        auto const [place, is_new_line] =
-            known.try_emplace(line, static_cast<std::uint32_t>(lines_.size()));
-        if (is_new_line) lines_.push_back(std::move(line));
-        at->second = place->second;
-      }
-      ++alike[{one.name, one.shape}][at->second];
-    }
-    for (auto const& one : steps_.items) {
-      std::uint32_t line = 0;
-      if (one.stack != 0) {
-        line = of_stack[one.stack];
-      } else if (auto const at = alike.find({one.name, one.shape}); at != alike.end()) {
-        line = std::max_element(at->second.begin(), at->second.end(), [](auto& a, auto& b) {
-                 return a.second < b.second;
-               })->first;
-      }
-      line_of_item_.push_back(line);
-    }
-  }
-
-  std::string const& line_of(std::uint32_t i) const { return lines_[line_of_item_[i]]; }
-
-  bool is_of_mask(std::uint32_t i) const {
-    auto const& name = steps_.work_names[item(i).name];
-    return name.find("DeviceSelect") != name.npos || name.find("DeviceCompact") != name.npos ||
-           name.find("nonzero") != name.npos;
-  }
-
-  bool is_fill(std::uint32_t i) const { return work(i).does == "fills tensors"; }
 
   /// A library that tries its convolutions runs one after the other for the same tensors, with
   /// nothing but fills between them. Returns `begin` if that is not so.
@@ -227,11 +133,12 @@ class group_finder {
     std::set<std::uint32_t> names;
     std::size_t convolutions = 0;
     auto end = begin;
-    while (end < items.size() &&
-           (work(items[end]).kind == kernel_kind::convolution || is_fill(items[end])) &&
-           step_of(items[begin]) == step_of(items[end])) {
-      if (!is_fill(items[end])) {
-        names.insert(item(items[end]).name);
+    while (
+        end < items.size() &&
+        (known_.work(items[end]).kind == kernel_kind::convolution || known_.is_fill(items[end])) &&
+        known_.step_of(items[begin]) == known_.step_of(items[end])) {
+      if (!known_.is_fill(items[end])) {
+        names.insert(known_.item(items[end]).name);
         ++convolutions;
       }
       ++end;
@@ -241,71 +148,49 @@ class group_finder {
 
   /// One of them, the fastest, does the work.
   void add_tuning(row items) {
-    auto& group = add_instance(group_pattern::tuning, "", items);
     std::optional<std::uint32_t> fastest;
     for (auto const i : items)
-      if (!is_fill(i) && (!fastest || ns(i) < ns(*fastest))) fastest = i;
-    auto const longest = longest_of(items);
-    group.kept[longest] = false;
-    group.kept_ns -= ns(longest);
-    group.kept[*fastest] = true;
-    group.kept_ns += ns(*fastest);
-    group.least_ns += ns(*fastest);
-    group.sure_ns += ns(*fastest);
+      if (!known_.is_fill(i) && (!fastest || known_.ns(i) < known_.ns(*fastest))) fastest = i;
+    auto& group = add_instance(group_pattern::tuning, "", items, fastest);
+    group.least_ns += known_.ns(*fastest);
+    group.sure_ns += known_.ns(*fastest);
   }
 
-  bool is_product(std::uint32_t i) const { return work(i).kind == kernel_kind::product; }
-
   std::size_t end_of_products(row items, std::size_t begin) const {
-    auto const& first = item(items[begin]);
+    auto const& first = known_.item(items[begin]);
     auto end = begin + 1;
-    while (end < items.size() && item(items[end]).name == first.name &&
-           item(items[end]).shape == first.shape && are_in_one_row(items[end - 1], items[end]))
+    while (end < items.size() && known_.item(items[end]).name == first.name &&
+           known_.item(items[end]).shape == first.shape &&
+           known_.are_in_one_row(items[end - 1], items[end]))
       ++end;
     return end;
   }
 
   void add_products(row items) {
     double sum = 0;
-    for (auto const i : items) sum += ns(i);
+    for (auto const i : items) sum += known_.ns(i);
     auto const mean = sum / static_cast<double>(items.size());
     if (mean > longest_of_small_product_ns) return;
     auto const is_short = mean < launch_distance_ns_;
-    auto const room = item(items[0]).room > 0 ? item(items[0]).room : 1.0f;
+    auto const room = known_.item(items[0]).room > 0 ? known_.item(items[0]).room : 1.0f;
     if (room > little_room && !is_short) return;
     auto& group = add_instance(group_pattern::products, "", items);
-    auto const longest = ns(longest_of(items));
+    auto const longest = known_.ns(known_.longest_of(items));
     auto const filled = sum * static_cast<double>(room);
-    group.least_ns += std::min(filled, computing_ns(items));
+    group.least_ns += std::min(filled, known_.computing_ns(items));
     group.sure_ns += std::max(longest, std::min(sum, 2 * filled));
-  }
-
-  /// What the items would take at the roof of arithmetic; their time if their FLOP are not known.
-  double computing_ns(row items) const {
-    double sum = 0;
-    for (auto const i : items) {
-      auto const share = computing_.find({item(i).device, item(i).shape});
-      sum += ns(i) * (share != computing_.end() ? share->second : 1);
-    }
-    return sum;
-  }
-
-  double ns(std::uint32_t i) const { return static_cast<double>(item(i).length_ns()); }
-
-  std::uint32_t longest_of(row items) const {
-    return *std::max_element(items.begin(), items.end(),
-                             [&](auto a, auto b) { return ns(a) < ns(b); });
   }
 
   /// The products before and behind a row, without fills of their workspaces between.
   std::optional<std::pair<std::uint32_t, std::uint32_t>> products_around(row items,
                                                                          std::size_t begin,
                                                                          std::size_t end) const {
-    while (begin > 0 && is_fill(items[begin - 1])) --begin;
-    while (end < items.size() && is_fill(items[end])) ++end;
+    while (begin > 0 && known_.is_fill(items[begin - 1])) --begin;
+    while (end < items.size() && known_.is_fill(items[end])) ++end;
     if (begin == 0 || end == items.size()) return std::nullopt;
     auto const before = items[begin - 1], behind = items[end];
-    if (!is_product(before) || !is_product(behind) || !are_in_one_row(before, behind))
+    if (!known_.is_product(before) || !known_.is_product(behind) ||
+        !known_.are_in_one_row(before, behind))
       return std::nullopt;
     return std::pair(before, behind);
   }
@@ -316,7 +201,7 @@ class group_finder {
     if (!around) return false;
     auto has_softmax = false;
     for (auto const i : items.subspan(begin, end - begin)) {
-      auto const& name = steps_.work_names[item(i).name];
+      auto const& name = known_.name(i);
       if (name.find("_loss") != name.npos || name.find("LogSoftM") != name.npos) return false;
       has_softmax |= name.find("oftmax") != name.npos || name.find("oftMax") != name.npos;
     }
@@ -327,8 +212,8 @@ class group_finder {
     for (auto const i : {around->first, around->second}) {
       if (group.beside[i]) continue;
       group.beside[i] = true;
-      group.beside_ns += ns(i);
-      group.beside_least_ns += computing_ns(row(&i, 1));
+      group.beside_ns += known_.ns(i);
+      group.beside_least_ns += known_.computing_ns(row(&i, 1));
     }
     return true;
   }
@@ -338,16 +223,16 @@ class group_finder {
     double moves_ns = 0, all_ns = 0;
     std::size_t arithmetic = 0;
     for (auto const i : items) {
-      auto const of = work(i);
-      all_ns += ns(i);
-      if (of.kind == kernel_kind::moves) moves_ns += ns(i);
+      auto const of = known_.work(i);
+      all_ns += known_.ns(i);
+      if (of.kind == kernel_kind::moves) moves_ns += known_.ns(i);
       if (of.is_fp64) add_doubles(i);
       arithmetic += is_arithmetic(of.kind);
     }
     if (arithmetic == 0 || items.size() < 2 || moves_ns > 0.5 * all_ns) {
       std::vector<std::uint32_t> rest;
       for (auto const i : items)
-        if (work(i).kind == kernel_kind::moves)
+        if (known_.work(i).kind == kernel_kind::moves)
           add_move(i);
         else
           rest.push_back(i);
@@ -371,7 +256,7 @@ class group_finder {
 
   bool ends_as_optimizers_do(row items) const {
     return std::any_of(items.begin(), items.end(), [&](auto i) {
-      auto const& name = steps_.work_names[item(i).name];
+      auto const& name = known_.name(i);
       return name.find("addcdiv") != name.npos || name.find("lerp") != name.npos;
     });
   }
@@ -382,9 +267,9 @@ class group_finder {
     for (std::size_t i = 0; i < items.size(); i += period) {
       auto const part = items.subspan(i, std::min(period, items.size() - i));
       double sum = 0;
-      for (auto const one : part) sum += ns(one);
-      group.least_ns += std::min(sum, ns(longest_of(part)) / 2);
-      group.sure_ns += std::min(sum, 2 * ns(longest_of(part)));
+      for (auto const one : part) sum += known_.ns(one);
+      group.least_ns += std::min(sum, known_.ns(known_.longest_of(part)) / 2);
+      group.sure_ns += std::min(sum, 2 * known_.ns(known_.longest_of(part)));
     }
   }
 
@@ -393,69 +278,56 @@ class group_finder {
          period <= longest_period && fewest_periods * period <= items.size(); ++period) {
       std::size_t same = 0;
       for (std::size_t i = period; i < items.size(); ++i)
-        same += item(items[i]).name == item(items[i - period]).name;
+        same += known_.item(items[i]).name == known_.item(items[i - period]).name;
       if (static_cast<double>(same) >= nearly_all * static_cast<double>(items.size() - period))
         return period;
     }
     return items.size();
   }
 
-  /// The share of the DRAM rate at which a launch moves bytes; nothing: not counted, or no peaks.
-  std::optional<double> share_of_dram(std::uint32_t i) const {
-    auto const peak = peaks_.find(item(i).device);
-    auto const rate = rates_.find({item(i).device, item(i).shape});
-    if (peak == peaks_.end() || rate == rates_.end()) return std::nullopt;
-    return rate->second / peak->second;
-  }
-
-  traffic traffic_of(std::uint32_t i) const {
-    auto const moved = ns(i) * share_of_dram(i).value_or(1);
-    auto const does = work(i);
-    if (is_fill(i) || does.kind == kernel_kind::random) return {0, moved};
-    auto const& name = steps_.work_names[item(i).name];
-    if (does.kind == kernel_kind::reduction && name.find("reduce") != name.npos) return {moved, 0};
-    return {moved / 2, moved / 2};
-  }
-
   void add_chain(row items) {
     auto& group = add_instance(group_pattern::chain, "", items);
     if (items.size() >= 2) return add_lengths_of_chain(group, items);
-    group.least_ns += ns(items[0]);
-    group.sure_ns += ns(items[0]);
+    group.least_ns += known_.ns(items[0]);
+    group.sure_ns += known_.ns(items[0]);
   }
 
   /// Least: what goes in first and comes out last. Sure: the bytes that a launch writes and the
   /// next reads need not travel, but not across a reduction, which has to end first.
   void add_lengths_of_chain(work_group& group, row items) {
-    auto const first = traffic_of(items.front()), last = traffic_of(items.back());
+    auto const first = known_.traffic_of(items.front()), last = known_.traffic_of(items.back());
     double sure = 0, sum = 0;
     std::optional<traffic> before;
     for (auto const i : items) {
-      auto const of = traffic_of(i);
+      auto const of = known_.traffic_of(i);
       sure += of.read + of.written;
-      sum += ns(i);
+      sum += known_.ns(i);
       if (before) sure -= 2 * std::min(before->written, of.read);
       before = of;
-      if (work(i).kind == kernel_kind::reduction) before.reset();
+      if (known_.work(i).kind == kernel_kind::reduction) before.reset();
     }
     auto const is_attention = group.pattern == group_pattern::attention;
     auto const least = is_attention ? 0 : first.read + last.written;
-    group.has_bytes |= share_of_dram(items.front()).has_value();
+    group.has_bytes |= known_.share_of_dram(items.front()).has_value();
     group.least_ns += std::min(sum, least);
     group.sure_ns += std::min(sum, std::max(least, sure / nearly_all));
   }
 
   void add_doubles(std::uint32_t i) {
     auto& group = add_instance(group_pattern::doubles, "", row(&i, 1));
-    group.least_ns += ns(i) / 2;
-    group.sure_ns += ns(i) / 2;
+    group.least_ns += known_.ns(i) / 2;
+    group.sure_ns += known_.ns(i) / 2;
   }
 
-  work_group& add_instance(group_pattern pattern, std::string_view place, row items) {
+  /// The launch that stays and takes the time of the work that remains is the longest, unless one
+  /// is given.
+  work_group& add_instance(group_pattern pattern, std::string_view place, row items,
+                           std::optional<std::uint32_t> stays = {}) {
     std::vector<std::uint32_t> names;
     if (pattern == group_pattern::chain)
-      for (auto const i : items) names.push_back(item(i).name);
-    if (pattern == group_pattern::products) names = {item(items[0]).name, item(items[0]).shape};
+      for (auto const i : items) names.push_back(known_.item(i).name);
+    if (pattern == group_pattern::products)
+      names = {known_.item(items[0]).name, known_.item(items[0]).shape};
     auto& group = groups_[group_key{pattern, std::string(place), std::move(names)}];
     if (group.all.empty()) {
       group.pattern = pattern;
@@ -466,14 +338,14 @@ class group_finder {
     group.launches += items.size();
     for (auto const i : items) {
       group.all[i] = true;
-      group.total_ns += ns(i);
-      group.bytes += static_cast<double>(item(i).bytes);
-      auto const& of = item(i);
-      if (of.stack != 0) group.stacks[of.stack] += ns(i);
+      group.total_ns += known_.ns(i);
+      group.bytes += static_cast<double>(known_.item(i).bytes);
+      auto const& of = known_.item(i);
+      if (of.stack != 0) group.stacks[of.stack] += known_.ns(i);
     }
-    auto const longest = longest_of(items);
-    group.kept[longest] = true;
-    group.kept_ns += ns(longest);
+    auto const kept = stays.value_or(known_.longest_of(items));
+    group.kept[kept] = true;
+    group.kept_ns += known_.ns(kept);
     return group;
   }
 
@@ -489,7 +361,7 @@ class group_finder {
   work_group finished(work_group group) {
     std::map<std::uint32_t, double> by_name;
     for (std::uint32_t i = 0; i < group.all.size(); ++i)
-      if (group.all[i]) by_name[item(i).name] += ns(i);
+      if (group.all[i]) by_name[known_.item(i).name] += known_.ns(i);
     std::vector<std::pair<double, std::uint32_t>> sorted;
     for (auto const& [name, time] : by_name) sorted.emplace_back(-time, name);
     std::sort(sorted.begin(), sorted.end());
@@ -501,16 +373,9 @@ class group_finder {
   }
 
   recorded_steps const& steps_;
-  std::vector<kernel_work> works_;                                   // by index into work_names
-  std::map<std::pair<std::uint32_t, std::uint32_t>, double> rates_;  // bytes/ns by device, shape
-  // share of the roof of arithmetic that they reach, by device and shape
-  std::map<std::pair<std::uint32_t, std::uint32_t>, double> computing_;
-  std::map<std::uint32_t, double> peaks_;  // bytes/ns by device
-  std::vector<std::int64_t> step_begins_, waits_;
+  recorded_work known_;
   std::map<group_key, work_group> groups_;
   std::map<work_group const*, std::map<std::string, double>> moved_;  // nanoseconds by what it does
-  std::vector<std::string> lines_;
-  std::vector<std::uint32_t> line_of_item_;
   double launch_distance_ns_ = 0;
 };
 

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/advice/rules/group/group_finding.hpp"
+
+#include "host/advice/rules/idle_sum.hpp"
+#include "host/advice/wording.hpp"
+
+#include <algorithm>
+
+namespace gpuprof::host::advice {
+namespace {
+
+/// All launches but one of each instance go; that one takes the time of the work that remains.
+void state_repairs(work_group const& group, finding& one) {
+  auto gone = group.all;
+  for (std::size_t i = 0; i < gone.size(); ++i)
+    if (group.kept[i]) gone[i] = false;
+  if (std::find(gone.begin(), gone.end(), true) != gone.end())
+    one.repairs.push_back({.kind = replay::repair_kind::drop,
+                           .at_best = group.is_prepared ? 1.0 : 0.0,
+                           .items = std::move(gone)});
+  if (group.kept_ns > 0)
+    one.repairs.push_back({.kind = replay::repair_kind::scale,
+                           .sure = group.sure_ns / group.kept_ns,
+                           .at_best = group.least_ns / group.kept_ns,
+                           .items = group.kept});
+  if (group.beside_ns > 0 && group.beside_least_ns < group.beside_ns)
+    one.repairs.push_back({.kind = replay::repair_kind::scale,
+                           .sure = 1,
+                           .at_best = group.beside_least_ns / group.beside_ns,
+                           .items = group.beside});
+}
+
+}  // namespace
+
+double per_step(run_facts const& facts, double of_all) {
+  return of_all / std::max(1.0, facts.steps_of_groups);
+}
+
+std::string times_a_step(run_facts const& facts, double instances) {
+  auto const times = per_step(facts, instances);
+  return times >= 1.5 ? in_count(std::max(1.0, times)) + " times a step" : "in each step";
+}
+
+double steps_per_recorded(run_facts const& facts) {
+  return facts.all_steps_of_groups / std::max(1.0, facts.steps_of_groups);
+}
+
+finding finding_on(run_facts const& facts, work_group const& group, std::string what) {
+  finding one;
+  one.what = std::move(what);
+  one.line = group.line;
+  one.instances = group.instances;
+  one.bucket = time_bucket::compute;
+  one.further_buckets = {time_bucket::back_to_back, time_bucket::launch_bound};
+  auto const factor = steps_per_recorded(facts);
+  one.gain = {factor * std::max(0.0, group.total_ns - group.sure_ns),
+              factor * std::max(0.0, group.total_ns - group.least_ns)};
+  one.within_ns = factor * (group.total_ns + group.beside_ns) + idle_of_gpus(facts);
+  one.family = "group " + std::to_string(group.number);
+  one.because = {{"GPU time a step", per_step(facts, group.total_ns), "ns", "traced"},
+                 {"launches a step", per_step(facts, double(group.launches)), "", "traced"}};
+  state_repairs(group, one);
+  return one;
+}
+
+work_group without_remainder(work_group group) {
+  group.kept.assign(group.all.size(), false);
+  group.kept_ns = group.least_ns = group.sure_ns = 0;
+  return group;
+}
+
+}  // namespace gpuprof::host::advice

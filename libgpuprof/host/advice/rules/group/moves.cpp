@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules on work that may not be needed at all: moves, additions by atomics, copies to the host,
+// masks, sorts.
+#include "host/advice/rules/group/group_finding.hpp"
+#include "host/advice/wording.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+namespace gpuprof::host::advice {
+namespace {
+
+struct move_advice {
+  std::string_view does, rule, to_do;
+};
+
+constexpr move_advice moves[] = {
+    {"changes the layout of tensors", "layout_conversion",
+     "Keep one layout: channels_last for convolutions; products take transposed views, without "
+     ".contiguous()."},
+    {"converts types", "repeated_cast",
+     "Convert once, where the tensor is kept: weights in the type that computes "
+     "(model.bfloat16()), inputs when they are loaded."},
+    {"concatenates tensors", "data_movement",
+     "Allocate once at full size and write into views (a static cache), or hand over the list."},
+    {"gathers elements", "data_movement",
+     "Indices of neighbors are a slice, which is a view; a mask can be a weight, ignore_index or "
+     "torch.where."},
+    {"scatters elements", "data_movement",
+     "Sort or group once where the indices stay the same; use slices."},
+    {"fills tensors", "data_movement",
+     "Allocate without filling (torch.empty) where all is written, and set gradients to None."},
+    {"copies tensors", "data_movement", "Use views, operations in place, or out= arguments."},
+};
+
+std::string joined(std::vector<std::string> const& words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == words.size() ? " and " : ", ") + words[i];
+  return text;
+}
+
+/// What goes with moves: their own time, a launch for each, and the memory for what they make. The
+/// CPU work before them may have other reasons.
+double time_of_moves(run_facts const& facts, work_group const& group) {
+  auto const launching = facts.run.launch_distance + facts.run.back_to_back;
+  auto const own = group.total_ns + static_cast<double>(group.launches) * launching;
+  double allocating = 0;
+  if (group.is_prepared)
+    for (auto const& device : facts.devices) allocating += device.ledger[time_bucket::allocation];
+  return steps_per_recorded(facts) * own + allocating;
+}
+
+void look_at_moves(run_facts const& facts, std::string_view rule, std::vector<finding>& found) {
+  for (auto const& group : facts.groups) {
+    if (group.pattern != group_pattern::moves || group.does.empty()) continue;
+    auto const of = std::find_if(std::begin(moves), std::end(moves),
+                                 [&](auto const& one) { return one.does == group.does.front(); });
+    if (of == std::end(moves) || of->rule != rule) continue;
+    auto one = finding_on(facts, without_remainder(group),
+                          "the GPU " + joined(group.does) + ", " +
+                              times_a_step(facts, static_cast<double>(group.launches)) +
+                              ", and computes nothing there");
+    one.to_do = of->to_do;
+    one.is_at_best = true;
+    one.within_ns = time_of_moves(facts, group);
+    one.arithmetic = "all of their time, at best: if the moves are needed is not in a capture";
+    found.push_back(std::move(one));
+  }
+}
+
+}  // namespace
+
+void look_at_layouts(run_facts const& facts, std::vector<finding>& found) {
+  look_at_moves(facts, "layout_conversion", found);
+}
+
+void look_at_casts(run_facts const& facts, std::vector<finding>& found) {
+  look_at_moves(facts, "repeated_cast", found);
+}
+
+void look_at_other_moves(run_facts const& facts, std::vector<finding>& found) {
+  look_at_moves(facts, "data_movement", found);
+}
+
+void look_at_atomics(run_facts const& facts, std::vector<finding>& found) {
+  at_groups(facts, group_pattern::atomics, found, [&](work_group const& group) {
+    auto one =
+        finding_on(facts, without_remainder(group),
+                   "atomic additions, " + times_a_step(facts, static_cast<double>(group.launches)) +
+                       ": those to one address wait for each other");
+    one.to_do =
+        "Where many values go to few sums, add them up first: one masked sum for each group, "
+        "bincount, a product with a one-hot matrix, or a sort and a segmented sum.";
+    one.is_at_best = true;
+    one.arithmetic = "all of their time, at best: how many of them collide was not counted";
+    one.changes_results = true;
+    return one;
+  });
+}
+
+void look_at_copies_to_host(run_facts const& facts, std::vector<finding>& found) {
+  at_groups(facts, group_pattern::to_host, found, [&](work_group const& group) {
+    auto one = finding_on(facts, without_remainder(group),
+                          in_data(per_step(facts, group.bytes)) + " go to the host in each step");
+    one.repairs.front().kind = replay::repair_kind::drop_and_use;
+    one.bucket = time_bucket::transfer;
+    one.is_at_best = true;
+    one.further_buckets = {time_bucket::cpu_work, time_bucket::synchronization,
+                           time_bucket::between_steps};
+    one.to_do =
+        "Compute it on the GPU (argmax, topk, sum, comparisons) and copy the small result; else "
+        "copy to pinned memory with non_blocking=True and use it a step later.";
+    one.arithmetic = "at best the copies and the CPU work behind them go";
+    return one;
+  });
+}
+
+void look_at_masks(run_facts const& facts, std::vector<finding>& found) {
+  auto has_backward = false;  // it belongs to the first, with the most time
+  for (auto const& group : facts.groups) {
+    if (group.pattern != group_pattern::mask) continue;
+    auto all = group;
+    for (auto const& other : facts.groups) {
+      auto const is_copy_of_rows =
+          other.pattern == group_pattern::moves && !group.line.empty() && other.line == group.line;
+      auto const is_backward = !has_backward && other.pattern == group_pattern::atomics &&
+                               !other.kernels.empty() &&
+                               other.kernels.front().find("indexing_backward") != std::string::npos;
+      if (!is_copy_of_rows && !is_backward) continue;
+      all.total_ns += other.total_ns;
+      for (std::size_t i = 0; i < all.all.size(); ++i)
+        if (other.all[i]) all.all[i] = true;
+    }
+    has_backward = true;
+    auto one = finding_on(facts, without_remainder(std::move(all)),
+                          "elements are selected by a mask or nonzero: the program waits for their "
+                          "number, and they are copied");
+    one.to_do =
+        "Keep all elements and give those outside of the mask no weight: ignore_index, "
+        "torch.where, a product with the mask.";
+    one.is_at_best = true;
+    one.arithmetic =
+        "at best the selection goes, with the copies of its line and the additions of their "
+        "gradients";
+    found.push_back(std::move(one));
+  }
+}
+
+void look_at_sorts(run_facts const& facts, std::vector<finding>& found) {
+  for (auto const& group : facts.groups) {
+    if (group.pattern != group_pattern::sort) continue;
+    auto one = finding_on(facts, without_remainder(group), "the GPU sorts in each step");
+    one.to_do =
+        "Use topk or kthvalue if only the best values are needed, argmax for one; sort by a key "
+        "of fewer bits; sort once where the order stays.";
+    one.is_at_best = true;
+    one.arithmetic = "all of their time, at best: if the order is needed is not in a capture";
+    found.push_back(std::move(one));
+  }
+}
+
+}  // namespace gpuprof::host::advice
