@@ -5,6 +5,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -76,6 +77,30 @@ class Verdicts(unittest.TestCase):
         self.assertFalse(verdicts.summary(twelve(12, 9))[1])
         self.assertFalse(verdicts.summary(twelve(11, 12))[1])
         self.assertEqual(verdicts.summary(twelve(12, 10))[0], "12 of 12 named first; the gain holds in 10")
+
+    def test_a_program_of_a_framework_is_judged_by_shares_of_its_steps(self):
+        said = advice(finding("fusible_chain", 1, 2, of_window=0.3), finding("data_movement", 1, 2, of_window=0.6))
+        judged = [verdicts.judge_share({"data_movement"}, said, won) for won in (0.29, 0.31, 0.59, 0.61)]
+        self.assertEqual([(one.rank, one.is_within) for one in judged], [(2, False), (2, True), (2, True), (2, False)])
+        self.assertEqual(judged[1].text, "finding 2, after fusible_chain: data_movement, 30.0 to 60.0 % of the steps; the fix saved 31.0 %")
+        unnamed = verdicts.judge_share({"small_batch"}, said, 0.2)
+        self.assertEqual((unnamed.rank, unnamed.is_within), (0, False))
+        self.assertTrue(unnamed.text.startswith("not named, first is fusible_chain"))
+
+    def test_31_of_34_framework_faults_must_be_among_the_first_two_and_nine_of_ten_gains_hold(self):
+        def programs(named, within):
+            return verdicts.summary_of_shares(verdicts.ShareJudgment("", 1 + i % 2 if i < named else 3, i < within) for i in range(34))
+
+        self.assertEqual(programs(31, 31), ("of 34 programs 16 are named first, 31 among the first two; 31 gains hold", True))
+        self.assertFalse(programs(30, 31)[1])
+        self.assertFalse(programs(31, 30)[1])
+
+    def test_every_program_of_the_frameworks_has_its_rules(self):
+        names = set()
+        for script in ("frameworks", "frameworks_kernels"):
+            text = (HERE / "planted" / f"{script}.py").read_text()
+            names |= set(re.findall(r"^def (\w+)\(mended\):", text, re.MULTILINE))
+        self.assertEqual(names, set(verdicts.FRAMEWORK_FAULTS))
 
     def test_times_of_a_ledger_sum_over_gpus(self):
         lines = [{"device": device, "bucket": bucket, "ns": ns} for device in (0, 1) for bucket, ns in (("compute", 5), ("cpu_work", 7))]
@@ -230,6 +255,17 @@ class Checks(unittest.TestCase):
         self.assertEqual(rows["analysis_fault_sync_in_loop"][1], "MISSED")
         self.assertIn("gpuprof analyze: exit 1", rows["analysis_fault_sync_in_loop"][0])
         self.assertEqual(rows["analysis: planted faults"], ("0 of 1 named first; the gain holds in 0; 11 not run", "MISSED"))
+
+    def test_programs_of_frameworks_are_judged_by_what_they_save_by_themselves(self):
+        (self.check / "planted/frameworks.py").write_text("import sys\nprint('step_ms', 4 if '--mended' in sys.argv else 10)\n")
+        for high, verdict in ((0.65, "met"), (0.55, "MISSED")):  # the fix saves 60 %
+            rows = self.rows("analysis_framework_growing_cat,analysis_frameworks_together", growing_cat={**NOTHING, "findings": [finding("data_movement", 1, 2, of_window=high)]})
+            self.assertEqual(rows["analysis_framework_growing_cat"][1], verdict)
+            self.assertIn("the fix saved 60.0 % (10 to 4 ms a step)", rows["analysis_framework_growing_cat"][0])
+            self.assertEqual(rows["analysis_framework_mended_growing_cat"], ("no finding of that kind", "met"))
+            self.assertEqual(rows["analysis: planted faults in frameworks"][1], verdict)
+        rows = self.rows("analysis_framework_growing_cat", growing_cat_mended={**NOTHING, "findings": [finding("data_movement", 1, 2, of_window=0.06)]})
+        self.assertEqual(rows["analysis_framework_mended_growing_cat"], ("data_movement, 3.0 to 6.0 % of the steps", "MISSED"))
 
     def test_a_program_that_does_not_run_by_itself_is_not_judged(self):
         self.program("sys.exit('no GPU')")

@@ -37,6 +37,37 @@ FAULTS = (
 )
 
 
+# The faults of planted/frameworks.py, with the rules that say of them what they are.
+FRAMEWORK_FAULTS = {
+    "hand_attention": {"unfused_attention"},
+    "nchw_convolutions": {"layout_conversion"},
+    "repeated_cast": {"repeated_cast"},
+    "odd_vocabulary": {"misaligned_products"},
+    "growing_cat": {"data_movement"},
+    "layer_norm_by_hand": {"fusible_chain"},
+    "fp64_chain": {"fp64_elementwise"},
+    "same_input_products": {"products_in_a_row"},
+    "scatter_into_four": {"atomic_adds"},
+    "masked_loss": {"boolean_mask"},
+    "index_by_arange": {"data_movement"},
+    "transposed_weights": {"layout_conversion"},
+    "rotary_in_each_layer": {"fusible_chain"},
+    "one_hot_embedding": {"repeated_cast"},
+    "sort_for_best": {"sort_in_step"},
+    "padded_batch": {"padded_batch"},
+    "loader_on_main": {"gpu_idle"},
+    "unfused_optimizer": {"unfused_optimizer"},
+    "clip_with_item": {"sync_point"},
+    "pageable_big_copy": {"pageable_copy"},
+    "eager_decoding": {"cuda_graph", "launch_bound"},
+    "small_batch": {"small_batch"},
+    "cudnn_benchmark_sizes": {"library_tuning"},
+    "logits_to_host": {"work_on_host"},
+    "pinned_in_each_step": {"alloc_in_loop"},
+    "noise_from_cpu": {"gpu_idle"},
+}
+
+
 @dataclasses.dataclass(frozen=True)
 class Finding:
     rule: str
@@ -45,6 +76,7 @@ class Finding:
     of_window: float  # at most, as a fraction
     range: str
     kernel: str
+    of_window_low: float = 0.0
 
     def __str__(self):
         where = f" on {self.kernel[:40]}" if self.kernel else f" in {self.range[:40]}" if self.range else ""
@@ -64,7 +96,8 @@ def read_advice(text):
     findings = []
     for one in document["findings"]:
         gain, where = one["potential_gain_ms"], one["where"]
-        findings.append(Finding(one["rule"], 1e6 * gain["low"], 1e6 * gain["high"], one["of_window"]["high"], where["range"] or "", where["kernel"] or ""))
+        findings.append(Finding(one["rule"], 1e6 * gain["low"], 1e6 * gain["high"], one["of_window"]["high"], where["range"] or "", where["kernel"] or "",
+                                one["of_window"]["low"]))
     return Advice(findings, read_ledger(document["ledger"]), [one["rule"] for one in document["not_looked_at"]])
 
 
@@ -104,6 +137,39 @@ def judge_fault(fault, advice, won_ns, error_ns=0):
 
 def names(fault, finding):
     return finding.rule in fault.rules and fault.kernel in finding.kernel
+
+
+@dataclasses.dataclass(frozen=True)
+class ShareJudgment:
+    """What analyze says of a program of which the share of a step that the fix saves is known."""
+
+    text: str
+    rank: int = 0  # of the first finding that names the fault, from 1; 0 if there is none
+    is_within: bool = False
+
+
+def judge_share(rules, advice, won):
+    """won: the share of a step that the fix saved, 0 to 1."""
+    rank = next((number for number, one in enumerate(advice.findings, 1) if one.rule in rules), 0)
+    saved = f"the fix saved {100 * won:.1f} %"
+    if not rank:
+        first = f"first is {share_of(advice.findings[0])}" if advice.findings else "nothing is found"
+        return ShareJudgment(f"not named, {first}; {saved}")
+    named = advice.findings[rank - 1]
+    before = "" if rank == 1 else f"finding {rank}, after {advice.findings[0].rule}: "
+    return ShareJudgment(f"{before}{share_of(named)}; {saved}", rank, named.of_window_low <= won <= named.of_window)
+
+
+def share_of(finding):
+    return f"{finding.rule}, {100 * finding.of_window_low:.1f} to {100 * finding.of_window:.1f} % of the steps"
+
+
+def summary_of_shares(judgments):
+    """(measured, whether 31 of 34 are named among the first two and nine of ten gains hold)"""
+    judgments = list(judgments)
+    first, second, within = (sum(map(test, judgments)) for test in (lambda one: one.rank == 1, lambda one: one.rank in (1, 2), lambda one: one.is_within))
+    text = f"of {len(judgments)} programs {first} are named first, {second} among the first two; {within} gains hold"
+    return text, second >= len(judgments) * 31 / 34 and within >= 0.9 * len(judgments)
 
 
 def judge_mended(fault, advice):

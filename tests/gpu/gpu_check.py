@@ -15,6 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import against  # noqa: E402
 import analysis  # noqa: E402
 import analysis_comparison  # noqa: E402
+import analysis_frameworks  # noqa: E402
 import correctness  # noqa: E402
 import cost  # noqa: E402
 import counters  # noqa: E402
@@ -51,6 +52,7 @@ def main():
     checks += [(f"lifetimes_{c.__name__}", c, ()) for c in lifetimes.ALL]
     checks += [(f"patience_{c.__name__}", c, ()) for c in patience.ALL]
     checks += [(f"analysis_{c.__name__}", c, (times, quick)) for c in analysis.ALL]
+    checks += [(f"analysis_{c.__name__}", c, (times, quick)) for c in analysis_frameworks.ALL]
     checks += [(f"analysis_compare_{c.__name__}", c, (times, quick)) for c in analysis_comparison.ALL]
     if not arguments.no_cost:
         checks += [(f"cost_{c.__name__}", c, (times,)) for c in cost.ALL]
