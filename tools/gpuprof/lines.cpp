@@ -35,10 +35,13 @@ struct lines_options {
   double memory_gib = default_memory_gib;
 };
 
-constexpr word_value<stack_grouping> groupings[] = {{"line", stack_grouping::line},
-                                                    {"function", stack_grouping::function},
-                                                    {"file", stack_grouping::file},
-                                                    {"module", stack_grouping::module}};
+/// Nothing: by operator, which is no part of a stack.
+using grouping = std::optional<stack_grouping>;
+constexpr word_value<grouping> groupings[] = {{"line", stack_grouping::line},
+                                              {"function", stack_grouping::function},
+                                              {"file", stack_grouping::file},
+                                              {"module", stack_grouping::module},
+                                              {"op", std::nullopt}};
 constexpr word_value<text::time_unit> units[] = {{"ns", text::time_unit::nanoseconds},
                                                  {"us", text::time_unit::microseconds},
                                                  {"ms", text::time_unit::milliseconds},
@@ -76,12 +79,13 @@ int run(lines_options const& options) {
   if (auto const failed =
           narrow(wanted, options.filters, trace, options.file, range_scope::process))
     return fail(failed->wrong_options ? 2 : 1, failed->message);
-  auto finished = line_report(trace, wanted, options.file,
-                              {.grouping = *by,
-                               .own = options.own,
-                               .whole_stacks = options.all_code,
-                               .for_programs = output.formats.front() != report_format::table,
-                               .each_module = options.each_module});
+  auto finished = *by ? line_report(trace, wanted, options.file,
+                                    {.grouping = **by,
+                                     .own = options.own,
+                                     .whole_stacks = options.all_code,
+                                     .for_programs = output.formats.front() != report_format::table,
+                                     .each_module = options.each_module})
+                      : operator_report(trace, wanted, options.file, true);
   if (!finished.missing.empty()) return fail(1, finished.missing);
   std::vector<finished_report> reports;
   reports.push_back(std::move(finished));
@@ -113,7 +117,8 @@ void add_lines(CLI::App& app, int& exit_code) {
   lines->add_option("FILE", options->file, "The capture")->required();
   auto* const by =
       lines->add_option("--by", options->by,
-                        "line, function, file or module (of PyTorch): what has a row of its own");
+                        "line, function, file, module (of PyTorch) or op (each operator of PyTorch "
+                        "at each line, if --pytorch ops recorded them): what has a row of its own");
   by->capture_default_str();
   complete_with(by, groupings);
   lines->add_option("--own", options->own,

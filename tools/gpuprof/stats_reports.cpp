@@ -101,6 +101,7 @@ constexpr std::array named_reports = {
     named_report{"py_line_sum", "GPU Work by Python Line", report_kind::py_line_sum},
     named_report{"py_function_sum", "GPU Work by Python Function", report_kind::py_function_sum},
     named_report{"py_module_sum", "GPU Work by PyTorch Module", report_kind::py_module_sum},
+    named_report{"torch_op_sum", "GPU Work by PyTorch Operator", report_kind::torch_op_sum},
     named_report{"idle_cause_sum", "What the CPU Did While the GPU Was Idle",
                  report_kind::idle_cause_sum},
     named_report{"ranks_sum", "Rank Summary", report_kind::ranks_sum},
@@ -184,11 +185,13 @@ std::optional<finished_report> report_beside_pass(trace_contents& trace, stats_i
                                                   report_kind kind) {
   if (kind == report_kind::critical_path) return critical_path_report(trace, inputs);
   if (kind != report_kind::py_line_sum && kind != report_kind::py_function_sum &&
-      kind != report_kind::py_module_sum && kind != report_kind::idle_cause_sum)
+      kind != report_kind::py_module_sum && kind != report_kind::torch_op_sum &&
+      kind != report_kind::idle_cause_sum)
     return std::nullopt;
   selection wanted;  // the filters were right when the pass was made
   (void)narrow(wanted, inputs.filters, trace, inputs.path, inputs.scope);
   if (kind == report_kind::idle_cause_sum) return idle_cause_report(trace, wanted, inputs.path);
+  if (kind == report_kind::torch_op_sum) return operator_report(trace, wanted, inputs.path, false);
   line_options options;
   if (kind == report_kind::py_function_sum) options.grouping = stack_grouping::function;
   if (kind == report_kind::py_module_sum) options.grouping = stack_grouping::module;

@@ -41,6 +41,7 @@ enum class report_kind {
   py_line_sum,
   py_function_sum,
   py_module_sum,
+  torch_op_sum,
   idle_cause_sum,
   ranks_sum,
   ranks_range_sum,

@@ -193,6 +193,7 @@ finished_report trace_pass::finish(chosen_report const& report) {
     case report_kind::py_line_sum:
     case report_kind::py_function_sum:
     case report_kind::py_module_sum:
+    case report_kind::torch_op_sum:
     case report_kind::idle_cause_sum:
     case report_kind::ranks_sum:
     case report_kind::ranks_range_sum:

@@ -98,6 +98,12 @@ bool read_python_backtrace(settings& s, std::string_view text) {
   return read_word(s.python_stacks, text, words);
 }
 
+bool read_torch_recording(settings& s, std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, torch_recording>, 2> words{
+      {{"ops", torch_recording::operators}, {"none", torch_recording::none}}};
+  return read_word(s.pytorch, text, words);
+}
+
 bool read_source_storing(settings& s, std::string_view text) {
   static constexpr std::array<std::pair<std::string_view, source_storing>, 2> words{
       {{"own", source_storing::own}, {"none", source_storing::none}}};
@@ -235,6 +241,10 @@ constexpr std::array table{
         "Record the Python stack of launches, copies and waits: auto (of all, or of so many that "
         "it takes 0.5 % of the thread's time), all, none. CPython 3.11 to 3.15.",
         false, read_python_backtrace},
+    option{"pytorch", 0, "ops|none", "ops, none", "none",
+           "Record PyTorch's operators, autograd nodes and record_function as ranges (ops), or not "
+           "(none).",
+           false, read_torch_recording},
     option{"source", 0, "own|none", "own, none", "own",
            "Store the source lines of Python stacks that are the program's own, not those of "
            "installed packages (own), or none.",

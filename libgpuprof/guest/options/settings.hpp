@@ -68,6 +68,9 @@ enum class python_backtrace { none, automatic, all };
 /// Which threads of the program are looked at about 100 times a second.
 enum class thread_sampling { none, process };
 
+/// Whether PyTorch's operators, autograd nodes and record_function become ranges.
+enum class torch_recording { none, operators };
+
 /// Whether source lines of the program's own Python frames are stored in the capture.
 enum class source_storing { none, own };
 
@@ -124,6 +127,7 @@ struct settings {
   graph_detail graph_trace = graph_detail::node;
   python_backtrace python_stacks = python_backtrace::automatic;
   thread_sampling sampling = thread_sampling::process;
+  torch_recording pytorch = torch_recording::none;
   source_storing source = source_storing::own;
   std::vector<kernel_pattern> kernel_names;  // empty: all kernels
   std::uint64_t launch_skip = 0;

@@ -139,7 +139,7 @@ bool capture_switch::at_rest() const noexcept {
 
 // Called within milliseconds after cuInit returns.
 void capture_switch::start_what_waited_for_cuda() {
-  if (!settings_.trace.um) return;  // nothing else waits for CUDA
+  if (!tracing_.has_a_rest()) return;
   if (acting_.test_and_set(std::memory_order_acquire)) return;
   std::vector<std::string> warnings;
   tracing_.start_the_rest(warnings);

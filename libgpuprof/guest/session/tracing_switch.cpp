@@ -8,6 +8,7 @@
 #include "base/process.hpp"
 #include "base/time.hpp"
 #include "guest/driver/cuda_driver.hpp"
+#include "guest/operators/torch_operators.hpp"
 #include "guest/stacks/python_runtime.hpp"
 #include "guest/stacks/python_stack.hpp"
 #include "guest/threads/thread_sampler.hpp"
@@ -103,7 +104,10 @@ void tracing_switch::switch_on(bool capturing) {
   } else {
     say_tracing_is_off(ok.message());
   }
-  if (is_on_) begin_stacks(warnings);
+  if (is_on_) {
+    begin_stacks(warnings);
+    begin_operators(warnings);
+  }
   for (auto const& warning : warnings) log_warning(warning);
   costs_.start_ns.fetch_add(monotonic_ns() - before, std::memory_order_relaxed);
 }
@@ -125,9 +129,22 @@ void tracing_switch::begin_stacks(std::vector<std::string>& warnings) {
                        std::to_string(error) + ". All else is recorded.");
 }
 
+void tracing_switch::begin_operators(std::vector<std::string>& warnings) {
+  constexpr std::uint64_t again_after_ns = 500'000'000;
+  if (settings_.pytorch == torch_recording::none || operators_refused_) return;
+  std::string reason;
+  auto const outcome = begin_torch_operators(reason);
+  look_for_torch_at_ = outcome == torch_outcome::not_loaded ? monotonic_ns() + again_after_ns : 0;
+  if (outcome != torch_outcome::unusable) return;
+  operators_refused_ = true;
+  warnings.push_back("PyTorch's operators are not recorded: " + reason + ". All else is recorded.");
+}
+
 void tracing_switch::switch_off(bool forced) {
   // While a launch is being read, its end must be reported by CUPTI.
   if (!forced && counters_ != nullptr && !counters_->is_idle()) return;
+  look_for_torch_at_ = 0;
+  end_torch_operators();
   drain_.last_round();
   switch_nothing_after_exit();
   if (tracer_->stop()) {
@@ -142,7 +159,10 @@ void tracing_switch::listen_to_profiler_calls() {
 }
 
 void tracing_switch::start_the_rest(std::vector<std::string>& warnings) {
-  if (is_on_ && tracer_->waits_for_cuda()) tracer_->start_the_rest(warnings);
+  if (!is_on_) return;
+  if (tracer_->waits_for_cuda()) tracer_->start_the_rest(warnings);
+  auto const look_at = look_for_torch_at_.load();
+  if (look_at != 0 && monotonic_ns() >= look_at) begin_operators(warnings);
 }
 
 void tracing_switch::window_opened() noexcept {

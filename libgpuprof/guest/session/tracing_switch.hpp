@@ -44,7 +44,8 @@ class tracing_switch final : public code_observer {
   void switch_off(bool forced);
   /// Asks CUPTI for calls of cudaProfilerStart.
   void listen_to_profiler_calls();
-  /// Starts what must not be started while cuInit runs.
+  /// Starts what must not be started while cuInit runs, and looks for PyTorch, now and then, if it
+  /// was not loaded before.
   void start_the_rest(std::vector<std::string>& warnings);
   void window_opened() noexcept;
   /// CUPTI is left at the end of the program's next driver call. Returns false if counters prevent
@@ -57,6 +58,8 @@ class tracing_switch final : public code_observer {
   void note_failure() noexcept;
 
   // Any thread may call these functions.
+  /// False if start_the_rest() has nothing to do.
+  bool has_a_rest() const noexcept { return settings_.trace.um || look_for_torch_at_.load() != 0; }
   bool cuda_is_initialized() const noexcept { return cuda_up_.load(); }
   void cuda_initialized() noexcept { cuda_up_.store(true, std::memory_order_release); }
   /// The program has called gpuprof_start().
@@ -73,6 +76,7 @@ class tracing_switch final : public code_observer {
  private:
   bool make_tracer();
   void begin_stacks(std::vector<std::string>& warnings);
+  void begin_operators(std::vector<std::string>& warnings);
   void say_tracing_is_off(std::string const& why);
   void switch_nothing_after_exit();
 
@@ -89,11 +93,13 @@ class tracing_switch final : public code_observer {
   std::unique_ptr<cupti_tracer> tracer_;
   std::unique_ptr<counter_worker> counters_;  // null if no counters are requested
   bool stacks_refused_ = false;               // which was said
+  bool operators_refused_ = false;            // which was said
   bool no_tracer_ = false;                    // CUPTI could not be loaded; not tried again
   bool is_on_ = false;
   bool leaving_ = false;
   std::string reason_tracing_is_off_;  // the last reason printed
   unsigned times_switched_ = 0;
+  std::atomic<std::uint64_t> look_for_torch_at_{0};  // on the monotonic clock; 0: not any more
 
   std::atomic<bool> cuda_up_{false};
   std::atomic<bool> asked_by_program_{false};

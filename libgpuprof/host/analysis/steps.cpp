@@ -2,6 +2,7 @@
 #include "host/analysis/steps.hpp"
 
 #include "model/own_ranges.hpp"
+#include "model/torch_ranges.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -31,10 +32,10 @@ struct group {
   std::size_t count = 0, outermost = 0;
   std::uint64_t total_ns = 0;
   timestamp_ns first, last;
-  bool is_of_compiler = false;  // XLA's own ranges, which compile programs
+  bool is_inside_framework = false;  // XLA compiles a program, or PyTorch calls an operator
 
   bool repeats() const noexcept {
-    return !is_of_compiler && outermost >= least_steps && total_ns > 0 &&
+    return !is_inside_framework && outermost >= least_steps && total_ns > 0 &&
            static_cast<double>(total_ns) >=
                least_covered * static_cast<double>((last - first).value);
   }
@@ -75,8 +76,9 @@ std::uint32_t grouping::group_of(traced_range const& range) {
   auto const [by_name, is_new] = by_name_.try_emplace({name, range.domain});
   if (is_new) {
     by_name->second = static_cast<std::uint32_t>(groups_.size());
+    auto const domain = text_(range.domain);
     groups_.push_back(
-        {name, range.domain, 0, 0, 0, {}, {}, text_(range.domain) == compiler_domain});
+        {name, range.domain, 0, 0, 0, {}, {}, domain == compiler_domain || !is_structure(domain)});
   }
   return by_id->second = by_name->second;
 }

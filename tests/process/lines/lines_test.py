@@ -229,6 +229,62 @@ class Lines(processes.Case):
                 self.assertEqual(each["h.0.c_fc", "Linear", 1], (2, 2))
                 self.assertEqual(each["h.2.c_proj", "Linear", 1], (2, 2))
 
+    # A made PyTorch (tests/support/fake_torch.cpp) does operators; the node of a backward pass runs on a thread of its own.
+    OPERATORS = PLAY + '''
+import threading
+torch = ctypes.CDLL(os.environ["BUILT_FAKE_TORCH"])
+WORK = ctypes.CFUNCTYPE(None)
+torch.fake_torch_next_number.restype = ctypes.c_uint64
+torch.fake_torch_call.argtypes = (ctypes.c_char_p, ctypes.c_uint64, ctypes.c_int64, WORK)
+def call(name, scope, number, work): torch.fake_torch_call(name, scope, number, WORK(work))
+def play_first(): play_session(2, words)  # first
+def play_second(): play_session(2, words)  # second
+def forward(work):
+    number = torch.fake_torch_next_number()
+    def operator():
+        work()
+        torch.fake_torch_make_node()
+    call(b"aten::linear", 0, number, lambda: call(b"aten::addmm", 0, number, operator))
+    return number
+def backward(number):
+    thread = threading.Thread(target=call, args=(b"AddmmBackward0", 1, number, play))
+    thread.start()
+    thread.join()
+def step():
+    for _ in range(10): forward(lambda: None)
+    first = forward(play_first)
+    second = forward(play_second)
+    backward(second)
+    backward(first)
+    backward(first)
+play()
+for _ in range(2): call(b"Optimizer.step", 7, -1, step)
+'''
+
+    def operators(self, *options):
+        run = self.run_program(processes.path("BUILT_GPUPROF"), *options, "-f", "json", "--timeunit", "ns", self.capture)
+        self.assertEqual(run.code, 0, run.err)
+        return json.loads(run.out)
+
+    def test_operators_of_pytorch_have_their_launches_and_nodes_the_line_of_their_forward_pass(self):
+        self.profile(self.OPERATORS, "--pytorch", "ops", "--python-backtrace", "all", env={"BUILT_FAKE_TORCH": processes.path("BUILT_FAKE_TORCH")})
+        rows = {row["Operator"]: row for row in self.operators("stats", "-r", "torch_op_sum")}
+        self.assertEqual(set(rows), {"aten::linear", "aten::addmm", "AddmmBackward0"})
+        one = rows["aten::addmm"]["GPU Time (ns)"] / 4
+        self.assertEqual({name: (row["Instances"], row["Launches"], round(row["GPU Time (ns)"] / one), round(row["Self GPU Time (ns)"] / one)) for name, row in rows.items()},
+                         {"aten::linear": (24, 4 * (KERNELS + 4), 4, 0), "aten::addmm": (24, 4 * (KERNELS + 4), 4, 4), "AddmmBackward0": (6, 6 * (KERNELS + 4), 6, 6)})
+        by_line = self.operators("lines", "--by", "op")
+        text = self.OPERATORS.splitlines()
+        backward = {text[int(row["Called At"].partition(":")[2]) - 1].rpartition("# ")[2]: row["Instances"] for row in by_line if row["Operator"] == "AddmmBackward0"}
+        self.assertEqual(backward, {"first": 4, "second": 2})
+        ranges = self.operators("stats", "-r", "nvtx_sum")
+        self.assertEqual([row["Instances"] for row in ranges if row["Range"] == "record_function:Optimizer.step"], [2])
+
+    def test_operators_are_recorded_only_where_they_are_wanted(self):
+        self.profile(self.OPERATORS, env={"BUILT_FAKE_TORCH": processes.path("BUILT_FAKE_TORCH")})
+        run = self.run_program(processes.path("BUILT_GPUPROF"), "stats", "-r", "torch_op_sum", self.capture)
+        self.assertIn("holds no operators of PyTorch; gpuprof profile --pytorch ops records them", run.out + run.err)
+
     CAUSES = PLAY + '''
 import threading, time
 def sleeps():

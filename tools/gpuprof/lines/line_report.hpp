@@ -16,6 +16,11 @@ namespace gpuprof::host::command {
 finished_report line_report(trace_contents& trace, selection const& wanted, std::string const& path,
                             line_options const& options);
 
+/// PyTorch's operators and autograd nodes: stats -r torch_op_sum; `by_line`: a row for each line of
+/// the program that calls one.
+finished_report operator_report(trace_contents& trace, selection const& wanted,
+                                std::string const& path, bool by_line);
+
 /// What the CPU did while a GPU had nothing to do: stats -r idle_cause_sum.
 finished_report idle_cause_report(trace_contents& trace, selection const& wanted,
                                   std::string const& path);
