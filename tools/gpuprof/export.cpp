@@ -97,6 +97,7 @@ result<bool> export_one(export_command const& command, export_type const& type,
   auto opened = capture::reader::open(file);
   if (!opened) return error{opened.message()};
   trace_contents trace(std::move(*opened));
+  trace.show_operators();
   exported_names names(trace);
   progress_line progress("exporting " + file, rows_to_export(trace.file()));
   export_job job{trace, names, command.options, [&](std::uint64_t rows) {

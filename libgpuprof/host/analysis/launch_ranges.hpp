@@ -37,7 +37,10 @@ class launch_ranges {
   /// Returns the innermost range of a kernel, graph, copy or fill, or no_range.
   template <class Record>
   std::uint32_t innermost(Record const& record) const noexcept {
-    if (raw(record.range) != 0) return tree_->index_of(record.range);
+    if (raw(record.range) != 0) {
+      auto const index = tree_->index_of(record.range);
+      if (index != no_range || !tree_->has_left_out()) return index;
+    }
     return record.launched.value == 0 ? no_range : open_at(record.launched);
   }
 

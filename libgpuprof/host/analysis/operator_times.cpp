@@ -95,7 +95,8 @@ std::vector<operator_row> operator_times::rows(
   std::vector<std::uint32_t> places(all.size());
   for (std::uint32_t i = 0; i < all.size(); ++i) {
     auto const caller = all[i].is_node ? makers[i] : i;
-    if (all[i].is_operator && caller != no_range) places[i] = place_of(all[caller].stack);
+    if (all[i].is_operator)
+      places[i] = place_of(caller != no_range ? all[caller].stack : stack_id{});
   }
   using key = std::tuple<name_id, bool, std::uint32_t>;
   auto const key_of = [&](std::uint32_t i) {

@@ -93,6 +93,27 @@ void range_tree::leave_ended_parents() {
   }
 }
 
+void range_tree::leave_out(std::function<bool(traced_range const&)> const& is_left_out) {
+  if (std::ranges::none_of(ranges_, is_left_out)) return;
+  std::vector<std::uint32_t> now(ranges_.size());  // the new index of each, or of what is around it
+  std::vector<traced_range> kept;
+  for (std::uint32_t i = 0; i < ranges_.size(); ++i) {
+    auto& range = ranges_[i];
+    auto const around = range.parent == no_range ? no_range : now[range.parent];
+    if (is_left_out(range)) {
+      stand_ins_[range.id] = now[i] = around;
+      still_open_ -= range.still_open;
+      continue;
+    }
+    range.parent = around;
+    now[i] = static_cast<std::uint32_t>(kept.size());
+    kept.push_back(range);
+  }
+  ranges_ = std::move(kept);
+  last_ = no_range;
+  index_ids();
+}
+
 thread_index range_tree::thread_with_ranges(thread_index main_thread) const {
   std::map<thread_index, double> ns;  // lengths of a damaged file may add up to more than 64 bits
   for (auto const& range : ranges_)
@@ -124,8 +145,11 @@ std::uint32_t range_tree::find(range_id id) const noexcept {
   auto const mask = slots_.size() - 1;
   for (auto slot = slot_of(id, mask);; slot = (slot + 1) & mask) {
     auto const index = slots_[slot];
-    if (index == no_range || ranges_[index].id == id) return index;
+    if (index == no_range) break;
+    if (ranges_[index].id == id) return index;
   }
+  auto const stand_in = stand_ins_.find(id);
+  return stand_in == stand_ins_.end() ? no_range : stand_in->second;
 }
 
 bool range_tree::is_within(std::uint32_t range, std::uint32_t ancestor) const noexcept {

@@ -6,8 +6,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 namespace gpuprof::host {
@@ -57,13 +59,19 @@ class range_tree {
   /// is not known or has no ranges, uses the thread with the most time in ranges.
   void join_helpers(thread_index main_thread);
 
+  /// Takes ranges out; what is inside one of these belongs to the next range outwards on its
+  /// thread, also for index_of(). Call before join_helpers().
+  void leave_out(std::function<bool(traced_range const&)> const& is_left_out);
+  bool has_left_out() const noexcept { return !stand_ins_.empty(); }
+
   std::size_t size() const noexcept { return ranges_.size(); }
   bool empty() const noexcept { return ranges_.empty(); }
   /// Sorted by start.
   std::span<traced_range const> ranges() const noexcept { return ranges_; }
   traced_range const& operator[](std::uint32_t index) const noexcept { return ranges_[index]; }
 
-  /// Returns no_range if the trace does not contain it. Any thread.
+  /// Returns no_range if the trace does not contain it, or if it was left out and is in no other
+  /// range. Any thread.
   std::uint32_t index_of(range_id id) const noexcept {
     // Successive launches are mostly in the same range.
     std::atomic_ref const last(last_);
@@ -90,6 +98,7 @@ class range_tree {
   std::vector<traced_range> ranges_;
   // hash table with open addressing; size is a power of two; no_range: empty
   std::vector<std::uint32_t> slots_;
+  std::unordered_map<range_id, std::uint32_t> stand_ins_;  // of ranges that were left out
   std::size_t still_open_ = 0;
   mutable std::uint32_t last_ = no_range;  // the range that was found last
 };

@@ -181,9 +181,4 @@ bool selection::keeps(api_record const& call, thread_index thread) const {
   return after != ranges.begin() && (*tree_)[*std::prev(after)].end >= call.start;
 }
 
-bool selection::keeps_range(range_tree const& tree, std::uint32_t range) const {
-  if (tree_ != nullptr && !inside_[range]) return false;
-  return overlaps(tree[range].begin, tree[range].end);
-}
-
 }  // namespace gpuprof::host

@@ -70,7 +70,13 @@ class selection {
   /// ranges: on any thread).
   bool keeps(api_record const& call, thread_index thread) const;
   /// True for selected ranges and those enclosed in one.
-  bool keeps_range(range_tree const& tree, std::uint32_t range) const;
+  bool keeps_range(range_tree const& tree, std::uint32_t range) const {
+    return keeps_inside(range, tree[range].begin, tree[range].end);
+  }
+  /// The same for something in `range` of the tree, which may be no_range.
+  bool keeps_inside(std::uint32_t range, timestamp_ns begin, timestamp_ns end) const {
+    return (tree_ == nullptr || (range != no_range && inside_[range])) && overlaps(begin, end);
+  }
 
  private:
   bool overlaps(timestamp_ns begin, timestamp_ns end) const noexcept {

@@ -4,6 +4,7 @@
 #include "base/readable.hpp"
 #include "host/analysis/timeline/log_histogram.hpp"
 #include "host/reading/time_order.hpp"
+#include "model/torch_ranges.hpp"
 #include "text/overview.hpp"
 
 #include <algorithm>
@@ -62,6 +63,19 @@ kernel_labels const& trace_contents::labels(kernel_name_style style) {
 
 range_tree const& trace_contents::ranges() {
   if (ranges_) return *ranges_;
+  ranges_ = read_ranges();
+  if (!with_operators_)
+    ranges_->leave_out(
+        [this, last = name_id{}, leaves_out = false](traced_range const& range) mutable {
+          if (range.domain != last) leaves_out = !is_structure(text_(last = range.domain));
+          return leaves_out;
+        });
+  // The id of a process is that of its main thread.
+  ranges_->join_helpers(thread_of(process_id()));
+  return *ranges_;
+}
+
+range_tree trace_contents::read_ranges() {
   std::vector<range_begin> begins;
   std::vector<range_end> ends;
   begins.reserve(file_.row_count<range_begin>());
@@ -69,10 +83,7 @@ range_tree const& trace_contents::ranges() {
   each<range_begin>(file_, [&](auto const& row) { begins.push_back(row); });
   each<range_end>(file_, [&](auto const& row) { ends.push_back(row); });
   auto const all_ended = begins.size() == ends.size();
-  ranges_.emplace(begins, ends, all_ended ? timestamp_ns{} : last_moment());
-  // The id of a process is that of its main thread.
-  ranges_->join_helpers(thread_of(process_id()));
-  return *ranges_;
+  return {begins, ends, all_ended ? timestamp_ns{} : last_moment()};
 }
 
 open_ranges const& trace_contents::open() {

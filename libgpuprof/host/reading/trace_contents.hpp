@@ -34,7 +34,13 @@ class trace_contents {
 
   std::vector<kernel_shape> const& shapes();
   kernel_labels const& labels(kernel_name_style style);
+  /// Without operators of PyTorch (`--pytorch ops`), which are no parts of a program's structure:
+  /// what they launch belongs to the range around them.
   range_tree const& ranges();
+  /// All ranges, also operators; helper threads are not joined.
+  range_tree read_ranges();
+  /// Call first: ranges() will have operators too.
+  void show_operators() noexcept { with_operators_ = true; }
   open_ranges const& open();
   launch_ranges const& launched(range_scope scope);
 
@@ -94,6 +100,7 @@ class trace_contents {
   std::optional<std::set<device_id>> devices_at_work_;
   std::optional<std::optional<double>> ns_a_launch_;
   std::optional<range_tree> ranges_;
+  bool with_operators_ = false;
   std::optional<open_ranges> open_;
   std::array<std::optional<launch_ranges>, 2> launched_;  // indexed by scope
   timestamp_ns origin_;

@@ -278,7 +278,11 @@ for _ in range(2): call(b"Optimizer.step", 7, -1, step)
         backward = {text[int(row["Called At"].partition(":")[2]) - 1].rpartition("# ")[2]: row["Instances"] for row in by_line if row["Operator"] == "AddmmBackward0"}
         self.assertEqual(backward, {"first": 4, "second": 2})
         ranges = self.operators("stats", "-r", "nvtx_sum")
-        self.assertEqual([row["Instances"] for row in ranges if row["Range"] == "record_function:Optimizer.step"], [2])
+        self.assertEqual([(row["Range"], row["Instances"]) for row in ranges if ":" in row["Range"]][:1], [("record_function:Optimizer.step", 2)])
+        self.assertFalse([row for row in ranges if row["Range"].startswith("torch:")])
+        launches = self.operators("stats", "-r", "nvtx_kern_sum")
+        inside = sum(row["Kern Inst"] for row in launches if row["NVTX Range"] == "record_function:Optimizer.step")
+        self.assertEqual(inside, 4 * KERNELS)  # those of operators; nodes are on other threads
 
     def test_operators_are_recorded_only_where_they_are_wanted(self):
         self.profile(self.OPERATORS, env={"BUILT_FAKE_TORCH": processes.path("BUILT_FAKE_TORCH")})

@@ -36,6 +36,19 @@ TEST_CASE(
   CHECK(range_of(t, 0, range_scope::thread).empty());
 }
 
+TEST_CASE("a launch in a range that was left out belongs to what is around it, or to who waits") {
+  auto const t = trace_of(
+      {range("step", 0_us, 100_us), range("op", 20_us, 30_us).in_domain("torch"), launch(25_us, 1),
+       range("node", 40_us, 60_us).in_domain("torch").on_thread(2), launch(50_us, 2)});
+  range_tree tree(t.begins, t.ends, t.last);
+  tree.leave_out([&](traced_range const& range) { return t.text()(range.domain) == "torch"; });
+  launch_ranges const launched(tree, range_scope::process, main_thread);
+  REQUIRE(tree.size() == 1);
+  CHECK(launched.innermost(t.kernels[0]) == 0);
+  CHECK(launched.innermost(t.kernels[1]) == 0);
+  CHECK(range_of(t, 1) == "node");  // a control
+}
+
 TEST_CASE("a thread with a range of its own keeps it, whatever the main thread has open") {
   auto const t = trace_of({range("step", 0_us, 100_us), range("task", 40_us, 80_us).on_thread(2),
                            launch(50_us, 2), launch(90_us, 2)});

@@ -171,3 +171,21 @@ TEST_CASE("time in ranges is summed by name, domain and style") {
   CHECK(rows[1].key.style == range_style::start_end);
   CHECK(t.names.text(rows[2].key.domain) == "lib");
 }
+
+TEST_CASE("what is inside of a range that is left out belongs to the range around it") {
+  auto const t =
+      trace_of({range("step", 0_us, 100_us), range("linear", 10_us, 60_us).in_domain("torch"),
+                range("mine", 20_us, 50_us), range("addmm", 30_us, 40_us).in_domain("torch"),
+                range("node", 30_us, 40_us).in_domain("torch").on_thread(2)});
+  auto tree = tree_of(t);
+  CHECK_FALSE(tree.has_left_out());
+  tree.leave_out([&](traced_range const& range) { return t.text()(range.domain) == "torch"; });
+  REQUIRE(tree.size() == 2);
+  CHECK(tree.has_left_out());
+  auto const of = [&](char const* name) { return tree.index_of(t.id_of(name)); };
+  CHECK(tree[of("mine")].parent == of("step"));
+  CHECK(of("linear") == of("step"));
+  CHECK(of("addmm") == of("mine"));
+  CHECK(of("addmm") == of("mine"));  // the last answer is remembered
+  CHECK(of("node") == no_range);
+}

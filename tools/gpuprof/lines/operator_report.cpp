@@ -69,7 +69,7 @@ std::vector<text::column> columns() {
 finished_report operator_report(trace_contents& trace, selection const& wanted,
                                 std::string const& path, bool by_line) {
   finished_report finished;
-  auto const& tree = trace.ranges();
+  auto const tree = trace.read_ranges();
   operator_times times(tree, domain_of_operators(tree, trace));
   if (!times.has_operators()) {
     finished.missing =
@@ -91,7 +91,11 @@ finished_report operator_report(trace_contents& trace, selection const& wanted,
   stack_places const stacks(trace);
   numbered_places places(stacks);
   std::function<bool(std::uint32_t)> counts;
-  if (has_filter) counts = [&](std::uint32_t range) { return wanted.keeps_range(tree, range); };
+  if (has_filter)
+    counts = [&](std::uint32_t range) {
+      return wanted.keeps_inside(trace.ranges().index_of(tree[range].id), tree[range].begin,
+                                 tree[range].end);
+    };
   auto rows = times.rows([&](stack_id stack) { return places.number_of(stack); }, by_line, counts);
   std::ranges::sort(rows, [&](operator_row const& a, operator_row const& b) {
     return std::tuple(b.own_gpu_ns, b.gpu_ns, b.own_cpu_ns, trace.text()(a.name)) <
