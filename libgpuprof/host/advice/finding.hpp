@@ -64,6 +64,7 @@ struct finding {
   std::optional<device_id> device;  // empty: all devices
   std::string range;                // range in which most of it happens; empty: none, or everywhere
   std::string line;                 // of Python, "train.py:61"; empty: not known
+  std::string module;               // of PyTorch, "h.*.c_fc: Conv1D"; empty: none, or not known
   std::string kernel;               // empty: not about one kernel
   std::string geometry;             // of the kernel's launches: "grid 132, block 256"
   std::string call;                 // CUDA API call; empty: none

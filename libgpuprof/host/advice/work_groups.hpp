@@ -49,6 +49,7 @@ struct work_group {
   std::vector<bool> beside;          // products next to attention, which write and read the scores
   double beside_ns = 0, beside_least_ns = 0;  // their time; the same if they only computed
   std::string line;                           // that launched most of it; empty: not known
+  std::string module;                         // of PyTorch, that has most of it; empty: not known
   std::map<std::uint32_t, double> stacks;     // nanoseconds by stack_id
 };
 

@@ -97,6 +97,7 @@ void add_place(std::vector<finding_field>& to, bool has_several_ranks) {
   to.push_back(text_field("kernel", "where.kernel", [](auto const& one) { return one.kernel; }));
   to.push_back(text_field("call", "where.call", [](auto const& one) { return one.call; }));
   to.push_back(text_field("line", "where.line", [](auto const& one) { return one.line; }));
+  to.push_back(text_field("module", "where.module", [](auto const& one) { return one.module; }));
   to.push_back({"ranks", has_several_ranks ? "ranks" : "", text::column_kind::text,
                 [](listed_finding const& l) { return written(l.of->ranks); }});
 }

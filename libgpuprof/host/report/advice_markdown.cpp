@@ -43,6 +43,7 @@ std::string place_of(advice::finding const& one) {
   add("range ", one.range);
   add("", one.call);
   add("line ", one.line);
+  add("module ", one.module);
   return text.empty() ? std::string("the program") : text;
 }
 

@@ -263,6 +263,7 @@ std::string ranks_of(advice::joined_finding const& of, std::size_t all) {
 std::string where_of(advice::finding const& one, std::size_t ranks, block const& layout) {
   std::vector<std::string> parts;
   if (!one.line.empty()) parts.push_back("line " + one.line);
+  if (!one.module.empty()) parts.push_back("module " + one.module);
   if (!one.range.empty()) parts.push_back("range " + layout.name(one.range, 6));
   if (!one.call.empty()) parts.push_back(layout.name(one.call, 0));
   if (one.device && ranks < 2) parts.push_back("GPU " + std::to_string(raw(*one.device)));

@@ -229,6 +229,18 @@ class Lines(processes.Case):
                 self.assertEqual(each["h.0.c_fc", "Linear", 1], (2, 2))
                 self.assertEqual(each["h.2.c_proj", "Linear", 1], (2, 2))
 
+    def modules_of_findings(self):
+        run = self.run_program(processes.path("BUILT_GPUPROF"), "analyze", "-f", "json", "--all", "--min-gain", "0%", "--limit", "0", self.capture)
+        return {one["where"]["module"] for one in json.loads(run.out)["findings"] if one["where"]["kernel"] or one["where"]["call"]}
+
+    def test_findings_name_the_module_that_has_half_of_what_they_are_about(self):
+        (self.folder / "torch/nn/modules").mkdir(parents=True)
+        (self.folder / "torch/nn/modules/module.py").write_text(MODULE)
+        for module, expected in (("model.h._modules['0'].c_fc", "(Linear)"), ("play", "")):
+            self.profile(MODEL + f"for _ in range(300): {module}()", "--python-backtrace", "all")
+            found = {name.partition(" (")[0] for name in self.modules_of_findings()}
+            self.assertEqual(found, {expected})
+
     # A made PyTorch (tests/support/fake_torch.cpp) does operators; the node of a backward pass runs on a thread of its own.
     OPERATORS = PLAY + '''
 import threading

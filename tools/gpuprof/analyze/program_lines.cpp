@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/program_lines.hpp"
 
+#include "host/analysis/module_tree.hpp"
 #include "host/analysis/timeline/time_bucket.hpp"
 #include "lines/stack_places.hpp"
 
 #include <algorithm>
 #include <cstdio>
-#include <numeric>
 #include <tuple>
 
 namespace gpuprof::host::command {
@@ -14,13 +14,11 @@ namespace {
 
 constexpr double nearly_all = 0.9;
 
-/// "train.py:61", with its share if it is not nearly all.
-std::string main_line(std::map<std::string, double> const& lines) {
-  auto const of_all = [](double sum, auto const& line) { return sum + line.second; };
-  auto const all = std::accumulate(lines.begin(), lines.end(), 0.0, of_all);
-  auto const most = std::max_element(
-      lines.begin(), lines.end(), [](auto const& a, auto const& b) { return a.second < b.second; });
-  if (most == lines.end() || all <= 0) return {};
+/// The text with most of the time, with its share if it is not nearly all; empty if that is less
+/// than `least` of it.
+std::string main_text(std::map<std::string, double> const& texts, double all, double least) {
+  auto const most = std::ranges::max_element(texts, {}, [](auto const& one) { return one.second; });
+  if (most == texts.end() || all <= 0 || most->second < least * all) return {};
   if (most->second >= nearly_all * all) return most->first;
   char share[32];
   std::snprintf(share, sizeof share, " (%.0f %% of it)", 100 * most->second / all);
@@ -36,57 +34,70 @@ bool is_idle_by_cpu(time_bucket bucket) noexcept {
 
 program_lines::program_lines(trace_contents& trace, stack_times const& times) {
   auto const stacks = stacks_of(trace.file());
+  auto const text = [&](name_id name) { return trace.text()(name); };
   auto const is_own = [&](stack_record const& frame) {
-    return is_own_by_default(trace.text()(frame.file));
+    return is_own_by_default(text(frame.file));
   };
-  auto const line_of = [&](stack_id stack) -> std::string {
-    auto const* const frame = own_frame(stacks, stack, is_own);
-    if (frame == nullptr) return {};
-    auto const file = trace.text()(frame->file);
-    return std::string(file.substr(file.rfind('/') + 1)) + ':' + std::to_string(frame->line);
-  };
-  std::map<stack_id, std::string> lines;
+  module_tree const modules(stacks, text);
   for (auto const& [stack, sum] : times.stacks()) {
-    auto line = line_of(stack);
-    if (line.empty()) continue;
-    idle_[line] += sum.idle_ns;
-    lines_.emplace(raw(stack), line);
-    lines.emplace(stack, std::move(line));
+    program_place place;
+    if (auto const* const frame = own_frame(stacks, stack, is_own)) {
+      auto const file = text(frame->file);
+      place.line =
+          std::string(file.substr(file.rfind('/') + 1)) + ':' + std::to_string(frame->line);
+      idle_[raw(stack)] += sum.idle_ns;
+    }
+    if (auto const number = modules.of(stack); number != 0) {
+      auto const& module = modules.modules()[number];
+      place.module = folded_path(module.path);
+      // The path of an outermost module is its class.
+      if (!place.module.starts_with('(')) place.module += ": " + module.type;
+    }
+    places_.emplace(raw(stack), std::move(place));
   }
   auto const& base = trace.labels(kernel_name_style::base);
   auto const& full = trace.labels(kernel_name_style::demangled);
   times.each_recorded([&](stack_times::ran what, stack_id stack, stack_sum const& sum) {
-    auto const line = lines.find(stack);
-    if (line == lines.end()) return;
     if (what.is == stack_times::ran::kind::call) {
-      calls_[std::string(trace.text()(static_cast<name_id>(what.id)))][line->second] += sum.wait_ns;
+      calls_[std::string(text(static_cast<name_id>(what.id)))][raw(stack)] += sum.wait_ns;
     } else if (what.is == stack_times::ran::kind::kernel) {
       auto const shape = static_cast<shape_id>(what.id);
       auto const& name = full.text(full.label_of(shape));
       auto const& short_name = base.text(base.label_of(shape));
-      kernels_[name][line->second] += sum.gpu_ns;
-      if (short_name != name) kernels_[short_name][line->second] += sum.gpu_ns;
+      kernels_[name][raw(stack)] += sum.gpu_ns;
+      if (short_name != name) kernels_[short_name][raw(stack)] += sum.gpu_ns;
     }
   });
 }
 
 void program_lines::name(std::span<advice::finding> findings) const {
   for (auto& one : findings) {
-    if (!one.line.empty()) continue;
+    program_place place;
     if (auto const kernel = kernels_.find(one.kernel); kernel != kernels_.end())
-      one.line = main_line(kernel->second);
+      place = main_place(kernel->second);
     else if (auto const call = calls_.find(one.call); call != calls_.end())
-      one.line = main_line(call->second);
+      place = main_place(call->second);
     else if (one.kernel.empty() && one.call.empty() && is_idle_by_cpu(one.bucket))
-      one.line = main_line(idle_);
+      place = main_place(idle_);
+    if (one.line.empty()) one.line = std::move(place.line);
+    if (one.module.empty()) one.module = std::move(place.module);
   }
 }
 
-std::string program_lines::line_of(std::map<std::uint32_t, double> const& stacks) const {
-  by_line lines;
-  for (auto const& [stack, ns] : stacks)
-    if (auto const line = lines_.find(stack); line != lines_.end()) lines[line->second] += ns;
-  return main_line(lines);
+program_place program_lines::main_place(by_stack const& stacks) const {
+  std::map<std::string, double> lines, modules;
+  double all = 0, with_line = 0;
+  for (auto const& [stack, ns] : stacks) {
+    all += ns;
+    auto const place = places_.find(stack);
+    if (place == places_.end()) continue;
+    if (!place->second.line.empty()) {
+      lines[place->second.line] += ns;
+      with_line += ns;
+    }
+    if (!place->second.module.empty()) modules[place->second.module] += ns;
+  }
+  return {main_text(lines, with_line, 0), main_text(modules, all, 0.5)};
 }
 
 std::vector<advice::idle_look> idle_looks_of(trace_contents& trace, idle_causes const& causes) {

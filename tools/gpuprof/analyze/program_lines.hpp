@@ -16,24 +16,31 @@
 
 namespace gpuprof::host::command {
 
+/// Where in the program something comes from; what is not known is empty.
+struct program_place {
+  std::string line;    // "train.py:61"
+  std::string module;  // "transformer.h.*.mlp.c_fc: Conv1D", of PyTorch
+};
+
 /// Empty where the capture holds no Python stacks.
 class program_lines {
  public:
+  using by_stack = std::map<std::uint32_t, double>;  // nanoseconds by stack_id
+
   program_lines() = default;
   /// Reads the names that it needs; `times` is finished.
   program_lines(trace_contents& trace, stack_times const& times);
 
-  /// Fills in finding::line where it can be told.
+  /// Fills in finding::line and finding::module where they can be told.
   void name(std::span<advice::finding> findings) const;
-  /// "train.py:61", with its share if it is not nearly all; takes nanoseconds by stack_id.
-  std::string line_of(std::map<std::uint32_t, double> const& stacks) const;
+  /// The line and the module with most of the time, each with its share if it is not nearly all. A
+  /// module with less than half is not named.
+  program_place main_place(by_stack const& stacks) const;
 
  private:
-  using by_line = std::map<std::string, double>;  // nanoseconds by "train.py:61"
-
-  std::map<std::string, by_line, std::less<>> kernels_, calls_;
-  by_line idle_;
-  std::map<std::uint32_t, std::string> lines_;  // by stack_id
+  std::map<std::string, by_stack, std::less<>> kernels_, calls_;
+  by_stack idle_;
+  std::map<std::uint32_t, program_place> places_;  // by stack_id
 };
 
 /// The looks into idle time in words, most first.

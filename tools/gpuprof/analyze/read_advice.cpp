@@ -192,11 +192,15 @@ void add_groups(advice::run_facts& to, advice::replayable_steps const& steps,
                 program_lines const& lines) {
   auto const& recorded = steps.graph->recorded();
   to.groups = advice::find_groups(recorded, to, [&](std::uint32_t stack) {
-    return lines.line_of({{stack, 1}});
+    return lines.main_place({{stack, 1}}).line;
   });
   to.steps_of_groups = recorded.steps;
   to.all_steps_of_groups = steps.all_steps;
-  for (auto& group : to.groups) group.line = lines.line_of(group.stacks);
+  for (auto& group : to.groups) {
+    auto place = lines.main_place(group.stacks);
+    group.line = std::move(place.line);
+    group.module = std::move(place.module);
+  }
 }
 
 std::optional<report::analyzed_part> part_of(run_reading const& run) {

@@ -53,6 +53,7 @@ const summary = (() => {
     if (where.call) place.append((place.textContent ? ', ' : '') + words.callName(where.call));
     if (where.range) place.append((place.textContent ? ', in range ' : 'in range ') + where.range);
     if (where.line) place.append((place.textContent ? ', line ' : 'line ') + where.line);
+    if (where.module) place.append((place.textContent ? ', module ' : 'module ') + where.module);
     return place;
   }
 

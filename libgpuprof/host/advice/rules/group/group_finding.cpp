@@ -49,6 +49,7 @@ finding finding_on(run_facts const& facts, work_group const& group, std::string 
   finding one;
   one.what = std::move(what);
   one.line = group.line;
+  one.module = group.module;
   one.instances = group.instances;
   one.bucket = time_bucket::compute;
   one.further_buckets = {time_bucket::back_to_back, time_bucket::launch_bound};

@@ -93,7 +93,7 @@ void look_at_chains(run_facts const& facts, std::vector<finding>& found) {
   auto one = finding_on_chain(facts, sum_of(small));
   one.what = in_count(double(small.size())) +
              " further rows of elementwise kernels and reductions could be one kernel each";
-  one.line = {};
+  one.line = one.module = {};
   found.push_back(std::move(one));
 }
 
