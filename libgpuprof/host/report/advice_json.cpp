@@ -197,6 +197,18 @@ void append_ledger(std::string& out, ledger const& time) {
   out += ']';
 }
 
+void append_cause(std::string& out, idle_cause_line const& cause) {
+  json_object o(out);
+  o.text("bucket", key_of(cause.bucket));
+  o.text("cause", cause.words);
+  o.text("where", cause.where);
+  o.text("held_by", cause.held_by);
+  o.number("ns", cause.ns);
+  o.number("share", cause.share);
+  o.number("looks", cause.looks);
+  o.end();
+}
+
 /// Writes {"compute": 1200} with the buckets that have time, in nanoseconds.
 void append_times(std::string& out, bucket_times const& times) {
   json_object o(out);
@@ -298,6 +310,8 @@ void write_advice_json(advice_report const& report, text::text_sink const& out) 
   if (!report.ranks.empty())
     o.member("ranks", [&](std::string& to) { append_json_array(to, report.ranks, append_rank); });
   o.member("ledger", [&](std::string& to) { append_ledger(to, time); });
+  o.member("idle_causes",
+           [&](std::string& to) { append_json_array(to, time.causes, append_cause); });
   o.member("ranges", [&](std::string& to) { append_json_array(to, time.ranges, append_range); });
   o.whole("more_ranges", time.more_ranges);
   o.member("steps", [&](std::string& to) { append_json_array(to, time.steps, append_step); });

@@ -84,7 +84,8 @@ text_lines ledger_text(advice_report const& report, std::optional<ledger_lines> 
   lines.push_back(time.gpus.size() > 1
                       ? "Where the time of " + counted(time.gpus.size(), "GPUs") + " went:"
                       : "Where the time of the GPU went:");
-  append(lines, ledger_bars(all, width));
+  append(lines,
+         ledger_bars(all, width, [&](time_bucket bucket) { return causes_of(time, bucket); }));
   auto const each = !time.ranks.empty() ? ledger_lines::ranks : ledger_lines::gpus;
   if (lines_of(time, each).size() > 1) {
     lines.emplace_back();

@@ -97,7 +97,24 @@ std::string shares_line(ledger_line const& of, std::string const& label, std::si
 
 }  // namespace
 
-std::vector<std::string> ledger_bars(bucket_times const& times, std::size_t width) {
+std::string causes_of(ledger const& of, time_bucket bucket) {
+  constexpr double least_share = 0.1;
+  constexpr std::size_t most_shown = 3;
+  std::string text;
+  std::size_t shown = 0;
+  for (auto const& cause : of.causes) {
+    if (cause.bucket != bucket || cause.share < least_share || shown == most_shown) continue;
+    ++shown;
+    text.append(text.empty() ? "" : "; ").append(readable_time(cause.ns)).append(": ");
+    text += cause.words;
+    if (!cause.where.empty()) text += " at " + cause.where;
+    if (!cause.held_by.empty()) text += ", held by " + cause.held_by;
+  }
+  return text;
+}
+
+std::vector<std::string> ledger_bars(bucket_times const& times, std::size_t width,
+                                     std::function<std::string(time_bucket)> const& beside) {
   auto const buckets = buckets_that_matter(times);
   auto const all = times.total();
   auto const others = std::max(0.0, all - sum_of(times, buckets));
@@ -108,8 +125,11 @@ std::vector<std::string> ledger_bars(bucket_times const& times, std::size_t widt
   auto const room = (width == 0 ? width_without_page : width);
   auto const bar = std::min(max_bar, room > used ? room - used : 0);
   std::vector<std::string> lines;
-  for (auto const bucket : buckets)
+  for (auto const bucket : buckets) {
     lines.push_back(bar_line(name_of(bucket), times[bucket], all, name_width, bar));
+    if (auto const text = beside ? beside(bucket) : std::string(); !text.empty())
+      append_wrapped(lines, "    " + text, room, 4);
+  }
   if (others > 0) lines.push_back(bar_line("other", others, all, name_width, bar));
   lines.push_back(bar_line("total", all, all, name_width, 0));
   return lines;

@@ -6,6 +6,7 @@
 #include "text/table.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,12 +28,23 @@ struct ledger_line {
   double length_ns() const noexcept { return period_ns > 0 ? period_ns : times.total(); }
 };
 
+/// What the launching thread was seen to do in idle time of one bucket, by looks at threads.
+struct idle_cause_line {
+  time_bucket bucket{};
+  std::string words;           // "runs Python", "waits for the GIL"
+  std::string where, held_by;  // "train.py:61"; empty: not known, or of no meaning
+  double looks = 0;
+  double ns = 0;     // the share of these looks of the time of the bucket
+  double share = 0;  // of the looks into this bucket
+};
+
 enum class ledger_lines { gpus, ranges, steps, ranks };
 
 struct ledger {
   std::vector<ledger_line> gpus;
-  std::vector<ledger_line> ranges, steps;       // if there is one capture; the longest ranges first
-  std::vector<ledger_line> ranks;               // if there are several captures
+  std::vector<ledger_line> ranges, steps;  // if there is one capture; the longest ranges first
+  std::vector<ledger_line> ranks;          // if there are several captures
+  std::vector<idle_cause_line> causes;     // if there is one capture; by bucket, most looks first
   std::size_t more_ranges = 0, more_steps = 0;  // numbers of ranges and steps not listed above
   std::uint32_t first_step = 0;                 // its number in the whole run
   double slow_beyond_ns = 0;                    // a step is slow if it takes longer
@@ -42,7 +54,13 @@ struct ledger {
 inline constexpr double least_ledger_share = 0.005;
 
 /// Returns a line for each bucket with its time, its share and a bar. The shares add up to 100 %.
-std::vector<std::string> ledger_bars(bucket_times const& times, std::size_t width);
+/// `beside` has a text for a bucket, which is put below its line, or an empty one.
+std::vector<std::string> ledger_bars(bucket_times const& times, std::size_t width,
+                                     std::function<std::string(time_bucket)> const& beside = {});
+
+/// "943 ms: runs Python at train.py:61; 312 ms: sleeps": the greatest causes of a bucket, at most
+/// three, with at least a tenth of it each; empty: not known.
+std::string causes_of(ledger const& of, time_bucket bucket);
 
 /// Returns two lines of headings, then one for each of `lines`. Buckets with enough time have a
 /// column each if there is room; the last column has the sum of the others.

@@ -136,6 +136,21 @@ TEST_CASE("the bars of a ledger add up to all of the time") {
                      [](auto const& line) { return has(line, "back to back"); }));
 }
 
+TEST_CASE("the greatest causes of idle time stand below the line of their bucket") {
+  auto report = made_frame();
+  auto const of = time_bucket::launch_bound;
+  report.time.causes = {{of, "runs Python", "train.py:61", "", 60, 1.26 * second, 0.6},
+                        {of, "waits for the GIL", "train.py:7", "io.py:3", 31, 0.65 * second, 0.31},
+                        {of, "sleeps", "", "", 9, 0.19 * second, 0.09}};
+  auto const text = text_of(report, 120);
+  CHECK(has(text,
+            "\n    1.260 s: runs Python at train.py:61; 650 ms: waits for the GIL at train.py:7, "
+            "held by io.py:3\n"));
+  CHECK_FALSE(has(text, "sleeps"));  // less than a tenth
+  CHECK_FALSE(has(text_of(made_frame(), 120), "runs Python"));
+  CHECK(causes_of(report.time, time_bucket::synchronization).empty());
+}
+
 TEST_CASE("a ledger of shares keeps the largest columns that fit, and the rest is one column") {
   std::vector<report::ledger_line> const lines = {made_line(std::string(90, 'n'), 1),
                                                   made_line("empty", 0)};
@@ -207,7 +222,7 @@ TEST_CASE("CSV has a row for each finding, those below the threshold last") {
   CHECK(text.starts_with("rule,group,severity,what,device,range,kernel,"));
   CHECK(has(text,
             "\nsync_point,synchronization,warning,the GPU idles behind "
-            "cudaStreamSynchronize,0,step,,cudaStreamSynchronize,,,113,120,340,0.012,0.034,"
+            "cudaStreamSynchronize,0,step,,cudaStreamSynchronize,,,,113,120,340,0.012,0.034,"
             "sums,,synchronization,"));
   CHECK(std::count(text.begin(), text.end(), '\n') == 1 + 4 + 1);  // a name has a line end in it
 }

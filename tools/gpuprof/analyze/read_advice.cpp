@@ -73,6 +73,22 @@ void add_gpus(report::ledger& to, advice::run_facts const& facts, std::string co
   }
 }
 
+/// Splits the idle time by what the launching threads were seen to do in it. Buckets with few looks
+/// are left out.
+void add_causes(report::ledger& to, advice::run_facts const& facts) {
+  constexpr double fewest_looks = 10;
+  bucket_times looks, times;
+  for (auto const& look : facts.looks) looks[look.bucket] += look.looks;
+  for (auto const& device : facts.devices) times += device.ledger;
+  for (auto const& look : facts.looks) {
+    if (looks[look.bucket] < fewest_looks) continue;
+    auto const share = look.looks / looks[look.bucket];
+    to.causes.push_back({look.bucket, look.words, look.where, look.held_by, look.looks,
+                         share * times[look.bucket], share});
+  }
+  std::ranges::stable_sort(to.causes, {}, &report::idle_cause_line::bucket);
+}
+
 /// Adds at most some thousand ranges; the ledger has the number of further ones.
 void add_ranges(report::ledger& to, time_ledger const& from, text_of_name const& text) {
   auto const lines = from.by_range();
@@ -312,6 +328,7 @@ read_capture read_one(std::string const& path, std::string const& rank,
                               {.ranges = false, .styles = {kernel_name_style::base}});
     return made;
   }
+  add_causes(made.time, facts);
   add_ranges(made.time, run.ledger(), trace.text());
   add_steps(made.time, run.ledger(), facts.steps);
   return made;

@@ -21,11 +21,20 @@ const summary = (() => {
 
   const partOf = (line) => ({bucket: line.bucket, size: line.share, text: theme.bucketName(line.bucket) + ' ' + share(line.share) + ' (' + time(line.ns) + ')'});
 
-  function showLedger(lines) {
+  // What the launching thread was seen to do in idle time.
+  function causeOf(cause) {
+    const where = cause.where ? ' at ' + cause.where : '';
+    const holder = cause.held_by ? ', held by ' + cause.held_by : '';
+    return {bucket: cause.bucket, text: theme.bucketName(cause.bucket) + ', ' + time(cause.ns) + ': ' + cause.cause + where + holder};
+  }
+
+  function showLedger(lines, causes) {
     for (const [device, of] of gpusOf(lines)) {
       const parts = of.map(partOf);
       byId('ledger').append(element('div', {class: 'ledger-row'}, element('span', {}, 'GPU ' + device), ledger.bar(parts)), ledger.legend(parts));
     }
+    const shown = causes.filter((cause) => cause.share >= 0.1).slice(0, 8).map(causeOf);
+    if (shown.length > 0) byId('ledger').append(element('p', {}, 'While the GPU was idle, the launching thread was seen to do this:'), ledger.legend(shown));
   }
 
   function showPath(path) {
@@ -101,7 +110,7 @@ const summary = (() => {
     if (advice.part) byId('part').textContent = 'This summary is of ' + advice.part.line + '. The parts below are of the whole run.';
     byId('part').hidden = !advice.part;
     byId('holds').textContent = advice.holds.sentence + (advice.holds.steps ? ' ' + advice.holds.steps : '') + (advice.roof ? ' ' + advice.roof.sentence : '');
-    showLedger(advice.ledger);
+    showLedger(advice.ledger, advice.idle_causes);
     showPath(advice.critical_path);
     showFindings(advice);
   }
