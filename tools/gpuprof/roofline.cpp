@@ -218,7 +218,7 @@ std::vector<roofline_row> lines_in_source(roofline_lines by, roofline const& roo
                                           trace_contents& trace, roofline_reading const& read,
                                           selection const& wanted) {
   std::vector<roofline_row> rows;
-  auto const times = read_source_times(trace, wanted);
+  auto const times = read_source_times(trace, wanted, grouping_of(by));
   for (auto const& group : group_by_source(times, trace, {.grouping = grouping_of(by)}))
     if (auto row = roofline_of(group, read, roofs)) rows.push_back(*std::move(row));
   std::stable_sort(rows.begin(), rows.end(),
@@ -249,7 +249,7 @@ int run_one(roofline_options const& options, parsed_options const& parsed,
   roofline_reading read(trace, device, scope, wanted.is_everything() ? nullptr : &wanted);
   std::optional<step_lines> steps;
   if (by == roofline_lines::steps) steps.emplace(trace, read);
-  if (report::are_in_source(by)) read.look_at_stacks();
+  if (report::are_in_source(by)) read.look_at_stacks(credits_forward(grouping_of(by)));
   auto peaks = find_peaks(trace, read);
   if (device) std::erase_if(peaks, [&](auto const& of) { return of.first != raw(*device); });
   read_alone(trace, read, by == roofline_lines::ranges || steps);

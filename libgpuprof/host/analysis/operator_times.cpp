@@ -44,30 +44,31 @@ void operator_times::add(range_id innermost, std::uint64_t ns, stack_id stack) {
 
 /// Adds what is inside of each instance, and takes the stack of what is inside where it launched
 /// nothing itself.
-std::vector<operator_times::instance> operator_times::summed() const {
-  auto all = instances_;
-  for (auto i = all.size(); i-- > 0;) {
-    auto const& one = all[i];
+void operator_times::sum_up() {
+  sums_ = instances_;
+  for (auto i = sums_.size(); i-- > 0;) {
+    auto const& one = sums_[i];
     if (!one.is_operator || one.around == no_range) continue;
-    auto& around = all[one.around];
+    auto& around = sums_[one.around];
     around.gpu_ns += one.gpu_ns;
     around.launches += one.launches;
     // What is first inside comes last here, and stays.
     auto const launched_itself = raw(instances_[one.around].stack) != 0;
     if (!launched_itself && raw(one.stack) != 0) around.stack = one.stack;
   }
-  return all;
 }
 
 /// For each node the operator that made it; no_range: not known. A number is that of a thread, so
 /// if operators of several threads have it, they are not told apart.
-std::vector<std::uint32_t> operator_times::makers_of(std::vector<instance> const& all) const {
+void operator_times::find_makers() {
+  auto const& all = sums_;
   std::vector<std::pair<std::uint64_t, std::uint32_t>> numbered;  // in order of begin, too
   for (std::uint32_t i = 0; i < all.size(); ++i)
     if (all[i].is_operator && !all[i].is_node && all[i].number != no_number)
       numbered.emplace_back(all[i].number, i);
   std::ranges::sort(numbered);
-  std::vector<std::uint32_t> makers(all.size(), no_range);
+  auto& makers = makers_;
+  makers.assign(all.size(), no_range);
   for (std::uint32_t i = 0; i < all.size(); ++i) {
     if (!all[i].is_node || all[i].number == no_number) continue;
     auto const first =
@@ -84,17 +85,29 @@ std::vector<std::uint32_t> operator_times::makers_of(std::vector<instance> const
       if (makers[i] == no_range) makers[i] = at->second;
     }
   }
-  return makers;
+}
+
+void operator_times::finish() {
+  sum_up();
+  find_makers();
+}
+
+stack_id operator_times::forward_stack(range_id innermost) const noexcept {
+  auto index = tree_.index_of(innermost);
+  if (index != no_range && !instances_[index].is_operator) index = instances_[index].around;
+  for (; index != no_range; index = instances_[index].around)
+    if (instances_[index].is_node)
+      return makers_[index] != no_range ? sums_[makers_[index]].stack : stack_id{};
+  return {};
 }
 
 std::vector<operator_row> operator_times::rows(
     place_of_stack const& place_of, bool by_place,
     std::function<bool(std::uint32_t)> const& counts) const {
-  auto const all = summed();
-  auto const makers = makers_of(all);
+  auto const& all = sums_;
   std::vector<std::uint32_t> places(all.size());
   for (std::uint32_t i = 0; i < all.size(); ++i) {
-    auto const caller = all[i].is_node ? makers[i] : i;
+    auto const caller = all[i].is_node ? makers_[i] : i;
     if (all[i].is_operator)
       places[i] = place_of(caller != no_range ? all[caller].stack : stack_id{});
   }

@@ -42,10 +42,16 @@ class operator_times {
     add(record.range, static_cast<std::uint64_t>(record.duration.value), record.stack);
   }
 
-  /// True if add() has seen an operator.
+  /// Call after all add().
+  void finish();
+  /// What is launched in a node of autograd belongs to the operator of the forward pass that made
+  /// it: its stack. 0: in no node, or not known. Call after finish().
+  stack_id forward_stack(range_id innermost) const noexcept;
+
+  /// True if the tree has operators.
   bool has_operators() const noexcept { return has_operators_; }
   /// One row for each name, or for each name and place, of the instances that count. In no order.
-  /// Call last.
+  /// Call after finish().
   std::vector<operator_row> rows(place_of_stack const& place_of, bool by_place,
                                  std::function<bool(std::uint32_t)> const& counts = {}) const;
   std::uint64_t all_gpu_ns() const noexcept { return all_gpu_ns_; }
@@ -63,11 +69,13 @@ class operator_times {
   };
 
   void add(range_id innermost, std::uint64_t ns, stack_id stack);
-  std::vector<instance> summed() const;
-  std::vector<std::uint32_t> makers_of(std::vector<instance> const& all) const;
+  void sum_up();
+  void find_makers();
 
   range_tree const& tree_;
-  std::vector<instance> instances_;  // by index into the tree
+  // By index into the tree. The sums have what is inside.
+  std::vector<instance> instances_, sums_;
+  std::vector<std::uint32_t> makers_;  // of nodes
   bool has_operators_ = false;
   std::uint64_t all_gpu_ns_ = 0, outside_gpu_ns_ = 0;
 };

@@ -12,9 +12,10 @@ namespace gpuprof::host {
 
 class stack_workloads {
  public:
+  /// `stack`: to which the work belongs.
   template <class Record>
-  void add(Record const& record, workload_times::seen const& seen) {
-    cells_.add(place_of(record.thread, record.stack), seen, nanoseconds(record.duration));
+  void add(Record const& record, stack_id stack, workload_times::seen const& seen) {
+    cells_.add(place_of(record.thread, stack), seen, nanoseconds(record.duration));
   }
 
   /// Call after launch_metrics::join(). Spreads the launches without a stack as stack_times does:

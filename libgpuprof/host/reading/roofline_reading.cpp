@@ -251,7 +251,9 @@ void roofline_reading::sum_up(capture_walk& walk, bool with_ranges) {
     auto const seen = times_.add(record);
     cost_.add(record, seen);
     if (range_work_) range_work_->add(record, seen);
-    if (stack_work_) stack_work_->add(record, seen);
+    if (stack_work_)
+      stack_work_->add(record, forward_ ? forward_->of(record.range, record.stack) : record.stack,
+                       seen);
   };
   auto columns =
       capture::only(&kernel_record::start, &kernel_record::duration, &kernel_record::shape,

@@ -9,6 +9,7 @@
 #include "host/analysis/selection.hpp"
 #include "host/analysis/stack_workloads.hpp"
 #include "host/reading/capture_walk.hpp"
+#include "host/reading/forward_stacks.hpp"
 #include "host/reading/trace_contents.hpp"
 
 #include <memory>
@@ -33,8 +34,12 @@ class roofline_reading {
   /// Call before join().
   void group_ranges(range_grouping line_of) { line_of_ = std::move(line_of); }
 
-  /// Counts launches by Python stack, too. Call before join().
-  void look_at_stacks() { stack_work_.emplace(); }
+  /// Counts launches by Python stack, too. `forward`: the backward pass belongs to the stacks of
+  /// the forward pass, see forward_stacks. Call before join().
+  void look_at_stacks(bool forward) {
+    stack_work_.emplace();
+    if (forward) forward_.emplace(trace_);
+  }
 
   /// Uses only readings up to the end of this stretch, and samples inside it. Call before join().
   void only_within(time_stretch stretch) { stretch_ = stretch; }
@@ -98,6 +103,7 @@ class roofline_reading {
   std::optional<range_workloads> range_work_;
   std::vector<range_work> ranges_;
   std::optional<stack_workloads> stack_work_;
+  std::optional<forward_stacks> forward_;
   kernel_codes codes_;
 };
 

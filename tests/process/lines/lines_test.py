@@ -242,7 +242,7 @@ class Lines(processes.Case):
             self.assertEqual(found, {expected})
 
     # A made PyTorch (tests/support/fake_torch.cpp) does operators; the node of a backward pass runs on a thread of its own.
-    OPERATORS = PLAY + '''
+    TORCH = PLAY + '''
 import threading
 torch = ctypes.CDLL(os.environ["BUILT_FAKE_TORCH"])
 WORK = ctypes.CFUNCTYPE(None)
@@ -262,6 +262,8 @@ def backward(number):
     thread = threading.Thread(target=call, args=(b"AddmmBackward0", 1, number, play))
     thread.start()
     thread.join()
+'''
+    OPERATORS = TORCH + '''
 def step():
     for _ in range(10): forward(lambda: None)
     first = forward(play_first)
@@ -295,6 +297,23 @@ for _ in range(2): call(b"Optimizer.step", 7, -1, step)
         launches = self.operators("stats", "-r", "nvtx_kern_sum")
         inside = sum(row["Kern Inst"] for row in launches if row["NVTX Range"] == "record_function:Optimizer.step")
         self.assertEqual(inside, 4 * KERNELS)  # those of operators; nodes are on other threads
+
+    def test_a_backward_pass_belongs_to_the_modules_whose_forward_pass_made_it_where_operators_tell(self):
+        (self.folder / "torch/nn/modules").mkdir(parents=True)
+        (self.folder / "torch/nn/modules/module.py").write_text(MODULE)
+        model = self.TORCH + """
+play()
+for _ in range(10): forward(lambda: None)
+made = []
+def play(): made.append(forward(lambda: play_session(2, words)))
+""" + MODEL.removeprefix(PLAY).replace("model()  # the modules of both lines are the same\nplay()", "for number in reversed(made): call(b'AddmmBackward0', 1, number, lambda: play_session(2, words))")
+        for options, backward in (("ops", {"(no module)": 1, "wte": 2, "h.*.c_fc": 6, "h.*.c_proj": 6, "(Linear)": 2}),
+                                  ("none", {"(no module)": 9, "wte": 1, "h.*.c_fc": 3, "h.*.c_proj": 3, "(Linear)": 1})):
+            self.profile(model, "--pytorch", options, "--python-backtrace", "all", env={"BUILT_FAKE_TORCH": processes.path("BUILT_FAKE_TORCH")})
+            rows = self.lines("--by", "module")
+            one = sum(row["GPU Time (ns)"] for row in rows) / 17
+            launches = {row["Module"]: round(row["GPU Time (ns)"] / one) for row in rows}
+            self.assertEqual({name: launches.get(name, 0) for name in backward}, backward, options)
 
     def test_operators_are_recorded_only_where_they_are_wanted(self):
         self.profile(self.OPERATORS, env={"BUILT_FAKE_TORCH": processes.path("BUILT_FAKE_TORCH")})

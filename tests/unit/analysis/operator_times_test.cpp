@@ -45,6 +45,7 @@ struct operators {
       kernel.stack = static_cast<stack_id>(i + 1);
       times.add(kernel);
     }
+    times.finish();
     return times.rows([](stack_id stack) { return raw(stack); }, by_place);
   }
   operator_row row(std::vector<operator_row> const& all, std::string_view name) {
@@ -102,7 +103,9 @@ TEST_CASE("a node was called where the operator with its number was") {
   auto const node = of.row(of.rows(), "ReluBackward");
   CHECK(node.is_node);
   CHECK(node.place == 1);
-  operators other(events);  // a control
+  CHECK(of.times.forward_stack(of.made.kernels[2].range) == static_cast<stack_id>(1));
+  CHECK(of.times.forward_stack(of.made.kernels[0].range) == stack_id{});  // in no node
+  operators other(events);                                                // a control
   other.number("relu", 5, false);
   other.number("tanh", 6, false);
   other.number("ReluBackward", 6, true);

@@ -30,7 +30,7 @@ struct counted_stacks {
       : t(trace_of(std::move(events))) {
     for (std::size_t i = 0; i < t.kernels.size(); ++i) {
       t.kernels[i].stack = stack(stacks.at(i));
-      work.add(t.kernels[i], times.add(t.kernels[i]));
+      work.add(t.kernels[i], t.kernels[i].stack, times.add(t.kernels[i]));
     }
     work.finish(metrics, times);
   }

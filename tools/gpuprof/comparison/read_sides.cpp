@@ -222,7 +222,8 @@ void run_pass::add(Row const& row) {
   digest_.kernel_ns += ns;
   note_predecessor(std::uint64_t{raw(row.device)} << 32 | raw(row.stream), index);
   add_to_ranges(row, of, ns);
-  if (source_) source_->add(row.stack, row.thread, index, of.range, static_cast<double>(ns));
+  if (source_)
+    source_->add(row.stack, row.range, row.thread, index, of.range, static_cast<double>(ns));
 }
 
 template <class Row>

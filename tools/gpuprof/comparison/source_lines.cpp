@@ -7,16 +7,18 @@
 namespace gpuprof::host::command {
 
 source_lines::source_lines(trace_contents& trace, stack_grouping by, std::string const& step)
-    : steps_(number_steps(trace.ranges(), trace.text(), step)) {
-  auto const groups = group_by_source(read_source_times(trace, {}), trace, {.grouping = by});
+    : forward_(credits_forward(by) ? std::make_unique<forward_stacks>(trace) : nullptr),
+      steps_(number_steps(trace.ranges(), trace.text(), step)) {
+  auto const groups = group_by_source(read_source_times(trace, {}, by), trace, {.grouping = by});
   name_groups(groups, by);
   for (std::uint32_t i = 0; i < groups.size(); ++i)
     for (auto const stack : groups[i].stacks) line_of_stack_[stack] = i;
   lines_.resize(names_.size());
 }
 
-void source_lines::add(stack_id stack, thread_index thread, std::uint64_t what, std::uint32_t range,
-                       double ns) {
+void source_lines::add(stack_id stack, range_id launched_in, thread_index thread,
+                       std::uint64_t what, std::uint32_t range, double ns) {
+  if (forward_ != nullptr) stack = forward_->of(launched_in, stack);
   auto& last = last_[{thread, what}];
   if (raw(stack) != 0) last = stack;
   auto const found = line_of_stack_.find(last);

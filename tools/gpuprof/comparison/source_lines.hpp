@@ -4,11 +4,13 @@
 
 #include "host/analysis/timeline/step_ranges.hpp"
 #include "host/compare/run_digest.hpp"
+#include "host/reading/forward_stacks.hpp"
 #include "host/reading/trace_contents.hpp"
 #include "lines/source_groups.hpp"
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,10 +21,12 @@ class source_lines {
  public:
   source_lines(trace_contents& trace, stack_grouping by, std::string const& step);
 
-  /// Work in order of time; `range` is the innermost one of its launch, `what` tells which launches
-  /// are alike. A launch without a stack has that of the last one alike on its thread, which
-  /// is right on average because those with a stack were chosen at random.
-  void add(stack_id stack, thread_index thread, std::uint64_t what, std::uint32_t range, double ns);
+  /// Work in order of time; `launched_in` is the range of its record, `range` the innermost one of
+  /// the program's structure, `what` tells which launches are alike. A launch without a stack has
+  /// that of the last one alike on its thread, which is right on average because those with a stack
+  /// were chosen at random.
+  void add(stack_id stack, range_id launched_in, thread_index thread, std::uint64_t what,
+           std::uint32_t range, double ns);
   /// By name of the line or module.
   std::map<std::string, compare::duration_series> finish();
 
@@ -35,6 +39,7 @@ class source_lines {
   /// with the same text are counted from the top.
   void name_groups(std::vector<source_group> const& groups, stack_grouping by);
 
+  std::unique_ptr<forward_stacks> forward_;  // null: lines do not need it
   step_ranges steps_;
   std::vector<std::string> names_;
   std::vector<line> lines_;

@@ -168,11 +168,12 @@ text::table table_for(std::vector<line_row> rows, std::vector<line_column> colum
 }
 
 /// Adds what the kernels of each row achieved. Returns false if the capture does not tell it.
-bool add_rooflines(std::vector<line_row>& rows, trace_contents& trace, selection const& wanted) {
+bool add_rooflines(std::vector<line_row>& rows, trace_contents& trace, selection const& wanted,
+                   stack_grouping grouping) {
   roofline_reading read(trace, std::nullopt, range_scope::process,
                         wanted.is_everything() ? nullptr : &wanted);
   find_peaks(trace, read);
-  read.look_at_stacks();
+  read.look_at_stacks(credits_forward(grouping));
   read_alone(trace, read, false);
   if (!read.has_counters()) return false;
   roofline const roofs(read.metrics(), read.times(), read.devices(), trace.shapes(), read.codes());
@@ -190,11 +191,11 @@ finished_report line_report(trace_contents& trace, selection const& wanted, std:
   finished_report finished;
   finished.missing = without_stacks(trace, path);
   if (!finished.missing.empty()) return finished;
-  auto const times = read_source_times(trace, wanted);
+  auto const times = read_source_times(trace, wanted, options.grouping);
   std::vector<line_row> rows;
   for (auto& group : group_by_source(times, trace, options))
     rows.push_back({std::move(group), std::nullopt, {}});
-  auto const has_rooflines = add_rooflines(rows, trace, wanted);
+  auto const has_rooflines = add_rooflines(rows, trace, wanted, options.grouping);
   auto columns = columns_for(rows, options, times.all(), has_rooflines);
   finished.table = table_for(std::move(rows), std::move(columns), options.grouping);
   if (!has_rooflines)

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/readable.hpp"
-#include "host/analysis/operator_times.hpp"
 #include "host/reading/capture_walk.hpp"
+#include "host/reading/forward_stacks.hpp"
 #include "host/report/owned_rows.hpp"
 #include "lines/line_report.hpp"
 #include "lines/stack_places.hpp"
-#include "model/torch_ranges.hpp"
 #include "texts.hpp"
 
 #include <algorithm>
@@ -19,12 +18,6 @@ using report::append_cells;
 using report::owned_rows;
 using report::percent;
 using report::whole;
-
-name_id domain_of_operators(range_tree const& tree, trace_contents& trace) {
-  for (auto const& range : tree.ranges())
-    if (raw(range.domain) != 0 && trace.text()(range.domain) == torch_domain) return range.domain;
-  return {};
-}
 
 /// Numbers the lines of the program.
 class numbered_places {
@@ -70,7 +63,7 @@ finished_report operator_report(trace_contents& trace, selection const& wanted,
                                 std::string const& path, bool by_line) {
   finished_report finished;
   auto const tree = trace.read_ranges();
-  operator_times times(tree, domain_of_operators(tree, trace));
+  operator_times times(tree, domain_of_operators(tree, trace.text()));
   if (!times.has_operators()) {
     finished.missing =
         path + " holds no operators of PyTorch; gpuprof profile --pytorch ops records them";
@@ -87,6 +80,7 @@ finished_report operator_report(trace_contents& trace, selection const& wanted,
   walk.add_each<memset_record>({}, take);
   walk.add_each<graph_record>({}, take);
   walk.run();
+  times.finish();
 
   stack_places const stacks(trace);
   numbered_places places(stacks);

@@ -2,6 +2,7 @@
 #include "lines/source_groups.hpp"
 
 #include "host/analysis/module_tree.hpp"
+#include "host/reading/forward_stacks.hpp"
 #include "host/reading/time_merge.hpp"
 #include "lines/source_texts.hpp"
 
@@ -32,10 +33,15 @@ struct reading {
   stack_times& times;
   bool has_filter;
   allocated_bytes const& allocated;
+  forward_stacks const* forward;
 
   template <class Work>
   void operator()(Work const& work) {
-    if (!has_filter || wanted.keeps(work)) times.add(work);
+    if (has_filter && !wanted.keeps(work)) return;
+    if (forward == nullptr) return times.add(work);
+    auto moved = work;
+    moved.stack = forward->of(work.range, work.stack);
+    times.add(moved);
   }
   void operator()(api_record const& call) {
     auto const thread = trace.thread_of(call.os_thread);
@@ -133,12 +139,16 @@ std::string_view word_of(stack_grouping grouping) noexcept {
   return "line";
 }
 
-stack_times read_source_times(trace_contents& trace, selection const& wanted) {
+stack_times read_source_times(trace_contents& trace, selection const& wanted,
+                              stack_grouping grouping) {
   stack_times times;
+  std::optional<forward_stacks> forward;
+  if (credits_forward(grouping)) forward.emplace(trace);
   auto const allocated = read_allocations(trace);
   for_each_in_time<kernel_record, copy_record, memset_record, graph_record, api_record,
                    thread_sample_record>(
-      trace.file(), reading{trace, wanted, times, !wanted.is_everything(), allocated});
+      trace.file(), reading{trace, wanted, times, !wanted.is_everything(), allocated,
+                            forward ? &*forward : nullptr});
   times.finish();
   return times;
 }

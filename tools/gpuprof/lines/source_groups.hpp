@@ -38,8 +38,15 @@ struct source_group {
   std::vector<thread_index> threads;
 };
 
-/// Reads the GPU work that passes `wanted`, in order of time.
-stack_times read_source_times(trace_contents& trace, selection const& wanted);
+/// By module, the backward pass belongs to the module whose forward pass made it, where operators
+/// were recorded: it has none itself.
+constexpr bool credits_forward(stack_grouping grouping) noexcept {
+  return grouping == stack_grouping::module;
+}
+
+/// Reads the GPU work that passes `wanted`, in order of time, to be grouped in this way.
+stack_times read_source_times(trace_contents& trace, selection const& wanted,
+                              stack_grouping grouping);
 
 /// Most GPU time first.
 std::vector<source_group> group_by_source(stack_times const& times, trace_contents& trace,
