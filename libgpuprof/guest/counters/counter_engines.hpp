@@ -88,6 +88,8 @@ class counter_engines {
   }
   sampling_counts const& window_counts() const noexcept { return sampler_.counts(); }
   sampling_budget const& budget() const noexcept { return budget_; }
+  /// See sampling_budget.
+  void note_others(std::uint64_t ns) noexcept { budget_.note_others(ns); }
   bool reads_launches() const noexcept { return launches_.holds_counters(); }
   work_gate const& gate() const noexcept { return launches_.gate(); }
 

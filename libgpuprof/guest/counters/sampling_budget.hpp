@@ -127,6 +127,10 @@ class sampling_budget {
     if (begun != 0) before_.fetch_add(now_ns - begun, std::memory_order_relaxed);
   }
 
+  /// What else of the profiler has taken of the program's time so far, in all: that much less is
+  /// earned here, but half is left. It is no part of spent().
+  void note_others(std::uint64_t ns) noexcept { others_.store(ns, std::memory_order_relaxed); }
+
   void spend(std::uint64_t ns) noexcept { on_launches_.fetch_add(ns, std::memory_order_relaxed); }
   /// Notes how much of the spending was for setup, which happens once.
   void note_once(std::uint64_t ns) noexcept { once_.fetch_add(ns, std::memory_order_relaxed); }
@@ -196,14 +200,16 @@ class sampling_budget {
   }
   static std::uint64_t less(std::uint64_t a, std::uint64_t b) noexcept { return a > b ? a - b : 0; }
   std::uint64_t earned(std::uint64_t now_ns) const noexcept {
-    return static_cast<std::uint64_t>(share_ * static_cast<double>(passed(now_ns)));
+    auto const all = static_cast<std::uint64_t>(share_ * static_cast<double>(passed(now_ns)));
+    return all - std::min(all / 2, others_.load(std::memory_order_relaxed));
   }
 
   double const share_;
   std::uint64_t const once_ns_;
   bool const once_at_any_time_;
   std::uint32_t const ranks_;
-  std::atomic<std::uint64_t> begun_{0}, before_{0}, on_launches_{0}, once_{0}, on_sampling_{0};
+  std::atomic<std::uint64_t> begun_{0}, before_{0}, on_launches_{0}, once_{0}, on_sampling_{0},
+      others_{0};
 };
 
 // Estimates how much slower a program runs if every launch is read.

@@ -299,6 +299,13 @@ std::uint64_t threads_without_log() noexcept {
   return refused_threads.load(std::memory_order_relaxed);
 }
 
+std::uint64_t ns_spent_on_stacks() noexcept {
+  std::uint64_t ticks = 0;
+  for (auto* log = all_thread_logs(); log != nullptr; log = log->next)
+    ticks += log->counters.stack_ticks.load(std::memory_order_relaxed);
+  return static_cast<std::uint64_t>(look_at_tick_line().to_ns(ticks));
+}
+
 void report_thread_logs(ledger& to) {
   to.add("lost.threads", threads_without_log());
   for (auto* log = all_thread_logs(); log != nullptr; log = log->next) {
@@ -309,9 +316,8 @@ void report_thread_logs(ledger& to) {
     to.add("lost.calls", log->counters.dropped_calls);
     to.add("note.rings_without_memory", log->counters.memory_refusals);
     to.add("note.unmatched_pops", log->counters.unmatched_pops);
-    to.add("cost.python_stacks_ns",
-           look_at_tick_line().to_ns(log->counters.stack_ticks.load(std::memory_order_relaxed)));
   }
+  to.add("cost.python_stacks_ns", ns_spent_on_stacks());
 }
 
 namespace {

@@ -163,6 +163,8 @@ std::size_t new_threads(std::size_t& cursor, std::span<thread_identity> into) no
 /// Returns how many threads got no log because memory was out. A thread whose ring cannot grow
 /// counts lost entries in its own counters, as dropped.
 std::uint64_t threads_without_log() noexcept;
+/// The time that the program's threads have spent on their Python stacks.
+std::uint64_t ns_spent_on_stacks() noexcept;
 /// Reports what threads lost: launches, ranges, kernel records and driver calls.
 void report_thread_logs(ledger& to);
 

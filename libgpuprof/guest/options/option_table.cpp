@@ -239,7 +239,8 @@ constexpr std::array table{
     option{
         "python-backtrace", 0, "auto|all|none", "auto, all, none", "auto",
         "Record the Python stack of launches, copies and waits: auto (of all, or of so many that "
-        "it takes 0.5 % of the thread's time), all, none. CPython 3.11 to 3.15.",
+        "it takes 0.5 % of the thread's time, or half of --overhead-budget if that is less), all, "
+        "none. CPython 3.11 to 3.15.",
         false, read_python_backtrace},
     option{"pytorch", 0, "ops|none", "ops, none", "none",
            "Record PyTorch's operators, autograd nodes and record_function as ranges (ops), or not "
@@ -282,7 +283,9 @@ constexpr std::array table{
            "auto.",
            false, read_metric_set},
     option{"overhead-budget", 0, "PERCENT", "a percentage from 0.01 to 100", "1",
-           "Most of the run time that reading counters may cost, beside --overhead-once.", false,
+           "Most of the run time that reading counters and Python stacks may cost, beside "
+           "--overhead-once. Stacks take at most half of it.",
+           false,
            [](settings& s, std::string_view v) {
              return read_percent(s.metrics.budget_percent, v, 0.01, 100);
            }},

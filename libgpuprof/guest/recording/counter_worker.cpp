@@ -177,6 +177,7 @@ bool counter_worker::finish(ending what, std::uint32_t timeout_ms) {
 std::uint64_t counter_worker::turn(bool closing, ending what) {
   counter_results found;
   auto const intern = [](std::string const& text) { return names().intern(text); };
+  engines_.note_others(ns_spent_on_stacks());
   auto const sleep_ns = engines_.turn(closing, found, intern);
   // Called after the counters of the last launches have been taken.
   if (closing && what != ending::capture) engines_.release_all(found);

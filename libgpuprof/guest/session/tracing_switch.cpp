@@ -113,7 +113,8 @@ void tracing_switch::switch_on(bool capturing) {
 }
 
 void tracing_switch::begin_stacks(std::vector<std::string>& warnings) {
-  constexpr double share_if_automatic = 0.005;
+  // At most half of what counters and stacks may cost together.
+  auto const share_if_automatic = std::min(0.005, settings_.metrics.budget_percent / 200);
   python_runtime const* python = nullptr;
   if (settings_.python_stacks != python_backtrace::none) {
     std::string reason;

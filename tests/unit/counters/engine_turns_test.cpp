@@ -104,6 +104,18 @@ TEST_CASE("in a run of two seconds launches are read only if spending is allowed
   CHECK(reads(false) == 0);
 }
 
+TEST_CASE("what others of the profiler spend is not earned, up to half of the share") {
+  sampling_budget budget(1, 0);
+  budget.begin(0);
+  constexpr std::uint64_t moment = 100'000 * ms;  // of which 1 % is 1000 ms
+  CHECK(budget.left(moment) == 1000 * ms);
+  budget.note_others(300 * ms);
+  CHECK(budget.left(moment) == 700 * ms);
+  CHECK(budget.spent() == 0);
+  budget.note_others(5000 * ms);
+  CHECK(budget.left(moment) == 500 * ms);
+}
+
 TEST_CASE("if windows cannot be afforded launches do not wait for them") {
   engine_turns turns({});
   CHECK(turns.next(at(1000, true, false)) == launches);
