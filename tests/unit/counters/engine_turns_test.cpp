@@ -106,8 +106,8 @@ TEST_CASE("in a run of two seconds launches are read only if spending is allowed
 
 TEST_CASE("what others of the profiler spend is not earned, up to half of the share") {
   sampling_budget budget(1, 0);
-  budget.begin(0);
-  constexpr std::uint64_t moment = 100'000 * ms;  // of which 1 % is 1000 ms
+  budget.begin(1000 * ms);
+  constexpr std::uint64_t moment = 101'000 * ms;  // after 100 s, of which 1 % is 1000 ms
   CHECK(budget.left(moment) == 1000 * ms);
   budget.note_others(300 * ms);
   CHECK(budget.left(moment) == 700 * ms);
