@@ -4,6 +4,7 @@
 #include "host/advice/recorded_work.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -72,6 +73,7 @@ class group_finder {
   using group_key = std::tuple<group_pattern, std::string, std::vector<std::uint32_t>>;
 
   void walk(row items) {
+    std::size_t tried_until = 0;
     for (std::size_t i = 0; i < items.size();) {
       auto const of = known_.work(items[i]);
       auto const kind = of.kind;
@@ -79,9 +81,11 @@ class group_finder {
         add_instance(group_pattern::mask, known_.line_of(items[i]), items.subspan(i, 1));
       else if (of.does == "sorts")
         add_instance(group_pattern::sort, known_.line_of(items[i]), items.subspan(i, 1));
-      if (kind == kernel_kind::convolution) {
-        auto const end = end_of_tuning(items, i);
-        if (end > i) {
+      // Before the first try a library fills its memory.
+      if (i >= tried_until && (kind == kernel_kind::convolution || known_.is_fill(items[i]))) {
+        auto const [end, is_tuning] = row_of_convolutions(items, i);
+        tried_until = end;  // a part of a row is tuning only if the row is
+        if (is_tuning) {
           add_tuning(items.subspan(i, end - i));
           i = end;
           continue;
@@ -128,8 +132,8 @@ class group_finder {
   }
 
   /// A library that tries its convolutions runs one after the other for the same tensors, with
-  /// nothing but fills between them. Returns `begin` if that is not so.
-  std::size_t end_of_tuning(row items, std::size_t begin) const {
+  /// nothing but fills between them. Returns the end of such a row, and whether it looks like that.
+  std::pair<std::size_t, bool> row_of_convolutions(row items, std::size_t begin) const {
     std::set<std::uint32_t> names;
     std::size_t convolutions = 0;
     auto end = begin;
@@ -143,17 +147,22 @@ class group_finder {
       }
       ++end;
     }
-    return names.size() >= fewest_tried && convolutions > names.size() ? end : begin;
+    return {end, names.size() >= fewest_tried && convolutions > names.size()};
   }
 
-  /// One of them, the fastest, does the work.
+  /// The last one does the work, with the fastest kernel. The first tries come behind what the
+  /// library prepares for all of them, which goes with them.
   void add_tuning(row items) {
-    std::optional<std::uint32_t> fastest;
-    for (auto const i : items)
-      if (!known_.is_fill(i) && (!fastest || known_.ns(i) < known_.ns(*fastest))) fastest = i;
-    auto& group = add_instance(group_pattern::tuning, "", items, fastest);
-    group.least_ns += known_.ns(*fastest);
-    group.sure_ns += known_.ns(*fastest);
+    std::optional<std::uint32_t> last;
+    auto fastest_ns = std::numeric_limits<double>::infinity();
+    for (auto const i : items) {
+      if (known_.is_fill(i)) continue;
+      last = i;
+      fastest_ns = std::min(fastest_ns, known_.ns(i));
+    }
+    auto& group = add_instance(group_pattern::tuning, "", items, last);
+    group.least_ns += fastest_ns;
+    group.sure_ns += fastest_ns;
   }
 
   std::size_t end_of_products(row items, std::size_t begin) const {

@@ -266,6 +266,19 @@ TEST_CASE("convolutions that a library tries leave the fastest; those of a netwo
             .is_silent("library_tuning"));
 }
 
+TEST_CASE("what a library prepares before it tries convolutions goes with the tries") {
+  std::vector<act> step{work(5'000'000), kernel("[CUDA memset]", 2'000)};  // plans are compiled
+  for (auto const ns : {50'000, 40'000, 30'000, 60'000})
+    for (int twice = 0; twice < 2; ++twice) {
+      step.push_back(work(1000));
+      step.push_back(kernel("sm90_xmma_fprop_implicit_gemm_" + std::to_string(ns), ns));
+    }
+  grouped_run const run(step);
+  auto const won = run.won_by(queued({{"sm90_xmma_fprop_implicit_gemm_30000", 30'000}}));
+  CHECK(won > recorded_steps_count * 5e6);
+  check_contains(run.only("library_tuning"), won);
+}
+
 TEST_CASE("a large copy to the host takes what the CPU does with it along") {
   auto step = queued({{product, 90'000}});
   for (auto const& one : {replay::copy("d2h", 200'000), replay::wait(), work(500'000)})

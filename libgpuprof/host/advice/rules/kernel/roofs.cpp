@@ -202,9 +202,10 @@ void look_at_full_dram(run_facts const& facts, std::vector<finding>& found) {
   if (at_roof.front()->seen.l2_miss)
     one.because.push_back({"L2 sectors missed", *at_roof.front()->seen.l2_miss, "", "counted"});
   one.to_do =
-      "No faster kernel helps; fewer bytes do. Fuse neighbors, so that what one writes and "
-      "the next reads stays on the SM (torch.compile does), or use narrower types.";
-  one.arithmetic = "no gain is claimed: how much of the traffic fusion removes is not in a capture";
+      "Fewer bytes help, not faster kernels: fuse neighbors, so that what one writes and the next "
+      "reads stays on the SM (torch.compile does), or use narrower types.";
+  one.arithmetic =
+      "no gain is claimed here: rows of such kernels, if there are any, are findings of their own";
   found.push_back(std::move(one));
 }
 
