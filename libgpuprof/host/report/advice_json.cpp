@@ -197,6 +197,17 @@ void append_ledger(std::string& out, ledger const& time) {
   out += ']';
 }
 
+void append_kind(std::string& out, kind_line const& line) {
+  json_object o(out);
+  o.text("kind", key_of(line.kind));
+  o.whole("launches", line.launches);
+  o.number("ns", line.ns);
+  o.number("share", line.share);
+  o.number("dram_bytes", line.dram_bytes);
+  o.number("of_roof", line.of_roof);
+  o.end();
+}
+
 void append_cause(std::string& out, idle_cause_line const& cause) {
   json_object o(out);
   o.text("bucket", key_of(cause.bucket));
@@ -310,6 +321,7 @@ void write_advice_json(advice_report const& report, text::text_sink const& out) 
   if (!report.ranks.empty())
     o.member("ranks", [&](std::string& to) { append_json_array(to, report.ranks, append_rank); });
   o.member("ledger", [&](std::string& to) { append_ledger(to, time); });
+  o.member("kinds", [&](std::string& to) { append_json_array(to, time.kinds, append_kind); });
   o.member("idle_causes",
            [&](std::string& to) { append_json_array(to, time.causes, append_cause); });
   o.member("ranges", [&](std::string& to) { append_json_array(to, time.ranges, append_range); });

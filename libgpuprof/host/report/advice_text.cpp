@@ -86,6 +86,10 @@ text_lines ledger_text(advice_report const& report, std::optional<ledger_lines> 
                       : "Where the time of the GPU went:");
   append(lines,
          ledger_bars(all, width, [&](time_bucket bucket) { return causes_of(time, bucket); }));
+  if (auto const kinds = kinds_of(time); !kinds.empty()) {
+    lines.emplace_back();
+    append_wrapped(lines, kinds, width, 0);
+  }
   auto const each = !time.ranks.empty() ? ledger_lines::ranks : ledger_lines::gpus;
   if (lines_of(time, each).size() > 1) {
     lines.emplace_back();

@@ -97,6 +97,17 @@ std::string shares_line(ledger_line const& of, std::string const& label, std::si
 
 }  // namespace
 
+std::string kinds_of(ledger const& of) {
+  constexpr double least_share = 0.01;
+  std::string text;
+  for (auto const& line : of.kinds) {
+    if (line.share < least_share) continue;
+    text += (text.empty() ? "Kernels by kind of work: " : ", ") + std::string(name_of(line.kind)) +
+            " " + percent(line.share);
+  }
+  return text.empty() ? text : text + ".";
+}
+
 std::string causes_of(ledger const& of, time_bucket bucket) {
   constexpr double least_share = 0.1;
   constexpr std::size_t most_shown = 3;

@@ -2,6 +2,7 @@
 // Shows how the time of GPUs was spent: as bars, as a table of shares, as rows for programs.
 #pragma once
 
+#include "host/analysis/kernel_kind.hpp"
 #include "host/analysis/timeline/time_bucket.hpp"
 #include "text/table.hpp"
 
@@ -38,12 +39,23 @@ struct idle_cause_line {
   double share = 0;  // of the looks into this bucket
 };
 
+/// The kernels that do one kind of work. Bytes and the share of the roof are those of the kernels
+/// of which they are known, if these are 80 % of the time; else empty.
+struct kind_line {
+  kernel_kind kind{};
+  std::uint64_t launches = 0;
+  double ns = 0, share = 0;  // of the time of all kernels
+  std::optional<double> dram_bytes;
+  std::optional<double> of_roof;  // mean by time, 0 to 1
+};
+
 enum class ledger_lines { gpus, ranges, steps, ranks };
 
 struct ledger {
   std::vector<ledger_line> gpus;
   std::vector<ledger_line> ranges, steps;  // if there is one capture; the longest ranges first
   std::vector<ledger_line> ranks;          // if there are several captures
+  std::vector<kind_line> kinds;            // if there is one capture; most time first
   std::vector<idle_cause_line> causes;     // if there is one capture; by bucket, most looks first
   std::size_t more_ranges = 0, more_steps = 0;  // numbers of ranges and steps not listed above
   std::uint32_t first_step = 0;                 // its number in the whole run
@@ -61,6 +73,10 @@ std::vector<std::string> ledger_bars(bucket_times const& times, std::size_t widt
 /// "943 ms: runs Python at train.py:61; 312 ms: sleeps": the greatest causes of a bucket, at most
 /// three, with at least a tenth of it each; empty: not known.
 std::string causes_of(ledger const& of, time_bucket bucket);
+
+/// "Kernels by kind of work: moves only 41.2 %, product 30.0 %.": all kinds with 1 % or more;
+/// empty without kernels.
+std::string kinds_of(ledger const& of);
 
 /// Returns two lines of headings, then one for each of `lines`. Buckets with enough time have a
 /// column each if there is room; the last column has the sum of the others.

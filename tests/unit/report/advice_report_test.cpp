@@ -151,6 +151,22 @@ TEST_CASE("the greatest causes of idle time stand below the line of their bucket
   CHECK(causes_of(report.time, time_bucket::synchronization).empty());
 }
 
+TEST_CASE("kernels are added up by the kind of their work, without those of less than 1 %") {
+  auto report = made_frame();
+  CHECK_FALSE(has(text_of(report, 120), "by kind of work"));
+  report.time.kinds = {{kernel_kind::moves, 40, 3 * second, 0.6, 2e12, std::nullopt},
+                       {kernel_kind::product, 4, 1.97 * second, 0.394, std::nullopt, 0.7},
+                       {kernel_kind::sort, 4, 0.03 * second, 0.006, std::nullopt, std::nullopt}};
+  CHECK(
+      has(text_of(report, 120), "\nKernels by kind of work: moves only 60.0 %, product 39.4 %.\n"));
+  auto const json = json_of(report);
+  REQUIRE(json["kinds"].size() == 3);
+  CHECK(json["kinds"][0]["kind"] == "moves");
+  CHECK(json["kinds"][0]["dram_bytes"] == 2e12);
+  CHECK(json["kinds"][0]["of_roof"].is_null());
+  CHECK(json["kinds"][1]["of_roof"] == 0.7);
+}
+
 TEST_CASE("a ledger of shares keeps the largest columns that fit, and the rest is one column") {
   std::vector<report::ledger_line> const lines = {made_line(std::string(90, 'n'), 1),
                                                   made_line("empty", 0)};

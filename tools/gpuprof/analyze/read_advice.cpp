@@ -8,6 +8,7 @@
 #include "base/readable.hpp"
 #include "host/advice/facts.hpp"
 #include "host/advice/step_bound.hpp"
+#include "host/analysis/kernel_kind.hpp"
 #include "host/analysis/ranks/collective_waits.hpp"
 #include "host/analysis/timeline/time_bucket.hpp"
 #include "host/reading/trace_contents.hpp"
@@ -23,6 +24,8 @@
 #include "whatif/traced_paths.hpp"
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -71,6 +74,44 @@ void add_gpus(report::ledger& to, advice::run_facts const& facts, std::string co
     line.rank = rank;
     to.gpus.push_back(std::move(line));
   }
+}
+
+/// Adds up the kernels by the kind of their work.
+void add_kinds(report::ledger& to, advice::run_facts const& facts) {
+  struct sum {
+    report::kind_line line;
+    double bytes = 0, bytes_known_ns = 0, roof_ns = 0, roof_known_ns = 0;
+  };
+  std::array<sum, kernel_kind_count> sums;
+  double all = 0;
+  for (auto const& kernel : facts.kernels) {
+    auto const kind =
+        kernel.is_communication ? kernel_kind::communication : work_of(kernel.name).kind;
+    auto& of = sums[static_cast<std::size_t>(kind)];
+    of.line.kind = kind;
+    of.line.launches += kernel.launches;
+    of.line.ns += kernel.total_ns;
+    all += kernel.total_ns;
+    if (kernel.figures.dram_rate) {
+      of.bytes += *kernel.figures.dram_rate * kernel.total_ns / 1e9;
+      of.bytes_known_ns += kernel.total_ns;
+    }
+    if (kernel.figures.of_roof) {
+      of.roof_ns += *kernel.figures.of_roof * kernel.total_ns;
+      of.roof_known_ns += kernel.total_ns;
+    }
+  }
+  for (auto& of : sums) {
+    if (of.line.ns <= 0) continue;
+    auto const is_known = [&](double known_ns) {
+      return known_ns >= least_known_of_utilization * of.line.ns;
+    };
+    of.line.share = of.line.ns / all;
+    if (is_known(of.bytes_known_ns)) of.line.dram_bytes = of.bytes;
+    if (is_known(of.roof_known_ns)) of.line.of_roof = of.roof_ns / of.roof_known_ns;
+    to.kinds.push_back(of.line);
+  }
+  std::ranges::stable_sort(to.kinds, std::greater{}, &report::kind_line::ns);
 }
 
 /// Splits the idle time by what the launching threads were seen to do in it. Buckets with few looks
@@ -328,6 +369,7 @@ read_capture read_one(std::string const& path, std::string const& rank,
                               {.ranges = false, .styles = {kernel_name_style::base}});
     return made;
   }
+  add_kinds(made.time, facts);
   add_causes(made.time, facts);
   add_ranges(made.time, run.ledger(), trace.text());
   add_steps(made.time, run.ledger(), facts.steps);

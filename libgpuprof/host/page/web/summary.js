@@ -28,6 +28,17 @@ const summary = (() => {
     return {bucket: cause.bucket, text: theme.bucketName(cause.bucket) + ', ' + time(cause.ns) + ': ' + cause.cause + where + holder};
   }
 
+  // The time of kernels by what they do.
+  function showKinds(kinds) {
+    const parts = kinds.filter((one) => one.share >= 0.001).map((one) => {
+      const bytes = one.dram_bytes === null ? '' : ', ' + words.rate(one.dram_bytes, 'B') + ' of DRAM';
+      const roof = one.of_roof === null ? '' : ', ' + share(one.of_roof) + ' of the roof';
+      const bucket = 'kind_' + one.kind;
+      return {bucket, size: one.share, text: theme.bucketName(bucket) + ' ' + share(one.share) + ' (' + time(one.ns) + bytes + roof + ')'};
+    });
+    if (parts.length > 0) byId('ledger').append(element('div', {class: 'ledger-row'}, element('span', {}, 'kernels'), ledger.bar(parts)), ledger.legend(parts));
+  }
+
   function showLedger(lines, causes) {
     for (const [device, of] of gpusOf(lines)) {
       const parts = of.map(partOf);
@@ -111,6 +122,7 @@ const summary = (() => {
     byId('part').hidden = !advice.part;
     byId('holds').textContent = advice.holds.sentence + (advice.holds.steps ? ' ' + advice.holds.steps : '') + (advice.roof ? ' ' + advice.roof.sentence : '');
     showLedger(advice.ledger, advice.idle_causes);
+    showKinds(advice.kinds);
     showPath(advice.critical_path);
     showFindings(advice);
   }
