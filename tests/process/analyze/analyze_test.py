@@ -76,6 +76,11 @@ class Text(Case):
         self.assertNotIn(note, self.analyze("explained.gpuprof").stdout)
         self.assertNotIn(note, self.analyze("steps.gpuprof").stdout)
 
+    def test_without_counters_a_line_says_what_kinds_and_gains_come_from(self):
+        note = "Note: the capture holds no counters: what kernels do comes from their names"
+        self.assertIn(note, self.analyze(DATA / "repaired/growing_cache.gpuprof").stdout)
+        self.assertNotIn(note, self.analyze(DATA / "h100/ddp.rank0.gpuprof").stdout)
+
     def test_the_text_says_how_close_the_program_is_to_the_roof_or_what_would_save_time(self):
         text = self.analyze("steps.gpuprof").stdout
         if re.search(r"(?m)^\d+ findings?", text):

@@ -350,6 +350,10 @@ read_capture read_one(std::string const& path, std::string const& rank,
     auto with_steps = facts;
     add_sequence_of_steps(with_steps, *steps.graph);
     add_groups(with_steps, steps, run.lines());
+    if (!with_steps.groups.empty() && !with_steps.there.has(advice::data::counters))
+      made.remarks.emplace_back(
+          "the capture holds no counters: what kernels do comes from their names, and what rows of "
+          "kernels could save from their times, not from bytes; --metrics auto counts them");
     made.advice = {rank, facts.all_windows_ns(), advice::give_advice(with_steps, rules, &steps)};
   } else {
     made.advice = {rank, facts.all_windows_ns(), advice::give_advice(facts, rules)};
