@@ -109,7 +109,7 @@ int list_rules(analyze_options const& options, parsed_options const& parsed) {
   if (!parsed.rules.of_nsys.empty())
     return fail(2, "--list-rules describes rules of gpuprof; " + parsed.rules.of_nsys.front().name +
                        " is a table of nsys");
-  auto const out = output_file::open(options.output, options.force_overwrite);
+  auto out = output_file::open(options.output, options.force_overwrite);
   if (!out) return fail(1, out.message());
   auto const page = page_of(out->stream(), options.wide);
   auto const sink = [&out](std::string_view text) { out->put(text); };

@@ -398,7 +398,7 @@ int list_metrics(metrics_options const& options, counters_of_chip const& chip) {
     if (auto const added = add_passes(list.metrics, *ranges, sampler); !added)
       return fail(1, added.message());
   }
-  auto const out = output_file::open(options.output.output, options.output.force_overwrite);
+  auto out = output_file::open(options.output.output, options.output.force_overwrite);
   if (!out) return fail(1, out.message());
   write_metrics(list, options.format, *out);
   auto const written = out->finish();
@@ -455,7 +455,7 @@ int plan_set(metrics_options const& options, counters_of_chip const& chip) {
     fail(1, metric.name + ": " + metric.reason +
                 (metric.nearest.empty() ? "" : ", did you mean " + metric.nearest + "?"));
   if (set.metrics.empty() && options.format != report_format::json) return 1;
-  auto const out = output_file::open(options.output.output, options.output.force_overwrite);
+  auto out = output_file::open(options.output.output, options.output.force_overwrite);
   if (!out) return fail(1, out.message());
   write_plan(set, options.format, *out);
   if (auto const written = out->finish(); !written) return fail(1, written.message());

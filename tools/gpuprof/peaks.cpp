@@ -113,7 +113,7 @@ int fail(int code, std::string const& message) {
 /// Returns `code` if everything could be written.
 int write_out(peaks_options const& options, int code,
               std::function<void(output_file const&)> const& write) {
-  auto const out = output_file::open(options.output.output, options.output.force_overwrite);
+  auto out = output_file::open(options.output.output, options.output.force_overwrite);
   if (!out) return fail(1, out.message());
   write(*out);
   auto const written = out->finish();

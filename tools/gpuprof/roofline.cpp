@@ -123,7 +123,7 @@ void write_to(output_file const& out, std::span<roofline_row const> lines,
 result<void> write_roofline(std::span<roofline_row const> lines, report::roofline_lines of,
                             report::roofline_facts const& facts, std::size_t left_out,
                             roofline_place const& place) {
-  auto const out = output_file::open(place.output, place.overwrite, {&place.capture, 1});
+  auto out = output_file::open(place.output, place.overwrite, {&place.capture, 1});
   if (!out) return error{out.message()};
   write_to(*out, lines, of, facts, left_out, place.format, place.wide);
   return out->finish();

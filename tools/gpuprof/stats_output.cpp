@@ -101,7 +101,7 @@ void write_json_object(std::vector<finished_report> const& reports,
 result<void> write_to_standard_output(std::vector<finished_report> const& reports,
                                       std::vector<std::string> const& heading,
                                       stats_output_options const& options) {
-  auto const out = output_file::open("-", false);
+  auto out = output_file::open("-", false);
   bool for_people = false;
   for (std::size_t i = 0; i < reports.size(); ++i)
     for_people = for_people || format_of(options, i) == report_format::table;
@@ -145,7 +145,7 @@ result<void> write_reports(std::vector<finished_report> const& reports,
     auto const name = reports.size() == 1 && !options.file.empty()
                           ? options.file
                           : options.base + "_" + reports[i].table.name + extension_of(format);
-    auto const out = output_file::open(name, options.overwrite, options.captures);
+    auto out = output_file::open(name, options.overwrite, options.captures);
     if (!out) return error{out.message()};
     if (format == report_format::table) {
       for (auto const& line : heading) out->put(line + "\n");

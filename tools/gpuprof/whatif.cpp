@@ -181,7 +181,7 @@ void write_text(output_file const& out, report::whatif_report const& of, bool wi
 }
 
 int write(whatif_options const& options, report_format format, report::whatif_report const& of) {
-  auto const out =
+  auto out =
       output_file::open(options.output.output, options.output.force_overwrite, options.files);
   if (!out) return fail(1, out.message());
   auto const sink = [&](std::string_view text) { out->put(text); };

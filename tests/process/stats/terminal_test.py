@@ -9,10 +9,12 @@ import os
 import pathlib
 import pty
 import re
+import signal
 import struct
 import subprocess
 import sys
 import termios
+import time
 import unittest
 
 GPUPROF, CAPTURES = sys.argv[1], pathlib.Path(sys.argv[2])
@@ -76,6 +78,25 @@ class Terminal(unittest.TestCase):
         # Figures that are fitted, and so the widths, differ a little between machines: the names are told apart at any.
         kernels = re.findall(r"mixed_\w+<(\d)>", narrow)
         self.assertEqual(sorted(kernels), [str(i) for i in range(8)], narrow)
+
+    def test_an_interrupted_table_in_a_pipe_says_that_it_is_incomplete(self):
+        # Nobody reads the pipe, so the command waits in the middle of its table.
+        run = subprocess.Popen([GPUPROF, "stats", "-r", "cuda_gpu_trace", "-f", "csv", str(CAPTURES / "mixed_sampled.gpuprof")],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        waiting = struct.Struct("i")
+        before, deadline = -1, time.monotonic() + 60
+        while time.monotonic() < deadline:
+            full = waiting.unpack(fcntl.ioctl(run.stdout, termios.FIONREAD, bytes(waiting.size)))[0]
+            if full == before > 0:
+                break
+            before = full
+            time.sleep(0.2)
+        self.assertIsNone(run.poll(), "the table fits into the pipe")
+        run.send_signal(signal.SIGINT)
+        self.assertEqual(run.wait(60), -signal.SIGINT)
+        self.assertTrue(run.stderr.read().endswith("gpuprof: interrupted, the output to standard output is incomplete\n"))
+        run.stdout.close()
+        run.stderr.close()
 
     def test_headings_are_bold_unless_the_terminal_or_the_user_forbids_it(self):
         capture = str(CAPTURES / "mixed_exact.gpuprof")

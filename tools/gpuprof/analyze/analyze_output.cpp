@@ -40,7 +40,7 @@ void write_nsys_table(text::table const& table, analyze_place const& place,
 
 result<void> write_advice(report::advice_report const& report,
                           report::advice_text_options const& options, analyze_place const& place) {
-  auto const out = output_file::open(place.output, place.overwrite, place.captures);
+  auto out = output_file::open(place.output, place.overwrite, place.captures);
   if (!out) return error{out.message()};
   auto const sink = [&out](std::string_view text) { out->put(text); };
   switch (place.format) {
@@ -67,7 +67,7 @@ void print_advice(report::advice_report const& report, std::FILE* out) {
 }
 
 result<void> write_nsys_tables(std::vector<text::table> const& tables, analyze_place const& place) {
-  auto const out = output_file::open(place.output, place.overwrite, place.captures);
+  auto out = output_file::open(place.output, place.overwrite, place.captures);
   if (!out) return error{out.message()};
   auto const is_object = place.format == analyze_format::json && tables.size() > 1;
   if (is_object) out->put("{\n");

@@ -450,7 +450,7 @@ result<void> write_comparison(comparison const& of, compared_sides const& sides,
   std::vector<std::string> read;
   for (auto const& side : {sides.base, sides.fresh})
     for (auto const& run : side) read.push_back(run.path);
-  auto const out = output_file::open(page.output, page.overwrite, read);
+  auto out = output_file::open(page.output, page.overwrite, read);
   if (!out) return error{out.message()};
   auto const sink = [&](std::string_view text) { out->put(text); };
   switch (page.format) {

@@ -228,7 +228,7 @@ void write_table(output_file const& out, report::sweep const& of, bool wide) {
 }
 
 int write(sweep_options const& options, sweep_format format, report::sweep const& of) {
-  auto const out = output_file::open(options.output, options.force_overwrite, options.files);
+  auto out = output_file::open(options.output, options.force_overwrite, options.files);
   if (!out) return fail(1, out.message());
   auto const sink = [&](std::string_view text) { out->put(text); };
   if (format != sweep_format::table && format != sweep_format::json)  // these formats contain them
