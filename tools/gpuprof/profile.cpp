@@ -20,6 +20,7 @@
 #include "text/overview.hpp"
 #include "texts.hpp"
 #include "word_option.hpp"
+#include "words_of_others.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -389,6 +390,10 @@ std::string unknown_option(std::string const& word) {
   std::vector<std::string> names{"--peaks", "--analyze"};
   for (auto const& o : options()) names.push_back("--" + std::string(o.name));
   auto const spelled = word.substr(0, word.find('='));
+  if (auto const here = in_place_of_option(std::string_view(spelled).substr(
+          std::min(spelled.find_first_not_of('-'), spelled.size())));
+      !here.empty())
+    return "unknown option " + spelled + "; " + std::string(here);
   auto const nearest = nearest_name(spelled, names);
   return "unknown option " + spelled +
          (nearest.empty() ? "; gpuprof profile --help lists the known ones"
@@ -403,7 +408,8 @@ result<settings> read_arguments(profile_arguments const& arguments, variables& c
     auto const& o = *find_option(name);
     auto const value = joined(values, ";");
     if (auto const read = set_option(s, o, value, "--" + std::string(name)); !read) {
-      return error{read.message()};
+      auto const here = in_place_of_values(name, value);
+      return error{read.message() + (here.empty() ? "" : ". " + here)};
     }
     chosen[environment_name(o)] = value;
   }

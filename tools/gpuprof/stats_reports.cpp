@@ -11,6 +11,7 @@
 #include "trace_pass.hpp"
 #include "whatif/read_steps.hpp"
 #include "whatif/replay_check.hpp"
+#include "words_of_others.hpp"
 
 #include <algorithm>
 #include <array>
@@ -131,6 +132,8 @@ result<chosen_report> parse_report(std::string_view text) {
   auto const known = std::find_if(named_reports.begin(), named_reports.end(),
                                   [&](named_report const& report) { return report.name == name; });
   if (known == named_reports.end()) {
+    if (auto const here = in_place_of_report(name); !here.empty())
+      return error{"there is no report '" + std::string(name) + "'; " + std::string(here)};
     auto const near = nearest_name(name, report_name_list());
     return error{"there is no report '" + std::string(name) + "'" +
                  (near.empty() ? "" : ", did you mean " + near + "?") + "; choose from " +

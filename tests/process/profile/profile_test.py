@@ -7,6 +7,7 @@ profile_test.py GPUPROF PROBE_LIBRARY STATIC_PROGRAM
 import json
 import os
 import pathlib
+import re
 import signal
 import stat
 import subprocess
@@ -119,6 +120,22 @@ class CommandLine(InFolder):
     def test_unknown_options_are_refused_with_the_nearest_name(self):
         self.assert_refused(self.profile("--trce=cuda", "true"), 2, "--trce", "did you mean --trace?")
         self.assert_refused(self.profile("--qqqqqqqq", "true"), 2, "--qqqqqqqq")
+
+    def test_words_of_other_profilers_are_refused_with_what_is_here_in_their_place(self):
+        helps = {command: self.run_gpuprof(command, "--help").stdout for command in ("profile", "stats", "lines", "export")}
+        for words, place in [
+                (("--backtrace=lbr",), "--python-backtrace"), (("--python-sampling=true",), "--sample"), (("--cuda-memory-usage", "true"), "cuda-memory"),
+                (("--gpu-metrics-devices=all",), "--metrics sampled"), (("--section", "SpeedOfLight"), "--set explain"), (("--pytorch=autograd",), "--by module"),
+                (("--trace", "python"), "--python-backtrace"), (("-t", "cuda,python-gil"), "idle_cause_sum"), (("-t", "cuda,cublas,cudnn"), "gpuprof lines"),
+                (("-t", "memory"), "cuda-memory"), (("-t", "osrt,nccl"), "nccl_sum"), (("--sample", "cpu"), "process"), (("--sample=process-tree",), "process")]:
+            run = self.profile(*words, "true")
+            self.assert_refused(run, 2, "--trace" if words[0] == "-t" else words[0].split("=")[0], place)
+            # Nothing is recommended that is not there.
+            for name in re.findall(r"--[a-z]+(?:-[a-z]+)*", run.stderr.split("; ", 1)[-1].split(". ", 1)[-1]):
+                self.assertTrue(any(name in text for text in helps.values()), (name, run.stderr))
+            for name in re.findall(r"\w+_sum", run.stderr):
+                self.assertIn(name, helps["stats"])
+        self.assertNotIn("anyway", self.profile("--trace", "cudaa", "true").stderr)
 
     def test_bad_values_are_refused_with_the_accepted_ones(self):
         for words, accepted in [

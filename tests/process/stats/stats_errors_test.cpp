@@ -40,6 +40,9 @@ TEST_CASE("a wrong command line ends with 2 and one line that names what is acce
   check_refusal(stats("--nonsense"), 2, "--nonsense");
   check_refusal(stats("-r kern_sum"), 2,
                 "there is no report 'kern_sum'; choose from cuda_gpu_kern_sum");
+  check_refusal(stats("-r memory"), 2,
+                "there is no report 'memory'; cuda_gpu_mem_size_sum has the bytes that copies");
+  check_refusal(stats("-r gpukernsum"), 2, "cuda_gpu_kern_sum has the kernels");
   check_refusal(stats("-r nvtx_sum:short"), 2, "choose from :base, :mangled");
   check_refusal(stats("-f yaml"), 2, "choose from table, csv, tsv, json");
   check_refusal(stats("--timeunit days"), 2, "choose from ns, us, ms, s");
