@@ -3,6 +3,7 @@
 #include "model/peaks.hpp"
 
 #include "base/process.hpp"
+#include "captured_peaks.hpp"
 #include "guest/peaks/obtain.hpp"
 #include "guest/peaks/store/peaks_json.hpp"
 #include "guest/peaks/store/store.hpp"
@@ -129,7 +130,7 @@ result<std::vector<peaks::test_id>> asked_tests(peaks_options const& options) {
 int print_files(peaks_options const& options, std::vector<peaks::test_id> const& tests) {
   std::vector<gpu_peaks> gpus;
   for (auto const& path : options.from) {
-    auto read = peaks::read_peaks_file(path);
+    auto read = is_capture(path) ? captured_peaks(path) : peaks::read_peaks_file(path);
     if (!read) return fail(1, read.message());
     std::move(read->begin(), read->end(), std::back_inserter(gpus));
   }
@@ -265,8 +266,8 @@ void add_peaks(CLI::App& app, int& exit_code) {
   complete_with(
       add_list(
           "--from", options->from,
-          "FILE: print what is in it, as --json or the store wrote it, and measure nothing; given "
-          "several times, side by side"),
+          "FILE: print what is in it and measure nothing: a capture, or a file that --json or the "
+          "store wrote; given several times, side by side"),
       {.words = {}, .is_file = true});
   add_output_options(*command, options->output);
   command->callback([options, &exit_code] { exit_code = run(*options); });

@@ -5,6 +5,7 @@
 #include "support/catch.hpp"
 #include "support/pretended_gpu.hpp"
 #include "support/run_cli.hpp"
+#include "support/test_data.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -102,6 +103,37 @@ TEST_CASE("a file with peaks is printed like a fresh measurement") {
   CHECK(only.out.find("Tensor BF16") == std::string::npos);
   CHECK(f.peaks("--from one.json --json").out == read_file(f.scratch / "one.json"));
   CHECK(f.peaks("--from one.json --csv").out.starts_with("name,uuid,"));
+}
+
+TEST_CASE("the peaks of a capture are printed, and may stand beside those of a file") {
+  folder_with_files const f;
+  auto const capture = test_data("flop/known_flop.gpuprof");
+  auto const r = f.peaks("--from " + capture);
+  CHECK(r.code == 0);
+  CHECK(r.err.empty());
+  has(r.out, "NVIDIA H200 (GPU-");
+  has(r.out, "\nTensor BF16 ");
+  has(r.out, "\nDRAM read ");
+  auto const stored = nlohmann::json::parse(f.peaks("--json --from " + capture).out)["gpus"][0];
+  auto const dram = std::find_if(stored["results"].begin(), stored["results"].end(),
+                                 [](auto const& one) { return one["test"] == "dram_read"; });
+  REQUIRE(dram != stored["results"].end());
+  // Equal to what the capture itself holds.
+  run_cli(f.scratch, "export -t csv -o tables " + capture);
+  auto const table = read_file(f.scratch / "tables/peak.csv");
+  auto const burst = (*dram)["burst"]["value"].get<double>();
+  INFO(table);
+  CHECK(burst > 3e12);
+  has(table, std::to_string(static_cast<long long>(burst)));
+  auto const only = f.peaks("--only fp32 --from " + capture);
+  has(only.out, "FP32 FMA");
+  CHECK(only.out.find("DRAM read") == std::string::npos);
+  has(f.peaks("--from one.json --from " + capture).out, "GPU 0  GPU 1  spread\n");
+}
+
+TEST_CASE("a capture without peaks says so in one line") {
+  folder_with_files const f;
+  check_refusal(f.peaks("--from " + test_data("h200/mixed_sampled.gpuprof")), 1, "holds no peaks");
 }
 
 TEST_CASE("files of several machines are put side by side") {
