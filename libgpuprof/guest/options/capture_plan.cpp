@@ -154,8 +154,9 @@ std::string capture_plan::why_none() const {
     auto const first = std::uint64_t{s.skip_first} + s.wait + s.warmup;
     return "the --schedule captures from the end of step " + std::to_string(first) + " on, and " +
            (steps_ == 0 ? "no step" : "only " + std::to_string(steps_) + " of them") + " ended (" +
-           (options_.step_range ? "each end of the range " + text_of(*options_.step_range)
-                                : std::string("each gpuprof_step()")) +
+           (options_.step_range
+                ? "each end of the range " + text_of(*options_.step_range)
+                : std::string("each gpuprof_step(), or libgpuprof.step() in Python,")) +
            " is one)";
   }
   switch (options_.range) {

@@ -52,6 +52,8 @@ class capture_plan {
   /// Says why there was no capture, in a sentence that begins in lower case. Empty if there was
   /// one, or if the delay is so long that no program waits for it.
   std::string why_none() const;
+  /// Steps that have ended since begin().
+  std::uint64_t steps() const noexcept { return steps_; }
   /// The time of the next necessary tick(); 0: no timer is running.
   std::uint64_t next_deadline() const noexcept;
 

@@ -52,10 +52,11 @@ std::string list_of(std::vector<std::string> found, std::string_view wanted) {
   return line;
 }
 
-std::string seen_instead(range_pattern const& wanted, name_registry const& names) {
+std::string seen_instead(range_pattern const& wanted, std::string_view nearest_to,
+                         name_registry const& names) {
   auto found = names_of_program(names, wanted);
   if (found.empty()) return "the program has named nothing through NVTX";
-  return "the program's NVTX names are " + list_of(std::move(found), wanted.name);
+  return "the program's NVTX names are " + list_of(std::move(found), nearest_to);
 }
 
 range_pattern const* awaited_range(settings const& s) noexcept {
@@ -68,9 +69,12 @@ range_pattern const* awaited_range(settings const& s) noexcept {
 std::string why_nothing_was_recorded(settings const& s, capture_plan const& plan,
                                      name_registry const& names) {
   auto line = plan.why_none();
+  if (s.schedule && !s.step_range && plan.steps() == 0 && !line.empty())
+    return line + ". --step-range NAME takes each end of an NVTX range instead; " +
+           seen_instead({}, "step", names);
   auto const* const wanted = awaited_range(s);
   if (wanted == nullptr) return line;
-  line += "; " + seen_instead(*wanted, names);
+  line += "; " + seen_instead(*wanted, wanted->name, names);
   if (wanted->domain.empty() && !wanted->any_domain)
     line += ". " + in_quotes(wanted->name + "@*") + " takes it in any domain";
   return line;

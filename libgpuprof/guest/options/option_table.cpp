@@ -228,8 +228,10 @@ constexpr std::array table{
     option{"schedule", 0, "WAIT,WARMUP,ACTIVE,REPEAT[,SKIP_FIRST]",
            "four or five whole numbers WAIT,WARMUP,ACTIVE,REPEAT[,SKIP_FIRST] with ACTIVE at least "
            "1",
-           "", "Record ACTIVE steps after WAIT and WARMUP ones, REPEAT times (0: for ever).", false,
-           read_schedule},
+           "",
+           "Record ACTIVE steps after WAIT and WARMUP ones, REPEAT times (0: for ever): 10,0,10,1 "
+           "with --step-range step records steps 10 to 19 of a program with NVTX ranges \"step\".",
+           false, read_schedule},
     option{"step-range", 0, "RANGE[@DOMAIN]", range_values, "",
            "Each end of this NVTX range is a step of --schedule, as gpuprof_step() is.", false,
            [](settings& s, std::string_view v) { return read_range_pattern(s.step_range, v); }},

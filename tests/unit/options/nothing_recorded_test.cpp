@@ -84,10 +84,17 @@ TEST_CASE("each way to begin a capture has its own reason why none began") {
     s.schedule = step_schedule{.wait = 2, .warmup = 1, .skip_first = 1};
     capture_plan plan(s);
     plan.begin(1);
-    CHECK(why(s, plan) ==
-          "the --schedule captures from the end of step 4 on, and no step ended (each "
-          "gpuprof_step() is one)");
+    CHECK(
+        why(s, plan) ==
+        "the --schedule captures from the end of step 4 on, and no step ended (each "
+        "gpuprof_step(), or libgpuprof.step() in Python, is one). --step-range NAME takes each end "
+        "of an NVTX range instead; the program has named nothing through NVTX");
+    name_registry names;
+    for (auto const* name : {"backward", "step"}) names.intern(name, name_place::program);
+    CHECK(why_nothing_was_recorded(s, plan, names)
+              .ends_with(" instead; the program's NVTX names are \"step\", \"backward\""));
     plan.step(2);
+    CHECK(why(s, plan).ends_with("libgpuprof.step() in Python, is one)"));
     s.step_range = range_pattern{"step", "train", false};
     CHECK(
         why(s, plan) ==
