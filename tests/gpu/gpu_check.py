@@ -6,6 +6,7 @@ import argparse
 import fnmatch
 import os
 import pathlib
+import subprocess
 import sys
 import time
 import traceback
@@ -28,6 +29,27 @@ import programs  # noqa: E402
 import sampling  # noqa: E402
 
 
+# In a process of its own: this one starts the programs, and must not have used CUDA before.
+COUNT_GPUS = """
+import ctypes, sys
+try:
+    cuda = ctypes.CDLL("libcuda.so.1")
+except OSError as e:
+    sys.exit(f"the driver's library cannot be loaded ({e})")
+count = ctypes.c_int()
+code = cuda.cuInit(0) or cuda.cuDeviceGetCount(ctypes.byref(count))
+sys.exit(f"CUDA answers with error {code}" if code else "CUDA shows no GPU" if count.value == 0 else 0)
+"""
+
+
+def why_no_gpu():
+    """Returns why no GPU can be used here, in a few words; empty if there is one."""
+    if os.environ.get("GPU_CHECK_STAND_INS") == "1":  # the programs use none: suite_test.py
+        return ""
+    done = subprocess.run([sys.executable, "-c", COUNT_GPUS], capture_output=True, text=True)
+    return "" if done.returncode == 0 else done.stderr.strip().splitlines()[-1] if done.stderr else f"asking CUDA ended with {done.returncode}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", help="comma-separated names of checks, or patterns: programs_*", default="")
@@ -37,6 +59,9 @@ def main():
     parser.add_argument("--against", metavar="LIBRARY", help="another libgpuprof.so: the check against_costs says what this one costs over it")
     parser.add_argument("--no-cost", action="store_true", help="correctness only")
     arguments = parser.parse_args()
+    if why := why_no_gpu():
+        harness.clean_up()
+        sys.exit(f"gpu-check: there is no GPU to check: {why}; gpuprof status says what works here")
     wanted = list(filter(None, arguments.only.split(",")))
     if arguments.against:
         os.environ["GPU_CHECK_AGAINST"] = arguments.against

@@ -57,7 +57,7 @@ class Suite(unittest.TestCase):
         """{check: (measured, verdict)} of a run of gpu-check."""
         results = self.prefix / "results.json"
         environment = {k: v for k, v in os.environ.items() if not k.startswith("GPUPROF_")}
-        subprocess.run([sys.executable, self.check / "gpu_check.py", *options], env={**environment, "GPU_CHECK_RESULTS": str(results)},
+        subprocess.run([sys.executable, self.check / "gpu_check.py", *options], env={**environment, "GPU_CHECK_STAND_INS": "1", "GPU_CHECK_RESULTS": str(results)},
                        capture_output=True, timeout=120)
         self.results = json.loads(results.read_text())
         return {line["check"]: (line["measured"], line["verdict"]) for line in self.results["rows"]}
@@ -69,6 +69,15 @@ class Suite(unittest.TestCase):
     def unmodified(self, behavior):
         self.program(self.check / "unmodified/gpt2.py", behavior)
         return self.rows("--quick", "--only", "programs_gpt2")
+
+    def test_without_a_gpu_it_says_so_in_one_line_and_begins_no_check(self):
+        libraries = self.prefix / "libraries"
+        libraries.mkdir()
+        (libraries / "libcuda.so.1").touch()  # also where there is a driver
+        run = subprocess.run([sys.executable, self.check / "gpu_check.py"], env={**os.environ, "LD_LIBRARY_PATH": str(libraries)},
+                             capture_output=True, text=True, timeout=60)
+        self.assertEqual((run.returncode, run.stdout, run.stderr.count("\n")), (1, "", 1), run.stderr)
+        self.assertIn("gpu-check: there is no GPU to check: the driver's library cannot be loaded", run.stderr)
 
     def test_the_patience_check_is_met_if_all_patient_programs_end_with_their_own_result(self):
         self.assertEqual(self.patience(""), ("10 of 10 end with their own result, 0 hang, 0 not run", "met"))
