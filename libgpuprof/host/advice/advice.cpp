@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/advice/advice.hpp"
 
+#include "host/advice/gain_words.hpp"
 #include "host/advice/kernel_caps.hpp"
 #include "host/advice/step_bound.hpp"
 #include "host/advice/wording.hpp"
@@ -66,14 +67,14 @@ void share_buckets(std::vector<finding>& findings, run_facts const& facts) {
   auto excess = bound_of(facts).excess();
   auto const share = [&](finding& one) {
     if (one.is_replayed) return;
+    auto const before = one.gain;
     auto const claimed = one.gain.high_ns;
     auto const wait = std::min(one.removed_wait_ns, claimed);
     auto const wanted = claimed - wait + std::min(wait, std::max(excess, one.gain.low_ns));
     one.gain.high_ns = taken_for(one, wanted, left);
     one.gain.low_ns = std::min(one.gain.low_ns, one.gain.high_ns);
     excess = std::max(0.0, excess - std::min(wait, one.gain.high_ns));
-    if (one.gain.high_ns < claimed && !one.arithmetic.empty())
-      one.arithmetic += "; part of it is counted in other findings";
+    say_change(one, before, "without what other findings and this profiler have of that idle time");
   };
   auto const turn_of = [&](finding const& one) {
     if (one.yields_to == every_other_rule) return 2;
@@ -104,6 +105,7 @@ void look(rule const& one, run_facts const& facts, std::vector<finding>& all) {
   for (auto& finding : found) {
     if (finding.instances != 0 && finding.instances < one.min_instances) continue;
     finding.rule = one.name;
+    say_gain(finding);
     all.push_back(std::move(finding));
   }
 }
@@ -134,11 +136,16 @@ std::string busy_sentence(run_facts const& facts) {
 /// No gain is larger than the time that its finding is about, and all of them together are no
 /// larger than the window: a replay adds its error to each.
 void limit_gains(std::vector<finding>& findings, double window_ns) {
-  for (auto& one : findings) one.gain.high_ns = std::min(one.gain.high_ns, one.within_ns);
+  auto const limit = [](finding& one, double most, std::string_view why) {
+    auto const before = one.gain;
+    one.gain.high_ns = std::min(before.high_ns, most);
+    one.gain.low_ns = std::min(before.low_ns, one.gain.high_ns);
+    say_change(one, before, why);
+  };
+  for (auto& one : findings) limit(one, one.within_ns, "at most the time that it is about");
   sort_by_gain(findings);
   for (auto& one : findings) {
-    one.gain.high_ns = std::min(one.gain.high_ns, window_ns);
-    one.gain.low_ns = std::min(one.gain.low_ns, one.gain.high_ns);
+    limit(one, window_ns, "at most what findings with more leave of the run");
     window_ns -= one.gain.high_ns;
   }
 }
@@ -259,6 +266,7 @@ key key_of(finding const& one) {
 struct merged {
   finding all;
   double worst_ns = 0;  // gain of the part that gave the words
+  std::size_t findings = 1;
   std::set<std::string> kernels;
   std::set<std::pair<std::string, std::string>> geometries;  // of each kernel
 
@@ -275,6 +283,7 @@ void add_names(std::vector<std::string_view>& names, std::vector<std::string_vie
 
 void add(merged& into, finding one) {
   into.count(one);
+  ++into.findings;
   if (one.gain.high_ns > into.worst_ns) {
     into.worst_ns = one.gain.high_ns;
     std::swap(into.all, one);
@@ -304,10 +313,16 @@ finding finished(merged part) {
   auto& all = part.all;
   all.kernels = static_cast<std::uint32_t>(part.kernels.size());
   all.geometries = static_cast<std::uint32_t>(part.geometries.size());
+  auto const sum = [&](std::string const& of) {
+    return "the worst: " + all.arithmetic + "; the sum over " + of + ": " + in_words(all.gain);
+  };
   auto const parts = parts_of(all);
-  if (parts.empty()) return std::move(all);
+  if (parts.empty()) {
+    if (part.findings > 1) all.arithmetic = sum(counted(part.findings, "such findings"));
+    return std::move(all);
+  }
   all.what += " (worst of " + parts + (all.kernels > 1 ? "" : ": " + all.geometry) + ")";
-  all.arithmetic = "the sum over " + parts + "; of the worst: " + all.arithmetic;
+  all.arithmetic = sum(parts);
   return std::move(all);
 }
 
@@ -324,11 +339,18 @@ void take_hidden_gains(std::vector<finding>& findings, run_facts const& facts) {
     if (!one.kernel_line) continue;
     auto const& kernel = facts.kernels[*one.kernel_line];
     auto const followed = share_of(kernel.followed_ns, kernel);
-    one.gain.low_ns *= std::min(followed, share_of(kernel.alone_ns, kernel));
+    auto const alone = std::min(followed, share_of(kernel.alone_ns, kernel));
+    auto before = one.gain;
+    one.gain.low_ns *= alone;
+    say_change(one, before,
+               "low only of the " + in_percent(alone) +
+                   " of its time with nothing beside it and the next one queued");
     if (!held || followed >= 0.5) continue;
+    before = one.gain;
     one.is_hidden_by_launches = true;
     one.gain.high_ns *= followed;
     one.gain.low_ns = std::min(one.gain.low_ns, one.gain.high_ns);
+    say_change(one, before, "only the " + in_percent(followed) + " with the next one queued");
     one.to_do += " The launching thread holds the program: only " + in_percent(followed) +
                  " of this kernel's time had the next kernel already queued, and only there a "
                  "shorter kernel saves time. Launch less or faster first.";

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/advice/kernel_caps.hpp"
 
+#include "host/advice/gain_words.hpp"
+
 #include <algorithm>
 #include <map>
 #include <span>
@@ -35,10 +37,15 @@ struct budget {
 
 /// The low gain never exceeds the distance to what good kernels reach.
 void take_gain(finding& one, budget& left) noexcept {
+  auto const before = one.gain;
   auto const sure = one.claim == kernel_claim::other_work ? left.time : left.distance;
   one.gain.high_ns = std::min(one.gain.high_ns, left.allowed(one.claim));
   one.gain.low_ns = std::min({one.gain.low_ns, one.gain.high_ns, sure});
   left.take(one.gain.high_ns);
+  say_change(one, before,
+             one.claim == kernel_claim::other_work
+                 ? "at most the time of this kernel that other findings leave"
+                 : "at most this kernel's distance to its roof that other findings leave");
 }
 
 /// Sets the gains. Findings that will be dropped get a gain of 0.

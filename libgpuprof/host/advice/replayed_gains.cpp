@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/advice/replayed_gains.hpp"
 
+#include "host/advice/gain_words.hpp"
 #include "host/advice/wording.hpp"
 #include "host/analysis/steps.hpp"
 #include "host/replay/replay.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
 #include <optional>
 #include <span>
@@ -208,6 +210,43 @@ std::optional<double> sure_of_wait(finding const& one) noexcept {
   return one.gain.low_ns;
 }
 
+struct replayed_step {
+  double step_ns;                // with the repairs of findings that save more
+  double alone_ns;               // saved by this finding's repairs without those
+  double greatest_ns, least_ns;  // saved of `step_ns`
+  double gpus;
+  bool is_at_best;
+};
+
+/// "a step of 7.3 ms gets 311 us shorter at best (91 steps replayed, ...): x 91 steps x 1.05 (a
+/// replay errs by 5 %) = 30 ms; surely by 8.9 us: x 91 steps x 0.95 = 770 us".
+std::string arithmetic_of(replayed_step const& of, replayable_steps const& steps) {
+  auto const counted = [&](double count) {
+    return as_figure(count) + (steps.is_sliced ? " stretches" : " steps");
+  };
+  auto const product = [&](double saved_ns, double error) {
+    char factor[16];
+    std::snprintf(factor, sizeof factor, "%.2f", 1 + error);
+    return ": x " + counted(steps.all_steps) +
+           (of.gpus > 1 ? " x " + in_count(of.gpus) + " GPUs" : std::string()) + " x " + factor +
+           (error > 0 ? " (a replay errs by " + in_count(100 * error) + " %) = " : " = ") +
+           in_time(saved_ns * (1 + error) * steps.all_steps * of.gpus);
+  };
+  auto const alone = of.alone_ns > of.greatest_ns * (1 + error_of_gain)
+                         ? "after the findings with more; alone it saves " + in_time(of.alone_ns)
+                         : std::string("without the cost of this profiler");
+  auto const is_any = of.greatest_ns > 0;
+  auto const text =
+      (steps.is_sliced ? "a stretch of " : "a step of ") + in_time(of.step_ns) + " gets " +
+      (is_any ? in_time(of.greatest_ns) : std::string("no")) + " shorter at best (" +
+      counted(static_cast<double>(steps.graph->recorded().steps)) + " replayed, " + alone + ")";
+  if (!is_any) return text;
+  auto const best = text + product(of.greatest_ns, error_of_gain) + "; surely ";
+  if (of.least_ns > 0)
+    return best + "by " + in_time(of.least_ns) + product(of.least_ns, -error_of_gain);
+  return best + (of.is_at_best ? "0, for the repair may not be possible" : "0");
+}
+
 struct turn {
   finding* of;
   found_repairs repairs;
@@ -250,8 +289,8 @@ double replay_gains(std::vector<finding>& findings, run_facts const& facts,
   std::stable_sort(turns.begin(), turns.end(), [](turn const& a, turn const& b) {
     return a.is_later != b.is_later ? b.is_later : a.alone_ns > b.alone_ns;
   });
-  auto const times =
-      steps.all_steps * static_cast<double>(std::max<std::size_t>(1, facts.devices.size()));
+  auto const gpus = static_cast<double>(std::max<std::size_t>(1, facts.devices.size()));
+  auto const times = steps.all_steps * gpus;
   for (auto& [one, repairs, alone_ns, is_later] : turns) {
     auto const before_ns = at_best.step_ns();
     auto const high_ns = at_best.take(repairs.at_best);
@@ -261,17 +300,18 @@ double replay_gains(std::vector<finding>& findings, run_facts const& facts,
     auto const sure_ns = sure_of_wait(*one);
     one->gain.high_ns = std::max(0.0, greatest * (1 + error_of_gain) * times);
     one->gain.low_ns = std::max(0.0, least * (1 - error_of_gain) * times);
-    if (sure_ns) one->gain.low_ns = std::min(one->gain.low_ns, *sure_ns);
     one->is_replayed = true;
     one->then = at_best.longest_part();
-    one->arithmetic = (steps.is_sliced ? "a stretch of " : "a step of ") + in_time(before_ns) +
-                      " takes " + in_time(before_ns - high_ns) + " at best (" +
-                      in_count(graph.recorded().steps) +
-                      (steps.is_sliced ? " stretches replayed, " : " steps replayed, ") +
-                      (alone_ns > high_ns * (1 + error_of_gain)
-                           ? "after the findings with more; alone it saves " + in_time(alone_ns)
-                           : "without the cost of this profiler") +
-                      ")";
+    one->arithmetic = arithmetic_of({.step_ns = before_ns,
+                                     .alone_ns = alone_ns,
+                                     .greatest_ns = greatest,
+                                     .least_ns = least,
+                                     .gpus = gpus,
+                                     .is_at_best = one->is_at_best},
+                                    steps);
+    auto const replayed = one->gain;
+    if (sure_ns) one->gain.low_ns = std::min(one->gain.low_ns, *sure_ns);
+    say_change(*one, replayed, "low at most what is sure of the gaps behind the waits");
     say_what_hides(*one);
   }
   return own_share;

@@ -108,6 +108,57 @@ class Text(Case):
         self.assertEqual((self.folder / "steps.gpuprof").read_bytes(), before)
 
 
+class Arithmetic(Case):
+    """The figures in the arithmetic of a finding lead to its gain, for each finding of each stored capture."""
+    TIME = r"(?:0|\d[\d.]* (?:ns|us|ms|s))"
+    ENDS = re.compile(rf"(?:: |= |surely )({TIME})(?: to ({TIME}))?(?:, for [a-z ]+)?$")
+    REPLAYED = re.compile(rf"gets ({TIME}) shorter at best \([^)]*\): x ([\d.]+) (?:steps|stretches)(?: x (\d+) GPUs)? x 1\.05 \([^)]*\) = ({TIME}); "
+                          rf"surely (?:by ({TIME}): x [^=]* = ({TIME})|0)")
+
+    @staticmethod
+    def ns(text):
+        return 0.0 if text == "0" else float(text.split()[0]) * {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}[text.split()[1]]
+
+    @staticmethod
+    def is_near(stated, exact):
+        """Times have two or three digits."""
+        return abs(stated - exact) <= 0.06 * max(stated, exact) + 1
+
+    def fault(self, finding):
+        text, gain = finding["arithmetic"], finding["potential_gain_ms"]
+        low, high = gain["low"] * 1e6, gain["high"] * 1e6
+        if high == 0 and ("no gain" in text or "no shorter" in text):
+            return ""
+        replayed = self.REPLAYED.search(text)
+        if "shorter at best" in text:
+            if not replayed:
+                return "no product"
+            saved, steps, gpus, product, _, surely = replayed.groups()
+            if not self.is_near(self.ns(saved) * float(steps) * int(gpus or 1) * 1.05, self.ns(product)):
+                return "the product is wrong"
+            if not re.search("; (?:at most|low) ", text[replayed.start():]):
+                return "" if self.is_near(self.ns(product), high) and self.is_near(self.ns(surely or "0"), low) else "another gain"
+        ends = self.ENDS.search(text)
+        if not ends:
+            return "no gain at its end"
+        return "" if self.is_near(self.ns(ends[1]), low) and self.is_near(self.ns(ends[2] or ends[1]), high) else "another gain"
+
+    def test_the_arithmetic_of_each_finding_leads_to_its_gain(self):
+        looked_at = set()
+        for capture in sorted(DATA.glob("*/*.gpuprof")):
+            for whole in ([], ["--all"]):
+                for finding in self.json_of("--limit", "0", "--min-gain", "0%", *whole, capture)["findings"]:
+                    self.assertEqual(self.fault(finding), "", (capture, whole, finding["rule"], finding["arithmetic"], finding["potential_gain_ms"]))
+                    looked_at.add(finding["rule"])
+        self.assertGreaterEqual(len(looked_at), 15, looked_at)
+
+    def test_arithmetic_of_another_gain_is_found(self):
+        for finding in self.json_of("--limit", "0", DATA / "repaired/growing_cache.gpuprof")["findings"]:
+            finding["potential_gain_ms"]["high"] *= 1.5
+            finding["potential_gain_ms"]["high"] += 1
+            self.assertNotEqual(self.fault(finding), "", finding["arithmetic"])
+
+
 class LateRank(Case):
     """Eight ranks on two hosts, the second of which has another clock; all wait for rank 5."""
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "host/advice/advice.hpp"
+#include "unit/advice/arithmetic.hpp"
 
 #include <map>
 #include <string>
@@ -65,7 +66,9 @@ inline gap_facts waits(std::string call, std::uint64_t count, double idle, doubl
 
 /// What that rule alone finds, above 1 % of the window.
 inline std::vector<finding> found_by(std::string const& rule, run_facts const& facts) {
-  return give_advice(facts, {.only = {rule}, .skipped = {}}).findings;
+  auto found = give_advice(facts, {.only = {rule}, .skipped = {}}).findings;
+  for (auto const& one : found) test::check_arithmetic(one);
+  return found;
 }
 
 }  // namespace gpuprof::host::advice

@@ -4,6 +4,7 @@
 
 #include "host/advice/advice.hpp"
 #include "support/trace_of.hpp"
+#include "unit/advice/arithmetic.hpp"
 
 #include <algorithm>
 #include <string>
@@ -166,8 +167,10 @@ inline advice::run_facts launch_bound(advice::run_facts run) {
 /// Nothing: the rule is silent, or what it found is below 1 % of the window.
 inline std::optional<advice::finding> found_by(std::string_view rule,
                                                advice::run_facts const& run) {
-  for (auto const& one : advice::give_advice(run, {}).findings)
+  for (auto const& one : advice::give_advice(run, {}).findings) {
+    check_arithmetic(one);
     if (one.rule == rule) return one;
+  }
   return std::nullopt;
 }
 
