@@ -178,6 +178,17 @@ class LateRank(Case):
         self.assertAlmostEqual(late[0]["potential_gain_ms"]["high"], 40 * 0.19, delta=0.3)
         self.assertNotIn("late_rank", [one["rule"] for one in told["not_looked_at"]])
 
+    def test_a_rank_is_late_in_the_steps_that_are_looked_at_and_not_before_them(self):
+        ranks = DATA / "h100"
+        steps = min(len(self.json_of(capture)["steps"]) for capture in ranks.glob("*.gpuprof"))
+        late, before = ([one for one in self.json_of(*whole, ranks)["findings"] if one["rule"] == "late_rank"][0] for whole in ([], ["--all"]))
+        figures = {one["name"]: one for one in late["evidence"]}
+        self.assertEqual(steps, 3)
+        self.assertEqual((figures["late steps"]["value"], figures["late steps"]["unit"]), (3, "of 3"))
+        self.assertLess(late["instances"], before["instances"])
+        self.assertLess(figures["late in all"]["value"], self.json_of(ranks)["window_ns"])
+        self.assertIn("late steps 3 of 3 (traced)", self.analyze(ranks).stdout)
+
     def test_a_gate_on_late_rank_can_be_decided(self):
         folder = self.job()
         self.assertIn("late_rank", self.analyze(folder, "--fail-on", "late_rank>5%", code=1).stderr)

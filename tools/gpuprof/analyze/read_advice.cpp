@@ -26,6 +26,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -36,15 +37,33 @@
 namespace gpuprof::host::command {
 namespace {
 
+/// Removes collectives outside of the time that all ranks are looked at.
+void keep_within(std::vector<collective_meeting>& meetings, std::span<time_stretch const> parts,
+                 clock_offsets const& clocks) {
+  auto begin = std::numeric_limits<std::int64_t>::min();
+  auto end = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].begin.value == 0) continue;  // the whole run
+    begin = std::max(begin, static_cast<std::int64_t>(parts[i].begin.value) - clocks.of_rank[i]);
+    end = std::min(end, static_cast<std::int64_t>(parts[i].end.value) - clocks.of_rank[i]);
+  }
+  std::erase_if(meetings, [&](collective_meeting const& one) {
+    return one.median_start < begin || one.last_start > end;
+  });
+}
+
 /// Computes how late each rank of a job comes to its collectives.
 ///
-/// Takes a digest of each capture, in the same order, with names of style `base`. `step_ns` is the
-/// time of a step; 0: not known. Returns nothing if no collective was matched.
+/// Takes a digest of each capture, in the same order, with names of style `base`, and the part of
+/// each run that is looked at. `step_ns` is the time of a step; 0: not known. Returns nothing if no
+/// collective was matched.
 std::vector<advice::rank_facts> late_ranks(std::span<ranked_capture const> captures,
-                                           std::span<rank_digest const> digests, double step_ns) {
+                                           std::span<rank_digest const> digests,
+                                           std::span<time_stretch const> parts, double step_ns) {
   auto const all = collectives_of(captures, digests, kernel_name_style::base);
   std::vector<collective_meeting> meetings;
   collective_waits(all.of_rank, all.clocks, all.tolerance_ns, &meetings);
+  keep_within(meetings, parts, all.clocks);
   std::vector<advice::rank_facts> facts;
   if (meetings.empty()) return facts;
   auto const lateness = lateness_of(meetings, captures.size(), step_ns);
@@ -178,7 +197,8 @@ struct read_capture {
   std::string step;          // name of the steps that were replayed
   replay::step_paths paths;  // of these steps; none if they are stretches of the run
   std::vector<std::string> remarks;
-  rank_digest digest;  // set if there are several captures
+  rank_digest digest;        // set if there are several captures
+  time_stretch looked_at{};  // begin 0: the whole run
   advice_failure failure;
 };
 
@@ -369,6 +389,7 @@ read_capture read_one(std::string const& path, std::string const& rank,
   add_gpus(made.time, facts, rank);
   if (!rank.empty()) {
     made.facts.steps.period_ns = facts.steps.period_ns;
+    if (run.part()) made.looked_at = run.part()->time;
     made.digest = read_digest(trace, {}, range_scope::process,
                               {.ranges = false, .styles = {kernel_name_style::base}});
     return made;
@@ -450,6 +471,7 @@ class joined_reading {
     advice_.push_back(std::move(made.advice));
     captures_.push_back(capture);
     digests_.push_back(std::move(made.digest));
+    parts_.push_back(made.looked_at);
   }
 
   bool empty() const noexcept { return advice_.empty(); }
@@ -479,7 +501,7 @@ class joined_reading {
       asked->how = "an NVTX range that repeats, such as one around each step";
       return;
     }
-    all_.ranks = late_ranks(captures_, digests_, step_ns_);
+    all_.ranks = late_ranks(captures_, digests_, parts_, step_ns_);
     if (all_.ranks.empty()) {
       asked->how = "captures of ranks that take part in the same collectives";
       return;
@@ -523,6 +545,7 @@ class joined_reading {
   std::vector<advice::advice_of_rank> advice_;
   std::vector<ranked_capture> captures_;  // captures that could be read
   std::vector<rank_digest> digests_;
+  std::vector<time_stretch> parts_;
   double step_ns_ = 0;
 };
 

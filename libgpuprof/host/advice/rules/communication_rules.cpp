@@ -138,8 +138,8 @@ void look_at_ranks(run_facts const& facts, std::vector<finding>& found) {
     one.bucket = time_bucket::communication;
     one.gain = {0, rank.late_ns};
     one.because = {{"late in all", rank.late_ns, "ns", "traced"},
-                   {"late steps", static_cast<double>(rank.late_steps), "", "traced"},
-                   {"steps", static_cast<double>(rank.steps), "", "traced"}};
+                   {"late steps", static_cast<double>(rank.late_steps),
+                    "of " + in_count(static_cast<double>(rank.steps)), "traced"}};
     one.to_do =
         "Analyze the capture of that rank alone: more work than the others (uneven "
         "batches, sequence lengths), a slower GPU (clocks, heat), a slower data loader, "
