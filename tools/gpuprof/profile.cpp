@@ -537,7 +537,10 @@ void add_profile(CLI::App& app, int& exit_code) {
   command->footer(
       "Every option but --peaks and --analyze is "
       "also an environment variable, GPUPROF_OUTPUT for --output, for programs run with "
-      "LD_PRELOAD=libgpuprof_preload.so.\nEnds as the program did; with 125 where that is 0 and "
+      "LD_PRELOAD=libgpuprof_preload.so.\nJobs of several ranks: gpuprof profile -o job torchrun "
+      "..., srun gpuprof profile -o job ./train, mpirun -n 8 gpuprof profile -o job ./train. Each "
+      "rank writes a capture of its own, job.rank0.gpuprof.\nEnds as the program did; with 125 "
+      "where that is 0 and "
       "nothing "
       "was "
       "recorded, with 2 where an option is wrong, with 126 or 127 where the program cannot be "

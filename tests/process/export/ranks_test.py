@@ -300,4 +300,56 @@ class Played(Ranks):
         self.assertNotIn("missing:", err)
 
 
+# Starts so many ranks of a program as torchrun, mpirun or srun does, with the variables that it sets.
+LAUNCHER = """
+import os, subprocess, sys
+rank, size, count = sys.argv[1:4]
+started = [subprocess.Popen(sys.argv[4:], env={**os.environ, rank: str(i), size: count}) for i in range(int(count))]
+sys.exit(max(one.wait() for one in started))
+"""
+
+
+class Launched(Ranks):
+    """The commands of docs/ranks.md."""
+
+    def launched(self, launcher, *before, rank="RANK", size="WORLD_SIZE", inside=()):
+        """Runs [before] launcher [inside] program; the names of the captures."""
+        play = (processes.path("BUILT_PLAY"), processes.recorded("launch_loop"))
+        run = self.run_program(*before, *launcher(rank, size), *inside, *play)
+        self.assertEqual(run.code, 0, run.err)
+        return sorted(file.name for file in self.folder.glob("*.gpuprof"))
+
+    @staticmethod
+    def stand_in(rank, size):
+        return ("python3", "-c", LAUNCHER, rank, size, "3")
+
+    def mpirun(self, rank, size):
+        if shutil.which("mpirun") is None:
+            self.skipTest("there is no mpirun")
+        return ("env", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "mpirun", "--oversubscribe", "-n", "3")
+
+    def profile_into(self, name):
+        return (processes.path("BUILT_GPUPROF"), "profile", "-o", name)
+
+    def test_in_front_of_the_launcher_each_rank_has_its_capture(self):
+        self.assertEqual(self.launched(self.stand_in, *self.profile_into("job")), [f"job.rank{i}.gpuprof" for i in range(3)])
+        rows, err = self.rows("ranks_sum", *self.folder.glob("job.*"))
+        self.assertEqual([row["Rank"] for row in rows], ["0", "1", "2"])
+        self.assertNotIn("missing:", err)
+
+    def test_behind_the_launcher_each_rank_has_its_capture(self):
+        for rank, size in (("SLURM_PROCID", "SLURM_NTASKS"), ("PMI_RANK", "PMI_SIZE")):
+            captures = self.launched(self.stand_in, rank=rank, size=size, inside=self.profile_into(rank))
+            self.assertLessEqual({f"{rank}.rank{i}.gpuprof" for i in range(3)}, set(captures))
+
+    def test_mpirun_may_stand_before_or_behind(self):
+        self.assertEqual(self.launched(self.mpirun, *self.profile_into("job")), [f"job.rank{i}.gpuprof" for i in range(3)])
+        captures = self.launched(self.mpirun, inside=self.profile_into("inside"))
+        self.assertEqual(captures, [f"{name}.rank{i}.gpuprof" for name in ("inside", "job") for i in range(3)])
+
+    def test_one_rank_alone_is_profiled(self):
+        first = ("bash", "-c", '[ "$SLURM_PROCID" = 0 ] || exec "$@"; exec "$0" profile -o first "$@"', processes.path("BUILT_GPUPROF"))
+        self.assertEqual(self.launched(self.stand_in, rank="SLURM_PROCID", size="SLURM_NTASKS", inside=first), ["first.rank0.gpuprof"])
+
+
 export_cases.main()
