@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/compare/comparison.hpp"
 
+#include "host/analysis/timeline/time_bucket.hpp"
 #include "host/compare/difference.hpp"
 #include "host/compare/kernel_lines.hpp"
 #include "host/compare/run_digest.hpp"
@@ -283,13 +284,21 @@ void comparer::add_shares(line_kind kind) {
   }
 }
 
+/// A greater share of computing is neither better nor worse: something else takes less. Kernels and
+/// steps say if it takes longer.
+bool is_work(difference const& line) {
+  return line.kind == line_kind::bucket &&
+         (line.name == name_of(time_bucket::compute) ||
+          line.name == name_of(time_bucket::compute_and_communication));
+}
+
 void comparer::judge_all() {
   for (auto const& line : found_.lines)
-    found_.tested += judge(line.of, error_rate).is != verdict::not_tested;
+    found_.tested += !is_work(line) && judge(line.of, error_rate).is != verdict::not_tested;
   auto const alpha = error_rate / std::max(1.0, static_cast<double>(found_.tested));
   for (auto& line : found_.lines) {
     auto const judged = judge(line.of, alpha);
-    line.is = judged.is;
+    line.is = is_work(line) ? verdict::not_tested : judged.is;
     line.left = judged.left;
     line.besides = judged.besides;
     line.is_by_besides = judged.is_by_besides;

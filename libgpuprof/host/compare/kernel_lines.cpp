@@ -233,7 +233,9 @@ void kernel_comparison::observe(drawn_line& drawn) {
   for (auto const& value : drawn.fresh)
     line.of.left.fresh.push_back(observed(value, drawn.has_clock));
   if (drawn.has_clock) drawn.floor = floor_of_clock(drawn.base, drawn.fresh);
-  line.of.left.floor = drawn.has_clock ? drawn.floor : run_floor;
+  auto const least = short_floor_ns / std::min(line.base->call_ns, line.fresh->call_ns);
+  drawn.floor = std::max(drawn.floor, least);
+  line.of.left.floor = std::max(drawn.has_clock ? drawn.floor : run_floor, least);
   drawn.is_shared = is_weighty(drawn);
   if (!drawn.has_clock) return;
   auto const clock = [](values const& side) {

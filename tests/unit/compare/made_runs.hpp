@@ -17,6 +17,8 @@ struct made_program {
   int steps = 200;
   double run_drift = 0.025;     // the clock of a run: up to so much slower or faster
   double kernel_drift = 0.003;  // a standard deviation, of one kernel between runs
+  double kernel_ns = 20e3;      // the shortest; the longest takes seven times as long
+  double start_drift_ns = 0;    // of each kernel between runs: starting and ending it
   double host_drift = 0.01;     // likewise of the CPU's part of a step
   double slowed = 1;            // the kernel named "kernel_3"
   double clock = 1;             // of all kernels that depend on it
@@ -50,8 +52,9 @@ inline compare::run_digest made_run(made_program const& of, unsigned seed) {
     auto& line = run.kernels[kernel_named("kernel_" + std::to_string(i))];
     auto const is_dram_bound = of.some_are_dram_bound && i % 2 == 0;
     auto const clock_factor = is_dram_bound ? 1 : slower / of.clock;
-    usual.push_back(20e3 * (1 + i % 7) * clock_factor * (i == 3 ? of.slowed : 1) *
+    usual.push_back(of.kernel_ns * (1 + i % 7) * clock_factor * (i == 3 ? of.slowed : 1) *
                     std::exp(of.kernel_drift * normal(random)));
+    if (of.start_drift_ns > 0) usual.back() += of.start_drift_ns * normal(random);
     line.bound.what = is_dram_bound ? bound_by::kind::dram : bound_by::kind::compute;
     if (of.knows_clock) line.clock = 1.8e9 * of.clock / slower;
     if (of.clock_error > 0) {

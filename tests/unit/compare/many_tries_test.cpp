@@ -4,6 +4,9 @@
 #include "support/catch.hpp"
 #include "unit/compare/made_runs.hpp"
 
+#include <map>
+#include <string>
+
 using namespace gpuprof;
 using namespace gpuprof::host;
 using namespace gpuprof::host::compare;
@@ -59,6 +62,31 @@ void check_program(made_program const& program, unsigned runs) {
 }
 
 }  // namespace
+
+TEST_CASE("kernels of a microsecond differ by what starting them takes, and that is noise",
+          "[many trials]") {
+  made_program const brief{.kernel_ns = 1e3, .start_drift_ns = 40, .knows_clock = true};
+  CHECK(compare_often(brief, brief, 1).without_difference >= tries - 1);
+  auto slower = brief;
+  slower.slowed = 1.5;  // kernel_3 takes 4 us
+  CHECK(compare_often(brief, slower, 1).found >= tries - 1);
+}
+
+TEST_CASE("a greater share of computing is not worse, less idle time is better") {
+  auto base = made_runs({}, 1, 1), fresh = made_runs({}, 2, 1);
+  auto const ledger = [](compare::run_digest& run, double compute, double idle) {
+    run.buckets = {{"compute", compute}, {"idle: CPU work", idle}};
+    run.ledger_ns = compute + idle;
+  };
+  ledger(base.front(), 50e6, 50e6);
+  ledger(fresh.front(), 50e6, 25e6);
+  auto const compared = compare_runs(base, fresh);
+  std::map<std::string, verdict> is;
+  for (auto const& line : compared.lines)
+    if (line.kind == line_kind::bucket) is[line.name] = line.is;
+  CHECK(is.at("compute") == verdict::not_tested);
+  CHECK(is.at("idle: CPU work") == verdict::better);
+}
 
 TEST_CASE("one capture a side, clocks not known: a change that a faster run hides is undecided",
           "[many trials]") {
