@@ -190,8 +190,11 @@ void comparer::add_timed(line_kind kind, std::string name, series_of_run const& 
   if (is_there(fresh)) line.fresh = amount_of(fresh_, fresh, by_step);
   if (!line.base && !line.fresh) return;
   if (kind == line_kind::step || kind == line_kind::gpu_time)
-    for (auto* one : {&line.base, &line.fresh})
-      if (*one) (*one)->calls = 1;  // the steps of the warm-up are not in it
+    for (auto* one : {&line.base, &line.fresh}) {
+      if (!*one || (*one)->calls <= 0) continue;
+      (*one)->total_ns /= (*one)->calls;  // the steps of the warm-up are not in it
+      (*one)->calls = 1;
+    }
   line.how = !line.base ? match_kind::added : !line.fresh ? match_kind::gone : match_kind::same;
   line.cost_ns =
       (line.fresh ? line.fresh->usual_ns() : 0) - (line.base ? line.base->usual_ns() : 0);
