@@ -139,6 +139,8 @@ void shorten_texts(std::vector<shown_column>& columns, table const& table, time_
     columns[i].short_texts = shortened_apart(long_texts[i], columns[i].width);
 }
 
+constexpr std::size_t longest_rule = 80;
+
 void end_line(std::string& line, text_sink const& out) {
   while (line.ends_with(' ')) line.pop_back();
   line += '\n';
@@ -165,7 +167,9 @@ void write_columns(table const& table, time_unit unit, text_sink const& out, pag
   line.clear();
   for (auto const& column : columns) {
     begin_cell(column);
-    line.append(column.width, '-');
+    // A line of as many dashes as the longest name has letters wraps in each viewer.
+    auto const is_last_text = &column == &columns.back() && !column.is_number;
+    line.append(is_last_text ? std::min(column.width, longest_rule) : column.width, '-');
   }
   end_line(line, out);
   table.each_row([&](row const& cells) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/table.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -38,7 +39,9 @@ void append_fixed(std::string& out, double value, int digits) {
   char text[400];
   auto const end =
       std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, digits).ptr;
-  out.append(text, end);
+  auto const is_zero =
+      std::all_of<char const*>(text, end, [](char c) { return c == '-' || c == '0' || c == '.'; });
+  out.append(is_zero && text[0] == '-' ? text + 1 : text, end);
 }
 
 void append_shortest(std::string& out, double value) {

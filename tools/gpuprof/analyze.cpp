@@ -246,7 +246,7 @@ void add_output(CLI::App& command, std::shared_ptr<analyze_options> const& optio
 void add_analyze(CLI::App& app, int& exit_code) {
   auto const options = std::make_shared<analyze_options>();
   auto* const command = app.add_subcommand(
-      "analyze", "Say what holds a program back, and how much time a mend would save");
+      "analyze", "Say what holds a program back, and how much time a fix would save");
   command->footer(
       "Potential gains are intervals: what is sure without any other change, and what is possible "
       "at best.\nExit status: 0 done, 1 it could not be done or --fail-on says no, 2 the command "

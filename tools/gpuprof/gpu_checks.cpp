@@ -149,7 +149,7 @@ check cupti_check(probe_outcome const& outcome) {
   auto const text = found.at("version") + " at " + found.at("path") + ", tracing: all functions";
   if (found.count("defects") != 0) {
     return {"cupti", check_state::limited, text + "; " + found.at("defects"),
-            "CUPTI of CUDA 13.0 Update 1 or later, or of 12.6 to 12.9, has this mended"};
+            "CUPTI of CUDA 13.0 Update 1 or later, or of 12.6 to 12.9, has this fixed"};
   }
   if (found.count("lacks") == 0) return {"cupti", check_state::ok, text, ""};
   return {"cupti", check_state::limited, text + ", without " + found.at("lacks"),

@@ -86,7 +86,8 @@ std::string missing_flop(trace_contents const& trace, roofline_reading const& re
   if (unread == 0) return what + ": neither samples nor launches that can be read safely tell them";
   return what + ": " + readable_count(unread) + " of " +
          counted(trace.counter("counters.kinds"), "kinds of launches") +
-         " were not read in full; a longer run or a greater --overhead-budget reads more";
+         " were not read in full; gpuprof profile --metrics auto --overhead-budget 5, or a longer "
+         "run, reads more";
 }
 
 /// The most important comes first.

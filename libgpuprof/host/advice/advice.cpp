@@ -206,6 +206,21 @@ time_bucket greatest_of(bucket_times const& times) {
 
 }  // namespace
 
+namespace {
+
+std::string_view work_in(time_bucket busy) {
+  switch (busy) {
+    case time_bucket::communication:
+      return "communication alone";
+    case time_bucket::transfer:
+      return "copies or fills alone";
+    default:
+      return "kernels";
+  }
+}
+
+}  // namespace
+
 bottleneck bottleneck_of(run_facts const& facts) {
   auto const times = ledger_of(facts);
   bottleneck found;
@@ -224,9 +239,9 @@ bottleneck bottleneck_of(run_facts const& facts) {
                       "): " + std::string(meaning_of(found.bucket)) + ".";
   else if (found.launches_hold)
     found.sentence += ", and for " + percent(times[time_bucket::launch_bound] / all) +
-                      " it waits for launches: the launching thread holds the program.";
+                      " it waits for launches: the CPU cannot launch them fast enough.";
   else
-    found.sentence += ": " + std::string(name_of(found.bucket)) + " holds the program.";
+    found.sentence += ", most of it with " + std::string(work_in(found.bucket)) + ".";
   return found;
 }
 
@@ -351,7 +366,7 @@ void take_hidden_gains(std::vector<finding>& findings, run_facts const& facts) {
     one.gain.high_ns *= followed;
     one.gain.low_ns = std::min(one.gain.low_ns, one.gain.high_ns);
     say_change(one, before, "only the " + in_percent(followed) + " with the next one queued");
-    one.to_do += " The launching thread holds the program: only " + in_percent(followed) +
+    one.to_do += " The CPU launches too slowly: only " + in_percent(followed) +
                  " of this kernel's time had the next kernel already queued, and only there a "
                  "shorter kernel saves time. Launch less or faster first.";
   }

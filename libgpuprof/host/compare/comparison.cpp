@@ -410,10 +410,8 @@ void remarks::about_runs() {
   if (of_.is_same) lines_.emplace_back("the base and the new capture are the same file");
   if (of_.is_single)
     lines_.emplace_back(
-        "one capture a side does not say how far two runs of the same program lie apart: below "
-        "2 % of a kernel whose clock is known, or beside the other kernels, 7 % of other time of "
-        "the GPU and a factor of 1.65 of the CPU's, a difference is undecided; several captures a "
-        "side tell (--base FILE again, more NEW)");
+        "with one capture a side, changes below 2 % (kernels), 7 % (other GPU time) and 65 % (CPU) "
+        "count as noise; record several: --base FILE again, more NEW");
   for (auto const& runs : {base_, fresh_})
     for (auto const& run : runs)
       if (run.kernels.empty()) lines_.emplace_back(run.path + " holds no kernels");

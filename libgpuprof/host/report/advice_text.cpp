@@ -128,6 +128,19 @@ text_lines not_looked_at(advice_report const& report, std::size_t width) {
   text_lines lines;
   if (by_need.empty()) return lines;
   lines.emplace_back();
+  if (by_need.size() > 2) {
+    auto const most =
+        std::max_element(by_need.begin(), by_need.end(), [](auto const& a, auto const& b) {
+          return std::count(a.second.begin(), a.second.end(), ',') <
+                 std::count(b.second.begin(), b.second.end(), ',');
+        });
+    append_wrapped(lines,
+                   "Not looked at: " + std::to_string(report.advice.missing.size()) +
+                       " rules, which need other data, most of them: " + most->first +
+                       ". --list-rules says what each needs",
+                   width, 2);
+    return lines;
+  }
   lines.emplace_back("Not looked at:");
   for (auto const& [need, rules] : by_need)
     append_wrapped(lines, "  " + rules + "; needs: " + need, width, 4);

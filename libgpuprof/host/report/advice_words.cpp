@@ -40,11 +40,12 @@ unit_of_time unit_for(double ns) noexcept {
   return {1e9, "s"};
 }
 
-/// Returns "0 to 4.04 s"; 0 has no decimals.
+/// Returns "1.2 to 4.04 s", "up to 4.04 s".
 std::string from_to(double low, double high, int digits, std::string_view unit) {
-  auto const lower = low > 0 ? fixed(low, digits) : "0", higher = fixed(high, digits);
-  auto const is_one = lower == higher || (low <= 0 && high <= 0);
-  return (is_one ? higher : lower + " to " + higher) + " " + std::string(unit);
+  auto const lower = fixed(std::max(low, 0.0), digits), higher = fixed(high, digits);
+  auto const end = higher + " " + std::string(unit);
+  if (lower == higher || high <= 0) return end;
+  return (low <= 0 ? "up to " : lower + " to ") + end;
 }
 
 /// Uses few digits, thousands separators, and no exponent if the number is readable without.
@@ -135,8 +136,21 @@ std::string roof_sentence(advice_report const& report) {
   return text + ".";
 }
 
+namespace {
+
+bool is_share_of_roof(advice::evidence const& one) {
+  return one.unit.empty() && (one.name == "of the roof" || one.name == "DRAM" || one.name == "L2");
+}
+
+std::string roof_named(std::string const& name) {
+  return name == "of the roof" ? "measured roof" : name + " bandwidth";
+}
+
+}  // namespace
+
 std::string evidence_words(advice::evidence const& one) {
   auto text = one.name + " ";
+  auto const source = one.source.empty() ? std::string() : " (" + one.source + ")";
   if (one.unit == "ns")
     text += readable_time(one.value);
   else if (one.unit == "B" || one.unit == "bytes")
@@ -145,9 +159,13 @@ std::string evidence_words(advice::evidence const& one) {
     text += readable_bytes(one.value) + "/s";
   else if (one.unit == "Hz" || one.unit == "FLOP/s")
     text += with_prefix(one.value, one.error, one.unit);
+  else if (is_share_of_roof(one))
+    return "reaches " + fixed(100 * one.value, 0) + " % of the " + roof_named(one.name) + source;
+  else if (one.name == "below the maximum clock")
+    return fixed(100 * one.value, 0) + " % " + one.name + source;
   else
     text += plain_number(one.value) + (one.unit.empty() ? "" : " " + one.unit);
-  return one.source.empty() ? text : text + " (" + one.source + ")";
+  return text + source;
 }
 
 text::table rules_table(std::span<advice::rule const* const> rules) {

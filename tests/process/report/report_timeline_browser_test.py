@@ -162,7 +162,7 @@ class Shown(Browser):
             tab.click("#timeline-add")
             sums = tab.inner_text("#timeline-sum")
             self.assertIn("GPU 0: 12.0 ms in 60 pieces", sums)
-            self.assertIn("GPU 0 did nothing for 12.5 ms: idle: CPU work 11.1 ms, idle: start-up 1.10 ms, idle: nothing to do 350 us", sums)
+            self.assertIn("GPU 0 did nothing for 12.5 ms: idle: CPU work 11.1 ms, idle: start-up 1.10 ms, idle: after the last work 350 us", sums)
             averages = [line for line in sums.splitlines() if "on average: " in line]  # of samples and of power: one line
             self.assertEqual(len(averages), 1)
             for text in ("GPU 0 on average: ", "DRAM 150 GB/s", "Power 650 W"):

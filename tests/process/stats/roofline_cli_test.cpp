@@ -619,8 +619,8 @@ TEST_CASE("the lines above a table say what is known, its cost and what is missi
   INFO(out);
   CHECK(holds(out, ". Also FLOP of "));
   CHECK(holds(out,
-              "% of the kernel time: 2 of 12 kinds of launches were not read in full; a longer "
-              "run or a greater --overhead-budget reads more"));
+              "% of the kernel time: 2 of 12 kinds of launches were not read in full; "
+              "gpuprof profile --metrics auto --overhead-budget 5, or a longer run, reads more"));
   CHECK(std::count(out.begin(), out.end(), '\n') == 4);
   counted_trace bytes(trace_of({kernel("k", 10_us, 60_us).correlated(1)}));
   bytes.plan(0, {dram_read_metric, dram_write_metric}).sample(1, 0, {{dram_read_metric, 1e6}});

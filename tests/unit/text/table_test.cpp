@@ -48,6 +48,8 @@ TEST_CASE("numbers have as many digits as in nsys") {
   CHECK(cell_text(std::int64_t{1500}, column_kind::time) == "1500");
   CHECK(cell_text(70.7107, column_kind::mean_time) == "70.7");
   CHECK(cell_text(0.0, column_kind::mean_time) == "0.0");
+  CHECK(cell_text(-0.04, column_kind::share) == "0.0");
+  CHECK(cell_text(-0.06, column_kind::share) == "-0.1");
   CHECK(cell_text(std::int64_t{1'048'576}, column_kind::size) == "1.049");
   CHECK(cell_text(2.5e9, column_kind::throughput) == "2500.000");
   CHECK(cell_text(0.1 + 0.2, column_kind::number) == "0.30000000000000004");
@@ -55,6 +57,14 @@ TEST_CASE("numbers have as many digits as in nsys") {
   CHECK(cell_text(std::int64_t{7}, column_kind::number) == "7");
   CHECK(cell_text(cell{}, column_kind::time).empty());
   CHECK(cell_text(std::numeric_limits<double>::quiet_NaN(), column_kind::share).empty());
+}
+
+TEST_CASE("the line under the last name is not as long as the longest name") {
+  auto const name = std::string(3000, 'n');
+  auto const text = on_page({}, table_of({{"Calls", column_kind::integer}, {"Name"}},
+                                         {{std::int64_t{1}, std::string_view(name)}}));
+  CHECK(text.find(" -----  " + std::string(80, '-') + "\n") != std::string::npos);
+  CHECK(text.find(name) != std::string::npos);
 }
 
 TEST_CASE("another unit of time shows in the header and keeps whole nanoseconds visible") {

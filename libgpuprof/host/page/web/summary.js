@@ -80,7 +80,13 @@ const summary = (() => {
   const gainOf = (one, whole) => kernelRows.findingGain(one) + (one.of_window.high > 0 ? ', at most ' + share(one.of_window.high) + ' of the ' + whole : '');
 
   const prefixes = {'': 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12};
-  const evidenceOf = (one) => one.evidence.map((fact) => fact.name + ' ' + valueOf(fact) + ' (' + fact.source + ')').join('; ');
+  const roofs = {'of the roof': 'measured roof', DRAM: 'DRAM bandwidth', L2: 'L2 bandwidth'};
+  const evidenceOf = (one) => one.evidence.map((fact) => textOf(fact) + ' (' + fact.source + ')').join('; ');
+  function textOf(fact) {
+    const whole = Math.round(100 * fact.value) + ' % ';
+    if (fact.unit === '' && roofs[fact.name] !== undefined) return 'reaches ' + whole + 'of the ' + roofs[fact.name];
+    return fact.name === 'below the maximum clock' ? whole + fact.name : fact.name + ' ' + valueOf(fact);
+  }
   function valueOf(fact) {
     if (fact.unit === 'ns') return time(fact.value);
     const [, prefix, unit] = /^([kMGT]?)([A-Z]\S*\/s)$/.exec(fact.unit) || [];

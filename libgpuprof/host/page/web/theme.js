@@ -39,11 +39,11 @@ const theme = (() => {
   };
   const names = {
     compute: 'compute', compute_and_communication: 'compute and communication', communication: 'communication alone',
-    transfer: 'copy or fill alone', back_to_back: 'idle: back to back', dependency: 'idle: dependency',
+    transfer: 'copy or fill alone', back_to_back: 'idle: between queued work', dependency: 'idle: dependency',
     synchronization: 'idle: synchronization', allocation: 'idle: allocation', module_load: 'idle: module load',
     graph_build: 'idle: graph build', launch_bound: 'idle: launch-bound', data_loading: 'idle: data loading',
     between_steps: 'idle: between steps', cpu_work: 'idle: CPU work', host_unknown: 'idle: host', start_up: 'idle: start-up',
-    nothing_to_do: 'idle: nothing to do', profiler: 'this profiler',
+    nothing_to_do: 'idle: after the last work', profiler: 'this profiler',
     path_kernels: 'kernels', path_copies: 'copies', path_cpu_work: 'CPU work', path_calls: 'calls', path_start: 'starting work on the GPU', path_unexplained: 'unexplained delays',
     kind_product: 'products', kind_convolution: 'convolutions', kind_attention: 'attention', kind_elementwise: 'elementwise', kind_reduction: 'reductions',
     kind_moves: 'moves only', kind_random: 'random numbers', kind_sort: 'sort and select', kind_optimizer: 'optimizer', kind_communication: 'communication', kind_other: 'other'

@@ -123,7 +123,7 @@ TEST_CASE("if launches limit the program, a kernel without a queued successor sa
   take_hidden_gains(findings, run);
   CHECK(findings[0].gain.high_ns == 0);
   CHECK(findings[0].is_hidden_by_launches);
-  CHECK(findings[0].to_do.find("launching thread holds the program") != std::string::npos);
+  CHECK(findings[0].to_do.find("CPU launches too slowly") != std::string::npos);
 }
 
 TEST_CASE("if launches limit the program, a kernel with a queued successor still saves its time") {

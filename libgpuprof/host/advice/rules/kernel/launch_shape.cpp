@@ -31,8 +31,9 @@ void look_at_small_grid(kernel_view const& view, std::vector<finding>& found) {
       view.mean_ns() <= shortest_ns || view.window_share < small_grid_window_share)
     return;
   auto one = finding_on(view, "small_grid", kernel_claim::cause,
-                        "has " + as_figure(view.blocks()) + " blocks for " + as_figure(sms) +
-                            " SMs: the others are idle");
+                        "has " + as_figure(view.blocks()) + " blocks, so " +
+                            as_figure(sms - view.blocks()) + " of the " + as_figure(sms) +
+                            " SMs are idle");
   one.because = {{"blocks", view.blocks(), "", "traced"}, {"SMs", sms, "", "traced"}};
   one.gain = possible(view.time() * (1 - view.blocks() / sms));
   // if that rule found something, there is work to run beside it

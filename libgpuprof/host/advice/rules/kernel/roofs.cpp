@@ -43,7 +43,7 @@ std::string what_holds(kernel_view const& view) {
   auto const issue = issue_share(view);
   if (issue > view.best_share().value_or(0) && issue >= full_issue)
     return "its instructions take " + in_percent(issue) + " of the issue slots";
-  if (view.is_latency_bound()) return "it waits for latency";
+  if (view.is_latency_bound()) return "neither memory nor compute units are busy";
   return "nearest is " + std::string(name_of(view.kernel.figures.bound));
 }
 
@@ -127,19 +127,19 @@ void say(clocks_seen const& seen, device_facts const& gpu, run_facts const& fact
   one.because.insert(
       one.because.begin(),
       {{"SM clock", seen.slow.front()->kernel.figures.clock.value_or(0), "Hz", clock_source},
-       {"below the greatest clock", loss, "", clock_source}});
+       {"below the maximum clock", loss, "", clock_source}});
   one.arithmetic = "time of kernels that SMs hold x clock lost: " + in_time(time) + " x " +
                    in_percent(loss) + " = " + in_time(seen.lost_ns);
   add_reasons(one, limits);
   if (is_often(limits.by_heat)) {
     one.level = severity::warning;
-    one.what = "heat limits the SM clock: " + in_percent(loss) + " below the greatest";
+    one.what = "heat limits the SM clock: " + in_percent(loss) + " below the maximum";
     one.gain = possible(seen.lost_ns);
     one.to_do = "Nothing in the program is wrong. Cool the machine: fans, air flow, neighbors.";
   } else if (lowered) {
     one.level = severity::warning;
     one.what = "the SM clock is " + in_percent(loss) +
-               " below the greatest, also in kernels that draw little power";
+               " below the maximum, also in kernels that draw little power";
     one.gain = possible(seen.lost_ns);
     one.to_do =
         "Run nvidia-smi -q -d PERFORMANCE,CLOCK while the program runs: heat, a locked "
@@ -148,7 +148,7 @@ void say(clocks_seen const& seen, device_facts const& gpu, run_facts const& fact
     auto const by_power = limits.moments == 0 || limits.by_power > 0;
     one.what = (by_power ? "power limits the SM clock under load: "
                          : "the SM clock goes down under load, and NVML names no reason: ") +
-               in_percent(loss) + " below the greatest, in kernels with " +
+               in_percent(loss) + " below the maximum, in kernels with " +
                in_percent(time / facts.all_windows_ns()) + " of the time";
     one.to_do =
         std::string("Nothing in the program is wrong. Compare these kernels with sustained peaks") +
