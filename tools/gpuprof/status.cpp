@@ -2,6 +2,8 @@
 // gpuprof status: says what works on this machine, one line each, with a fix if it does not.
 #include "status_checks.hpp"
 #include "subcommands.hpp"
+#include "terminal.hpp"
+#include "text/padding.hpp"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -37,16 +39,20 @@ bool can_trace(std::vector<check> const& checks) {
   });
 }
 
+constexpr std::size_t behind_name = 13, behind_state = 22;
+
 void print_text(std::vector<check> const& checks) {
   for (auto const& c : checks) {
-    std::printf("%-12s %-8s %s", c.name.c_str(), word_for(c.state), c.text.c_str());
-    if (!c.fix.empty()) std::printf(". %s", c.fix.c_str());
-    std::printf("\n");
+    char begin[64];
+    std::snprintf(begin, sizeof begin, "%-12s %-8s ", c.name.c_str(), word_for(c.state));
+    auto const text = begin + c.text + (c.fix.empty() ? "" : ". " + c.fix);
+    std::puts(text::wrapped(text, page_of(stdout, false).width, behind_state).c_str());
   }
-  std::printf("%-12s %s\n", "kernels",
-              can_trace(checks)
-                  ? "can be traced here"
-                  : "cannot be traced here, see above. gpuprof demo plays a recorded session");
+  std::string const kernels =
+      can_trace(checks) ? "can be traced here"
+                        : "cannot be traced here, see above. gpuprof demo plays a recorded session";
+  std::puts(
+      text::wrapped("kernels      " + kernels, page_of(stdout, false).width, behind_name).c_str());
 }
 
 void print_json(std::vector<check> const& checks) {

@@ -21,7 +21,7 @@ GPUPROF, CAPTURES = sys.argv[1], pathlib.Path(sys.argv[2])
 BOLD = re.compile("\x1b\\[[01]m")
 
 
-def on_terminal(columns, *words, **variables):
+def on_terminal(columns, *words, code=0, **variables):
     """What `gpuprof WORDS` writes to a terminal of so many columns."""
     try:
         ours, theirs = pty.openpty()
@@ -41,7 +41,7 @@ def on_terminal(columns, *words, **variables):
     program.wait()
     os.close(theirs)
     os.close(ours)
-    assert ended[1] == b"0", (words, ended[0], text)
+    assert int(ended[1]) == code, (words, ended[0], text)
     return text[:ended.start()].decode().replace("\r\n", "\n")
 
 
@@ -66,6 +66,30 @@ class Terminal(unittest.TestCase):
                     self.assertGreater(len(lines), 5)
                     for line in lines:
                         self.assertLessEqual(len(line), columns, (capture, command, line))
+
+    def test_long_work_behind_the_reading_shows_on_the_terminal_and_is_erased(self):
+        ours, theirs = pty.openpty()
+        run = subprocess.run([GPUPROF, "analyze", "-f", "json", str(CAPTURES / "mixed_sampled.gpuprof")], stdout=subprocess.DEVNULL, stderr=theirs)
+        self.assertEqual(run.returncode, 0)
+        os.write(theirs, b"end")
+        text = b""
+        while not text.endswith(b"end"):
+            text += os.read(ours, 1 << 16)
+        os.close(theirs)
+        os.close(ours)
+        for work in (b"dividing the counters of ", b"replaying the steps of "):
+            self.assertIn(work, text)
+        self.assertTrue(text.endswith(b"\r\x1b[Kend"), text)
+        piped = subprocess.run([GPUPROF, "analyze", "-f", "json", str(CAPTURES / "mixed_sampled.gpuprof")], capture_output=True)
+        self.assertNotIn(b"replaying", piped.stderr)
+
+    def test_status_breaks_its_lines_and_keeps_its_columns(self):
+        piped = subprocess.run([GPUPROF, "status"], capture_output=True, text=True)
+        lines = on_terminal(80, "status", code=piped.returncode).splitlines()
+        self.assertTrue(all(len(line) <= 80 or " " not in line[22:] for line in lines), lines)
+        self.assertGreater(len(lines), piped.stdout.count("\n"))
+        self.assertTrue(all(line[0] != " " or line.startswith(13 * " ") for line in lines), lines)
+        self.assertEqual(" ".join(" ".join(lines).split()), " ".join(piped.stdout.split()))
 
     def test_wide_output_and_pipes_show_whole_names(self):
         capture = str(CAPTURES / "mixed_sampled.gpuprof")

@@ -16,6 +16,7 @@
 #include "host/replay/step_paths.hpp"
 #include "host/report/ledger_table.hpp"
 #include "host/report/summary_tables.hpp"
+#include "progress.hpp"
 #include "ranks/capture_set.hpp"
 #include "ranks/rank_digest.hpp"
 #include "text/overview.hpp"
@@ -361,6 +362,8 @@ read_capture read_one(std::string const& path, std::string const& rank,
   auto const rules = has_all_work ? inputs.rules : without_idle_time(inputs.rules);
   made.remarks = run.remarks();
   made.part = part_of(run);
+  terminal_line line;  // takes longer for more steps and more findings
+  line.show("gpuprof: replaying the steps of " + path);
   auto replayed = has_all_work ? steps_to_replay(run, trace, inputs.timeline, made.remarks)
                                : std::optional<steps_of_run>();
   if (replayed) {
