@@ -2,6 +2,7 @@
 #include "filter_options.hpp"
 
 #include "base/nearest_name.hpp"
+#include "base/readable.hpp"
 #include "model/kernel_patterns.hpp"
 #include "word_option.hpp"
 
@@ -37,8 +38,17 @@ outcome narrow_to_kernels(selection& wanted, std::vector<std::string> const& nam
     for (auto const& [name, passes] : answers)
       known.push_back(kernel_display_name(trace.text()(name), kernel_name_style::base));
     auto const near = nearest_name(names.front(), known);
-    return filter_failure{path + " holds no kernel '" + names.front() + "'" +
-                          (near.empty() ? "" : "; did you mean '" + near + "'?")};
+    // A name is the whole name of a kernel; most type a part of it.
+    auto const is_part = [&](std::string const& name) {
+      return name.find(names.front()) != std::string::npos;
+    };
+    auto const parts = std::count_if(known.begin(), known.end(), is_part);
+    auto const& asked = names.front();
+    auto hint = near.empty() ? std::string() : "; did you mean '" + near + "'?";
+    if (parts > 0)
+      hint += (near.empty() ? "; " : " ") + std::string("--kernel regex:") + asked + " selects " +
+              counted(static_cast<std::uint64_t>(parts), "kernels") + " with that in the name";
+    return filter_failure{path + " holds no kernel '" + asked + "'" + hint};
   }
   wanted.only_kernels(std::move(chosen));
   return {};

@@ -4,6 +4,7 @@
 #include "base/nearest_name.hpp"
 #include "terminal.hpp"
 #include "text/padding.hpp"
+#include "words_of_others.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -153,6 +154,8 @@ std::string wrong_first_word(CLI::App const& app, std::string const& word) {
   std::vector<std::string> names{"help"};
   for (auto const* const known : app.get_subcommands({})) names.push_back(known->get_name());
   if (std::find(names.begin(), names.end(), word) != names.end()) return {};
+  if (auto const here = in_place_of_command(word); !here.empty())
+    return "gpuprof: there is no command '" + word + "'; " + std::string(here);
   auto const near = nearest_name(word, names);
   return "gpuprof: there is no command '" + word + "'" +
          (near.empty() ? "" : ", did you mean " + near + "?") + "; see gpuprof --help";

@@ -79,6 +79,29 @@ constexpr other_word other_samplings[] = {
     {"python", "process looks at Python stacks, too, which is the default"},
 };
 
+constexpr std::string_view about_timelines =
+    "gpuprof report writes a page with the timeline, gpuprof export --type perfetto a file for "
+    "ui.perfetto.dev";
+constexpr std::string_view about_recording = "gpuprof profile PROGRAM records a program";
+
+constexpr other_word other_commands[] = {
+    {"timeline", about_timelines},
+    {"ui", about_timelines},
+    {"view", about_timelines},
+    {"trace", about_recording},
+    {"record", about_recording},
+    {"run", about_recording},
+    {"launch", about_recording},
+    {"diff", "gpuprof compare says what changed between captures"},
+    {"recipe", "gpuprof export --type sqlite and --type parquet write what nsys recipe reads"},
+    {"details",
+     "gpuprof roofline --kernel NAME has the figures of one kernel, the page of gpuprof "
+     "report all of them"},
+    {"memory",
+     "gpuprof lines shows which lines allocate, of captures made with --trace "
+     "cuda,nvtx,blocking,cuda-memory"},
+};
+
 constexpr std::string_view about_memory_reports =
     "cuda_gpu_mem_size_sum has the bytes that copies moved; what is allocated shows in gpuprof "
     "lines, and over time in gpuprof export --type perfetto, of captures made with --trace "
@@ -115,6 +138,10 @@ std::string_view found_in(std::span<other_word const> words, std::string_view wo
 
 std::string_view in_place_of_option(std::string_view name) {
   return found_in(other_options, name);
+}
+
+std::string_view in_place_of_command(std::string_view name) {
+  return found_in(other_commands, name);
 }
 
 std::string in_place_of_values(std::string_view option, std::string_view values) {

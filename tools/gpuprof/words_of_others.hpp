@@ -10,6 +10,9 @@ namespace gpuprof::host::command {
 /// For an option of `gpuprof profile`, without dashes: "backtrace". Empty if nothing is known.
 std::string_view in_place_of_option(std::string_view name);
 
+/// For a command: "timeline". Empty if nothing is known.
+std::string_view in_place_of_command(std::string_view name);
+
 /// For a value of an option, such as "python" of "trace", or a list with that value. Empty if
 /// nothing is known.
 std::string in_place_of_values(std::string_view option, std::string_view values);

@@ -30,6 +30,8 @@ TEST_CASE("a wrong command line ends with 2 and one line that names what is acce
   check_refusal(run_cli(folder, "stats"), 2, "FILE");
   check_refusal(run_cli(folder, "nonsense"), 2, "nonsense");
   check_refusal(run_cli(folder, "stast app.gpuprof"), 2, "did you mean stats?; see gpuprof --help");
+  check_refusal(run_cli(folder, "timeline app.gpuprof"), 2,
+                "there is no command 'timeline'; gpuprof report writes a page with the timeline");
   check_refusal(run_cli(folder, "--versoin"), 2, "did you mean --version?; see gpuprof --help");
   check_refusal(stats("-o ''"), 2, "--output: is empty");
   check_refusal(stats("--filter-nvtx ''"), 2, "--filter-nvtx: is empty");

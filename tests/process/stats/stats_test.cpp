@@ -122,7 +122,8 @@ TEST_CASE("work can be filtered by kernel, GPU and stream") {
   CHECK(lines_of(s.csv("cuda_gpu_trace --stream 12345")) == 1);
   auto const near = s.stats("--kernel gem");
   CHECK(near.code == 1);
-  CHECK(near.err.find("holds no kernel 'gem'; did you mean 'gemm'?") != std::string::npos);
+  CHECK(near.err.find("holds no kernel 'gem'; did you mean 'gemm'? --kernel regex:gem selects ") !=
+        std::string::npos);
   CHECK(s.stats("--kernel 'regex:('").code == 2);
   CHECK(s.stats("--device 7").err.find("there is no GPU 7 in app.gpuprof; it has 0") !=
         std::string::npos);
