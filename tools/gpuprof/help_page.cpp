@@ -4,6 +4,7 @@
 #include "base/nearest_name.hpp"
 #include "terminal.hpp"
 #include "text/padding.hpp"
+#include "word_option.hpp"
 #include "words_of_others.hpp"
 
 #include <CLI/CLI.hpp>
@@ -128,6 +129,27 @@ std::string unknown_word(CLI::App const& of) {
   return unknown_option(of, *option);
 }
 
+/// Returns "--type is required: choose from csv, json, ..."; empty if what is missing is no choice.
+std::string missing_choice(CLI::App const& of) {
+  for (auto const* const option : of.get_options()) {
+    auto const& words = completion_of(option).words;
+    if (!option->get_required() || option->count() > 0 || words.empty()) continue;
+    std::string all;
+    for (auto const& word : words) all += (all.empty() ? "" : ", ") + word;
+    return "--" + option->get_lnames().front() + " is required: choose from " + all;
+  }
+  return {};
+}
+
+/// Says in plain words what CLI11 calls "Could not convert: --limit = abc".
+std::string no_number(std::string_view said) {
+  auto const name = said.rfind(": ");
+  auto const equals = said.find(" = ", name == said.npos ? 0 : name);
+  if (name == said.npos || equals == said.npos) return {};
+  return std::string(said.substr(name + 2, equals - name - 2)) + " takes a number, not '" +
+         std::string(said.substr(equals + 3)) + "'";
+}
+
 }  // namespace
 
 void lay_out_help(CLI::App& app) {
@@ -143,6 +165,9 @@ std::string wrong_words(CLI::App const& app, CLI::ParseError const& wrong) {
   std::string what;
   if (dynamic_cast<CLI::ExtrasError const*>(&wrong) != nullptr)
     what = unknown_word(chosen != nullptr ? *chosen : app);
+  if (dynamic_cast<CLI::RequiredError const*>(&wrong) != nullptr && chosen != nullptr)
+    what = missing_choice(*chosen);
+  if (dynamic_cast<CLI::ConversionError const*>(&wrong) != nullptr) what = no_number(wrong.what());
   return command + ": " + (what.empty() ? wrong.what() : what) + "; see " + command + " --help";
 }
 

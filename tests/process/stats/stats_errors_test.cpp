@@ -39,6 +39,9 @@ TEST_CASE("a wrong command line ends with 2 and one line that names what is acce
   check_refusal(stats("--fromat csv"), 2, "did you mean --format?; see gpuprof stats --help");
   check_refusal(stats("-r nvtx_smu"), 2, "did you mean nvtx_sum?");
   check_refusal(stats("-f cvs"), 2, "did you mean csv?");
+  check_refusal(stats("--limit abc"), 2, "--limit takes a number, not 'abc'; see gpuprof stats");
+  check_refusal(run_cli(folder, "export app.gpuprof"), 2,
+                "--type is required: choose from chrome, csv, ");
   check_refusal(stats("--nonsense"), 2, "--nonsense");
   check_refusal(stats("-r kern_sum"), 2,
                 "there is no report 'kern_sum'; choose from cuda_gpu_kern_sum");
