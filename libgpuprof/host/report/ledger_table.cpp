@@ -27,7 +27,7 @@ constexpr std::array<short_name, time_bucket_count> short_names = {{{"", "comput
                                                                     {"compute", "+ comm."},
                                                                     {"comm.", "alone"},
                                                                     {"copies,", "fills"},
-                                                                    {"back", "to back"},
+                                                                    {"between", "queued"},
                                                                     {"idle:", "depend."},
                                                                     {"idle:", "sync"},
                                                                     {"idle:", "alloc."},
@@ -39,7 +39,7 @@ constexpr std::array<short_name, time_bucket_count> short_names = {{{"", "comput
                                                                     {"idle:", "CPU"},
                                                                     {"idle:", "host"},
                                                                     {"start-", "up"},
-                                                                    {"nothing", "to do"},
+                                                                    {"after the", "last work"},
                                                                     {"this", "profiler"}}};
 
 std::string bar_line(std::string_view name, double ns, double all, std::size_t name_width,

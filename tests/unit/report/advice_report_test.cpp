@@ -133,7 +133,7 @@ TEST_CASE("the bars of a ledger add up to all of the time") {
   CHECK(has(lines.back(), "100.0 %"));
   CHECK(has(lines[lines.size() - 2], "other"));
   CHECK(std::none_of(lines.begin(), lines.end(),
-                     [](auto const& line) { return has(line, "back to back"); }));
+                     [](auto const& line) { return has(line, "between queued"); }));
 }
 
 TEST_CASE("the greatest causes of idle time stand below the line of their bucket") {
