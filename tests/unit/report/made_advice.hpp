@@ -98,7 +98,7 @@ inline report::advice_report made_frame() {
                     "cost: the program waited 9.8 ms for this profiler, 0.1 % of the run"};
   report.holds.bucket = time_bucket::compute;
   report.holds.share = 0.612;
-  report.holds.sentence = "The GPU is busy 66 % of the time: compute holds the program.";
+  report.holds.sentence = "The GPU is busy 66 % of the time, most of it with kernels.";
   report.roof_is_missing = "--metrics auto";
   report.window_ns = report.all_windows_ns = report.best_case_ns = 10 * second;
   auto gpu = made_line("GPU 0", 1);
