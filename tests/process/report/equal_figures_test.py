@@ -22,8 +22,22 @@ def by_name(rows, *columns, name="Name"):
 
 
 class EqualFigures(report_pages.Case):
+    said, pages = {}, {}  # several tests ask the same
+
     def json_of(self, *words, capture):
-        return json.loads(self.run_gpuprof(*words, "-f", "json", capture).out)
+        key = (*words, str(capture))
+        if key not in self.said:
+            self.said[key] = json.loads(self.run_gpuprof(*words, "-f", "json", capture).out)
+        return self.said[key]
+
+    def blocks(self, capture):
+        """What the page holds, unpacked."""
+        if capture not in self.pages:
+            self.pages[capture] = report_pages.blocks_of(self.page_of(capture))
+        return self.pages[capture]
+
+    def document(self, capture, name):
+        return json.loads(self.blocks(capture)[name])
 
     def of_all(self, check):
         captures = sorted(DATA.glob("*/*.gpuprof"))
@@ -40,10 +54,13 @@ class EqualFigures(report_pages.Case):
                 self.assertLessEqual(abs(value - again), 1 + 1e-9 * abs(value), (name, value, again))
 
     def has_counters(self, capture):
-        return self.run_program(processes.path("BUILT_GPUPROF"), "roofline", "-f", "json", str(capture)).code == 0
+        key = ("counters", str(capture))
+        if key not in self.said:
+            self.said[key] = self.run_program(processes.path("BUILT_GPUPROF"), "roofline", "-f", "json", str(capture)).code == 0
+        return self.said[key]
 
     def compared(self, capture):
-        compared = json.loads(self.run_gpuprof("compare", "-f", "json", capture, capture).out)
+        compared = self.json_of("compare", capture, capture=capture)
         return compared, "step" if compared["step"] else "run", compared["base"][0]["steps"] or 1
 
     def check_kernels(self, capture):
@@ -53,7 +70,7 @@ class EqualFigures(report_pages.Case):
         whole = {name: [value * steps for value in values]
                  for name, values in by_name(lines, f"base_total_ns_per_{per}", f"base_calls_per_{per}", name="name").items()}
         self.assert_equal_sums(stats, whole)
-        held = report_pages.documents_of(self.page_of(capture))
+        held = {name: self.document(capture, name) for name in ("stats", "roofline")}
         self.assert_equal_sums(stats, by_name(held["stats"]["cuda_gpu_kern_sum"]["rows"], "Total Time (ns)", "Instances"))
         if self.has_counters(capture):
             roofline = self.json_of("roofline", capture=capture)
@@ -73,7 +90,7 @@ class EqualFigures(report_pages.Case):
             if row["Name"].startswith("[CUDA mem"):
                 moved[row["Name"]] = moved.get(row["Name"], 0) + row["Bytes (MB)"]
         sums = self.json_of("stats", "-r", "cuda_gpu_mem_size_sum", capture=capture) if moved else []
-        held = report_pages.documents_of(self.page_of(capture))["stats"].get("cuda_gpu_mem_size_sum", {}).get("rows", sums)
+        held = self.document(capture, "stats").get("cuda_gpu_mem_size_sum", {}).get("rows", sums)
         for table in (sums, held):
             self.assertEqual(sorted(moved), sorted(row["Operation"] for row in table))
             for row in table:  # the trace has three digits behind the point of a megabyte
@@ -104,7 +121,7 @@ class EqualFigures(report_pages.Case):
         by_step = self.json_of("analyze", "--by", "step", capture=capture)
         self.assertEqual(by_step["steps"], analyzed["steps"])
         periods = [step["period_ns"] for step in whole["steps"]]
-        blocks = report_pages.blocks_of(self.page_of(capture))
+        blocks = self.blocks(capture)
         if "timeline-step-period" in blocks:
             self.assertEqual(report_pages.numbers_of(blocks["timeline-step-period"]), periods)
         if "part" in analyzed and analyzed["part"]["step"]:
@@ -123,7 +140,7 @@ class EqualFigures(report_pages.Case):
             return
         lines = self.json_of("roofline", "--by", "signature", capture=capture)["signatures"]
         kernels = self.json_of("roofline", capture=capture)["kernels"]
-        held = report_pages.documents_of(self.page_of(capture))["roofline"]
+        held = self.document(capture, "roofline")
         for row in (*lines, *kernels):
             for share in (row["of_roof"], *row["roof_shares"].values()):
                 self.assertTrue(share is None or 0 <= share <= 1, row)
