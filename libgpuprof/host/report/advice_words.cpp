@@ -45,7 +45,8 @@ std::string from_to(double low, double high, int digits, std::string_view unit) 
   auto const lower = fixed(std::max(low, 0.0), digits), higher = fixed(high, digits);
   auto const end = higher + " " + std::string(unit);
   if (lower == higher || high <= 0) return end;
-  return (low <= 0 ? "up to " : lower + " to ") + end;
+  auto const reads_as_0 = lower.find_first_not_of("0.") == std::string::npos;
+  return (reads_as_0 ? "up to " : lower + " to ") + end;
 }
 
 /// Uses few digits, thousands separators, and no exponent if the number is readable without.

@@ -159,6 +159,32 @@ class Arithmetic(Case):
             self.assertNotEqual(self.fault(finding), "", finding["arithmetic"])
 
 
+class PlainWords(Case):
+    """Lines that stopped a newcomer do not come back, in the commands and in what the page shows."""
+    HARD = re.compile(r"holds the program|launched as fast as it does|nothing to do|back to back|\bmend|of the time of the GPU|at most 0\.0 %|waits for latency|"
+                      r"SMs: the others are idle|of the roof 0\.|below the greatest clock 0\.|\(0 to |gain 0 to |does not say how far|(?<![\d.])-0\.0+(?![\d.])")
+
+    def test_hard_lines_do_not_come_back(self):
+        base, new = DATA / "h100/ddp.rank0.gpuprof", DATA / "h100/ddp.rank1.gpuprof"
+        for words in (["analyze", "--help"], ["compare", base, new], ["compare", base, base], ["analyze", base, new], *(
+                [command, *more, capture] for capture in sorted(DATA.glob("*/*.gpuprof"))
+                for command, *more in (["analyze"], ["analyze", "--all", "--limit", "0", "--min-gain", "0%"], ["analyze", "-f", "markdown"], ["stats"]))):
+            run = self.run_gpuprof(*words)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            # Names of kernels and ranges are the program's own words.
+            found = self.HARD.search(re.sub(r"(?m)^ *kernel .*$", "", run.stdout + run.stderr))
+            self.assertIsNone(found, (words, found and run.stdout[max(0, found.start() - 80):found.end() + 40]))
+
+    def test_words_for_buckets_are_those_of_the_page(self):
+        page = (DOCS.parent / "libgpuprof/host/page/web/theme.js").read_text()
+        source = (DOCS.parent / "libgpuprof/host/analysis/timeline/time_bucket.cpp").read_text()
+        names = re.findall(r'\{"((?:idle: |this |compute|communication|copy)[^"]*)",', source)
+        self.assertGreaterEqual(len(names), 15)
+        for name in names:
+            self.assertIn(f"'{name}'", page)
+            self.assertIn(f"| {name} |", (DOCS / "analyze.md").read_text())
+
+
 class LateRank(Case):
     """Eight ranks on two hosts, the second of which has another clock; all wait for rank 5."""
 

@@ -191,6 +191,7 @@ TEST_CASE("by range and by step the ledger has a line for each, and says if ther
 TEST_CASE("a gain has one unit and as many digits as its larger end needs") {
   CHECK(report::time_interval({1.2e8, 3.4e8}) == "120 to 340 ms");
   CHECK(report::time_interval({0, 4.56e3}) == "up to 4.56 us");
+  CHECK(report::time_interval({0.4e6, 279e6}) == "up to 279 ms");
   CHECK(report::time_interval({12e9, 12e9}) == "12.0 s");
   CHECK(report::time_interval({3, 900}) == "3 to 900 ns");
   CHECK(report::share_interval({0.012, 0.034}) == "1.2 to 3.4 %");
