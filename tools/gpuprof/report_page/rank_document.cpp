@@ -3,6 +3,7 @@
 
 #include "capture/reader.hpp"
 #include "host/analysis/ranks/collective_waits.hpp"
+#include "host/report/advice_words.hpp"
 #include "ranks/rank_reports.hpp"
 #include "report_page/page_documents.hpp"
 
