@@ -37,9 +37,6 @@ constexpr other_word other_options[] = {
     {"samples-per-backtrace", about_threads},
     {"cpuctxsw", about_threads},
     {"osrt-threshold", about_threads},
-    {"pytorch",
-     "--python-backtrace, on by default, tells the lines and modules of PyTorch: gpuprof lines "
-     "--by module"},
     {"cuda-memory-usage", about_memory},
     {"gpu-metrics-devices", about_counters},
     {"gpu-metrics-device", about_counters},
@@ -57,7 +54,7 @@ constexpr other_word other_traces[] = {
      "waits for the GIL are seen by --sample, which is on: gpuprof stats -r idle_cause_sum"},
     {"cpu", about_threads},
     {"osrt", about_threads},
-    {"pytorch", about_stacks},
+    {"pytorch", "--pytorch ops records operators"},
     {"memory", about_memory},
     {"api", "calls of CUDA are cuda-api"},
     {"gpu", "kernels and copies are cuda; counters are read by --metrics auto"},
@@ -119,6 +116,7 @@ constexpr other_word other_reports[] = {
     {"cpu_sum", about_thread_reports},
     {"python", "py_line_sum, py_function_sum and py_module_sum have the lines of Python"},
     {"lines", "py_line_sum has the lines of Python; so has the command gpuprof lines"},
+    {"pytorch", "torch_op_sum has operators, py_module_sum modules"},
     {"kernels", "cuda_gpu_kern_sum has the kernels"},
     {"gpukernsum", "cuda_gpu_kern_sum has the kernels"},
     {"cudaapisum", "cuda_api_sum has the calls of CUDA"},
@@ -126,6 +124,16 @@ constexpr other_word other_reports[] = {
     {"roofline", "that is a command of its own: gpuprof roofline"},
     {"metrics", "gpu_metrics_sum has the counters by kernel, nvtx_metrics_sum by range"},
     {"ranges", "nvtx_sum has the ranges, nvtx_gpu_proj_sum their time on the GPU"},
+};
+
+constexpr std::string_view about_operators =
+    "ops records operators and autograd nodes; their shapes are not recorded";
+
+constexpr other_word other_operators[] = {
+    {"autograd-nvtx", about_operators},
+    {"autograd", about_operators},
+    {"autograd-shapes-nvtx", about_operators},
+    {"functions-trace", about_operators},
 };
 
 std::string_view found_in(std::span<other_word const> words, std::string_view word) {
@@ -148,6 +156,7 @@ std::string in_place_of_values(std::string_view option, std::string_view values)
   std::span<other_word const> known;
   if (option == "trace") known = other_traces;
   if (option == "sample") known = other_samplings;
+  if (option == "pytorch") known = other_operators;
   std::string text;
   for (std::size_t begin = 0; begin <= values.size();) {
     auto const end = std::min(values.find(',', begin), values.size());

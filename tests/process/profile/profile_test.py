@@ -125,7 +125,7 @@ class CommandLine(InFolder):
         helps = {command: self.run_gpuprof(command, "--help").stdout for command in ("profile", "stats", "lines", "export")}
         for words, place in [
                 (("--backtrace=lbr",), "--python-backtrace"), (("--python-sampling=true",), "--sample"), (("--cuda-memory-usage", "true"), "cuda-memory"),
-                (("--gpu-metrics-devices=all",), "--metrics sampled"), (("--section", "SpeedOfLight"), "--set explain"), (("--pytorch=autograd",), "--by module"),
+                (("--gpu-metrics-devices=all",), "--metrics sampled"), (("--section", "SpeedOfLight"), "--set explain"), (("--pytorch=autograd-nvtx",), "ops records operators"),
                 (("--trace", "python"), "--python-backtrace"), (("-t", "cuda,python-gil"), "idle_cause_sum"), (("-t", "cuda,cublas,cudnn"), "gpuprof lines"),
                 (("-t", "memory"), "cuda-memory"), (("-t", "osrt,nccl"), "nccl_sum"), (("--sample", "cpu"), "process"), (("--sample=process-tree",), "process")]:
             run = self.profile(*words, "true")
