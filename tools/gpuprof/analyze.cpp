@@ -167,8 +167,7 @@ int analyze(analyze_options const& options, parsed_options const& parsed) {
                                     .filters = options.filters,
                                     .step = parse_asked_step(options.step),
                                     .rules = parsed.advice,
-                                    .whole_run = options.whole_run,
-                                    .known = {}});
+                                    .whole_run = options.whole_run});
   if (!outcome.made) return fail(outcome.failure.wrong_options ? 2 : 1, outcome.failure.message);
   auto const written = write_advice(*outcome.made, parsed.text, place);
   if (!written) return fail(1, written.message());

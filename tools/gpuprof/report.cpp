@@ -138,8 +138,7 @@ class several_captures {
                                                   .filters = {},
                                                   .step = {.name = inputs_.step.name},
                                                   .rules = {},
-                                                  .whole_run = inputs_.whole_run,
-                                                  .known = {}},
+                                                  .whole_run = inputs_.whole_run},
                                                  &parts.time);
                !read) {
       return error{read.message()};

@@ -48,6 +48,13 @@ class capture_walk {
     });
   }
 
+  /// `act()` is called when the takers have all rows of a block. It may read other tables of the
+  /// file. A block with damage counts, too.
+  template <class Row, class Act>
+  void after_each_block(Act act) {
+    table_of<Row>().block_ends.emplace_back(std::move(act));
+  }
+
   /// Number of rows in all added tables.
   std::uint64_t rows() const {
     std::uint64_t sum = 0;
@@ -70,6 +77,7 @@ class capture_walk {
   struct one_table final : any_table {
     capture::column_set<Row> wanted = capture::column_set<Row>::none();
     std::vector<std::function<void(std::span<Row const>)>> takers;
+    std::vector<std::function<void()>> block_ends;
 
     std::uint64_t rows(capture::reader const& file) const override { return file.row_count<Row>(); }
     void read(capture::reader& file, read_progress const& progress) override {
@@ -91,6 +99,7 @@ class capture_walk {
             wanted);
         if (has_times() && times) file.note_times(block, *times);
         if (!devices.empty()) file.note_devices(block, std::move(devices));
+        for (auto const& act : block_ends) act();
       }
     }
     bool has_times() const noexcept {

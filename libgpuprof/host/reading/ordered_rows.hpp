@@ -3,6 +3,7 @@
 #pragma once
 
 #include "capture/reader.hpp"
+#include "host/reading/merged_blocks.hpp"
 #include "host/reading/time_order.hpp"
 
 #include <algorithm>
@@ -40,19 +41,19 @@ class ordered_rows {
     auto const* const row = peek();
     if (row == nullptr) return nullptr;
     current_ = *row;
-    advance();
+    merged_.skip();
     return &current_;
   }
 
   /// Moves to the next row. Call only after peek() has returned a row.
-  void skip() { advance(); }
+  void skip() { merged_.skip(); }
 
   /// Returns the row that next() will return, or null at the end. It is valid until the next call.
   Row const* peek() {
     while (next_block_ < begins_.size() &&
-           (active_.empty() || begins_[next_block_].first <= time_of(active_.front().row())))
+           (merged_.empty() || begins_[next_block_].first <= time_of(merged_.front())))
       open(begins_[next_block_++].block);
-    return active_.empty() ? nullptr : &active_.front().row();
+    return merged_.empty() ? nullptr : &merged_.front();
   }
 
  private:
@@ -62,18 +63,6 @@ class ordered_rows {
     timestamp_ns first;
     std::size_t block = 0;
   };
-  struct open_block {
-    std::size_t block = 0;
-    std::size_t at = 0;
-    std::vector<Row> rows;
-    Row const& row() const noexcept { return rows[at]; }
-  };
-  /// Order for a heap with the earliest row in front.
-  static bool is_later(open_block const& a, open_block const& b) noexcept {
-    auto const x = time_of(a.row()), y = time_of(b.row());
-    return x != y ? x > y : a.block > b.block;
-  }
-
   void find_begins() {
     for (auto const block : file_->template blocks_of<Row>()) {
       if (!file_->times_of(block)) note_times(block);
@@ -100,45 +89,14 @@ class ordered_rows {
   }
 
   void open(std::size_t block) {
-    open_block opened{block, 0, std::move(spare_)};
-    opened.rows.clear();
+    auto rows = merged_.take_spare();
     file_->template for_each_in<Row>(
         block,
-        [&](std::span<Row const> rows) {
-          opened.rows.insert(opened.rows.end(), rows.begin(), rows.end());
-        },
+        [&](std::span<Row const> some) { rows.insert(rows.end(), some.begin(), some.end()); },
         wanted_);
     if (!stretches_.empty())
-      std::erase_if(opened.rows,
-                    [&](Row const& row) { return !is_within(time_of(row), stretches_); });
-    if (opened.rows.empty()) return;  // damaged, or no row inside the stretches
-    auto const is_before = [](Row const& a, Row const& b) { return time_of(a) < time_of(b); };
-    if (!std::is_sorted(opened.rows.begin(), opened.rows.end(), is_before))
-      std::stable_sort(opened.rows.begin(), opened.rows.end(), is_before);
-    active_.push_back(std::move(opened));
-    std::push_heap(active_.begin(), active_.end(), is_later);
-  }
-
-  void advance() {
-    auto& front = active_.front();
-    auto const was_last = front.at + 1 == front.rows.size();
-    if (!was_last) {
-      ++front.at;
-      if (!is_behind_others(front)) return;  // the common case: blocks do not overlap
-      --front.at;
-    }
-    std::pop_heap(active_.begin(), active_.end(), is_later);
-    if (was_last) {
-      spare_ = std::move(active_.back().rows);
-      active_.pop_back();
-    } else {
-      ++active_.back().at;
-      std::push_heap(active_.begin(), active_.end(), is_later);
-    }
-  }
-  bool is_behind_others(open_block const& front) const noexcept {
-    return (active_.size() > 1 && is_later(front, active_[1])) ||
-           (active_.size() > 2 && is_later(front, active_[2]));
+      std::erase_if(rows, [&](Row const& row) { return !is_within(time_of(row), stretches_); });
+    merged_.add(block, std::move(rows));  // no rows: damaged, or none inside the stretches
   }
 
   capture::reader* file_;
@@ -146,8 +104,7 @@ class ordered_rows {
   time_stretches stretches_;
   std::vector<begin_of_block> begins_;  // sorted by time
   std::size_t next_block_ = 0;
-  std::vector<open_block> active_;  // a heap with the earliest row in front
-  std::vector<Row> spare_;          // memory of the last closed block
+  merged_blocks<Row> merged_;  // of the blocks that are open
   Row current_{};
 };
 

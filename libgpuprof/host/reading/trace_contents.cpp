@@ -99,7 +99,8 @@ launch_ranges const& trace_contents::launched(range_scope scope) {
 
 timestamp_ns trace_contents::last_moment() {
   if (!windows_.empty() && windows_.back().end.value != 0) return windows_.back().end;
-  timestamp_ns last{};
+  if (last_moment_) return *last_moment_;
+  auto& last = last_moment_.emplace();
   each<clock_record>(file_, [&](auto const& c) { last = std::max(last, c.realtime); });
   each<range_end>(file_, [&](auto const& e) { last = std::max(last, e.time); });
   file_.for_each<kernel_record>(

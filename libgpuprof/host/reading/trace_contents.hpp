@@ -99,6 +99,7 @@ class trace_contents {
   std::array<std::optional<kernel_labels>, 4> labels_;
   std::optional<std::set<device_id>> devices_at_work_;
   std::optional<std::optional<double>> ns_a_launch_;
+  std::optional<timestamp_ns> last_moment_;  // if the last window has no end
   std::optional<range_tree> ranges_;
   bool with_operators_ = false;
   std::optional<open_ranges> open_;

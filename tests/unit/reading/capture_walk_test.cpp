@@ -251,3 +251,24 @@ TEST_CASE("a slowed launch keeps its length if no other of its shape ran") {
   kernels.finish();
   CHECK(sum == 900);
 }
+
+TEST_CASE("after each block of a walk, other tables can be read with the same reader") {
+  written_capture made;
+  made.call(1);
+  made.kernel(10, 1, 1);
+  made.kernel(11, 1, 2);
+  made.block_ends();
+  made.kernel(12, 1, 3);
+  made.call(2);
+  auto file = made.read();
+  std::string order;
+  capture_walk walk(file);
+  walk.add_each<kernel_record>(capture::only(&kernel_record::correlation), [&](auto const& row) {
+    order += std::to_string(raw(row.correlation));
+  });
+  walk.after_each_block<kernel_record>([&] {
+    file.for_each<api_record>([&](auto calls) { order += std::string(calls.size(), 'a'); });
+  });
+  walk.run();
+  CHECK(order == "12aa3aa");
+}

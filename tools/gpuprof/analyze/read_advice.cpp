@@ -311,6 +311,15 @@ std::string line_of(found_step const& step, bool is_slowest) {
   return text;
 }
 
+/// Takes from the walk of another thread what the run needs of it.
+void follow(run_reading& run, other_walk& walk, trace_contents& trace) {
+  run.begin();
+  while (auto block = walk.kernels.next()) run.add(*std::move(block));
+  auto const known = walk.known();
+  trace.file().take(known.notes);
+  run.use(known.counters);
+}
+
 read_capture read_one(std::string const& path, std::string const& rank,
                       advice_inputs const& inputs) {
   read_capture made;
@@ -337,12 +346,6 @@ read_capture read_one(std::string const& path, std::string const& rank,
   }
   run_reading run(trace, wanted.is_everything() ? nullptr : &wanted, inputs.step.name,
                   inputs.timeline, phase);
-  if (inputs.known)
-    run.await_counters([&]() -> roofline_reading const& {
-      auto const known = inputs.known();
-      trace.file().take(known.notes);
-      return known.counters;
-    });
   auto const has_all_work = wanted.is_everything() || !phase.empty();
   if (has_all_work)
     run.collect_steps({.step_name = inputs.step.name,
@@ -351,6 +354,7 @@ read_capture read_one(std::string const& path, std::string const& rank,
                        .launches = nullptr,
                        .max_items = max_items_of_findings});
   if (has_all_work && phase.empty() && !inputs.whole_run) run.look_at_steps_first();
+  if (inputs.elsewhere != nullptr) follow(run, *inputs.elsewhere, trace);
   run.read();
   auto const& facts = run.facts();
   made.overview = trace.overview();

@@ -20,16 +20,20 @@ struct known_capture {
   roofline_reading const& counters;  // for all work on all GPUs, with peaks
 };
 
+/// A walk of another thread over the same capture, with a reader of its own.
+struct other_walk {
+  kernel_block_queue& kernels;
+  std::function<known_capture()> known;  // waits for its end
+};
+
 struct advice_inputs {
   std::vector<std::string> captures;
   filter_options filters;
   asked_step step;  // one step is a phase; no filters go with it
   advice::advice_options rules;
   timeline_listener const* timeline = nullptr;
-  bool whole_run = false;  // also what lies outside of the steps, and their warm-up
-  /// Waits for what another thread reads of the capture. Only for a single capture; empty:
-  /// everything is read here.
-  std::function<known_capture()> known;
+  bool whole_run = false;           // also what lies outside of the steps, and their warm-up
+  other_walk* elsewhere = nullptr;  // only for a single capture; null: everything is read here
 };
 
 struct advice_failure {

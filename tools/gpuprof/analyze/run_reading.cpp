@@ -36,41 +36,9 @@ std::map<range_id, double> declared_flops(capture::reader& file) {
   return flops;
 }
 
-constexpr std::uint64_t max_sampled_launches = 100'000;
-
 double nanoseconds_from(timestamp_ns begin, timestamp_ns end) noexcept {
   return end > begin ? static_cast<double>((end - begin).value) : 0;
 }
-
-/// Visitor for for_each_in_time().
-struct pace_walk {
-  gpu_items const& items;
-  std::uint64_t all_kernels = 0;
-  launch_pace measured{};
-  timestamp_ns tenth_launched{};
-  std::uint64_t kernels = 0;
-  sampled_launches launches{};
-  timestamp_ns launched_until{}, ended{};  // when work that was launched until then had ended
-
-  void operator()(kernel_record const& kernel) {
-    auto const item = items.of(kernel);
-    measured.add(item);
-    note_end(kernel);
-    if (kernels % launches.every == 0 && kernel.launched.value != 0)
-      launches.launches.push_back({kernel.launched, kernel.thread});
-    if (++kernels == all_kernels / 10) tenth_launched = item.launched;
-  }
-  template <class Transfer>
-  void operator()(Transfer const& transfer) {
-    measured.add_transfer(items.of(transfer));
-    note_end(transfer);
-  }
-  template <class Work>
-  void note_end(Work const& work) {
-    if (work.launched.value != 0 && work.launched <= launched_until)
-      ended = std::max(ended, work.start + work.duration);
-  }
-};
 
 }  // namespace
 
@@ -83,14 +51,29 @@ run_reading::run_reading(trace_contents& trace, selection const* wanted, std::st
       phase_(phase) {}
 run_reading::~run_reading() = default;
 
-void run_reading::read() {
-  if (!awaited_counters_) read_counters();
+void run_reading::begin() {
   steps_ = number_steps(trace_.ranges(), trace_.text(), step_name_);
   choose_part();
   whole_steps_ = steps_;
   if (heard_ != nullptr) heard_->ahead(all_steps());
   if (!phase_.empty()) steps_ = steps_within(std::move(steps_), trace_.ranges(), phase_);
-  measure_pace();
+  timestamp_ns launched_until{};
+  if (part_) launched_until = part_->time.end;
+  if (may_have_part()) launched_until = trace_.last_moment();
+  pace_reading_.emplace(trace_, launched_until);
+}
+
+/// True if there are no steps, and the part of the run that counts is chosen by its launches.
+bool run_reading::may_have_part() const noexcept {
+  return steps_first_ && !part_ && phase_.empty() && steps_.empty();
+}
+
+void run_reading::read() {
+  if (!pace_reading_) {
+    begin();
+    walk();
+  }
+  finish_pace();
   choose_steps_to_collect();
   go_through_time();
   take_ledgers();
@@ -102,16 +85,6 @@ void run_reading::read() {
   take_migrations();
   take_clock_limits();
   add_remarks();
-}
-
-/// The walk for counters also notes the times of blocks, so it comes before passes in order of
-/// time.
-void run_reading::read_counters() {
-  own_counters_ =
-      std::make_unique<roofline_reading>(trace_, std::nullopt, range_scope::process, wanted_);
-  find_peaks(trace_, *own_counters_);
-  read_alone(trace_, *own_counters_, false);
-  counters_ = own_counters_.get();
 }
 
 /// The periods of steps that count are exact after the pass over them.
@@ -130,24 +103,23 @@ step_times run_reading::all_steps() const {
   return times;
 }
 
-void run_reading::measure_pace() {
-  auto& file = trace_.file();
-  gpu_items const items(trace_);
-  pace_walk walk{items, file.row_count<kernel_record>()};
-  if (part_) walk.launched_until = part_->time.end;
-  auto const may_have_part = steps_first_ && phase_.empty() && steps_.empty();
-  if (may_have_part) walk.launched_until = trace_.last_moment();
-  walk.launches.every = 1 + walk.all_kernels / max_sampled_launches;
-  for_each_in_time<copy_record, memset_record, kernel_record>(
-      file, walk,
-      capture::only(&copy_record::start, &copy_record::duration, &copy_record::launched,
-                    &copy_record::device, &copy_record::context, &copy_record::stream),
-      capture::only(&memset_record::start, &memset_record::duration, &memset_record::launched,
-                    &memset_record::device, &memset_record::context, &memset_record::stream),
-      capture::only(&kernel_record::start, &kernel_record::duration, &kernel_record::launched,
-                    &kernel_record::device, &kernel_record::context, &kernel_record::stream,
-                    &kernel_record::thread, &kernel_record::graph));
-  if (awaited_counters_) counters_ = &awaited_counters_();
+/// Reads counters and the pace. The walk also notes the times of blocks, so it comes before the
+/// pass in order of time.
+void run_reading::walk() {
+  own_counters_ =
+      std::make_unique<roofline_reading>(trace_, std::nullopt, range_scope::process, wanted_);
+  find_peaks(trace_, *own_counters_);
+  capture_walk walk(trace_.file());
+  own_counters_->join(walk, false);
+  join_kernel_blocks(walk, [&](kernel_block block) { add(std::move(block)); });
+  walk.run(progress_of("reading " + trace_.file().path(), walk.rows()));
+  own_counters_->finish();
+  use(*own_counters_);
+}
+
+void run_reading::finish_pace() {
+  auto& pace = *pace_reading_;
+  pace.finish();
   take_devices();
   auto const peak_ns = [&](std::string_view test) {
     double ns = 0;
@@ -155,14 +127,17 @@ void run_reading::measure_pace() {
       if (auto const known = device.peak(test)) ns = *known * 1e9;
     return ns;
   };
-  pace_ = walk.measured.measured(peak_ns("launch_latency"));
+  pace_ = pace.measured().measured(peak_ns("launch_latency"));
   pace_.round_trip = peak_ns("synchronize");
   facts_.run = pace_;
-  if (phase_.empty()) tenth_launched_ = walk.tenth_launched;
-  launches_ = std::move(walk.launches);
-  if (part_) end_part_with_its_work(walk.ended);
-  if (may_have_part) choose_part_without_steps(walk.ended);
+  if (phase_.empty()) tenth_launched_ = pace.tenth_launched();
+  launches_ = pace.take_launches();
   facts_.own_ns_a_launch = trace_.ns_a_launch().value_or(facts_.own_ns_a_launch);
+  if (part_)
+    end_part_with_its_work(pace.ended());
+  else if (may_have_part())
+    choose_part_without_steps(pace.ended());
+  pace_reading_.reset();
 }
 
 void run_reading::choose_steps_to_collect() {

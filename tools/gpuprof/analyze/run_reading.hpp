@@ -2,6 +2,7 @@
 // Reads the facts of a capture for the rules, and its time ledger.
 #pragma once
 
+#include "analyze/pace_reading.hpp"
 #include "analyze/program_lines.hpp"
 #include "analyze/steady_part.hpp"
 #include "host/advice/facts.hpp"
@@ -14,9 +15,11 @@
 #include "whatif/step_collector.hpp"
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gpuprof::host::command {
@@ -44,7 +47,7 @@ struct timeline_listener {
   std::function<void(std::vector<traced_path>)> paths;
 };
 
-/// Must not be moved after read().
+/// Must not be moved after begin() or read().
 class run_reading {
  public:
   /// GPU work and calls outside of `wanted` are ignored; null: all counts. `step_name` is the NVTX
@@ -56,16 +59,16 @@ class run_reading {
   run_reading(run_reading const&) = delete;
   run_reading& operator=(run_reading const&) = delete;
 
-  /// Call before read() to use counters that are read elsewhere. They must cover all work on all
-  /// GPUs, with peaks. `counters` may wait for them: it is called after the pass that does not need
-  /// them.
-  void await_counters(std::function<roofline_reading const&()> counters) {
-    awaited_counters_ = std::move(counters);
-  }
   /// Call before read() to collect what a replay goes through.
   void collect_steps(steps_question question) { question_ = std::move(question); }
   /// Call before read(): if there are steps, time outside of them and their warm-up is ignored.
   void look_at_steps_first() { steps_first_ = true; }
+  /// Without these three, read() walks over the capture. Call them if there is another walk:
+  /// begin(), then add() with the kernels of each block, then use() with the counters, which must
+  /// cover all work on all GPUs, with peaks.
+  void begin();
+  void add(kernel_block block) { pace_reading_->add(std::move(block)); }
+  void use(roofline_reading const& counters) { counters_ = &counters; }
   void read();
   /// After read(): the part of the run that counts. Nothing: all of it, or the phase that was
   /// given.
@@ -85,9 +88,10 @@ class run_reading {
 
  private:
   step_times all_steps() const;
-  void measure_pace();
+  bool may_have_part() const noexcept;
+  void walk();
+  void finish_pace();
   void go_through_time();
-  void read_counters();
   void take_devices();
   void choose_steps_to_collect();
   void take_ledgers();
@@ -110,13 +114,13 @@ class run_reading {
   step_ranges steps_;
   step_ranges whole_steps_;  // those of the whole run
   std::size_t warm_up_steps_ = 0;
+  std::optional<pace_reading> pace_reading_;
   pace pace_;
   timestamp_ns tenth_launched_{};  // launch of the last of the first tenth; 0: not known
   bool has_calls_ = false, has_all_calls_ = false;
   std::optional<declared_launches> declared_;
   std::optional<timeline_pass> pass_;
   std::unique_ptr<roofline_reading> own_counters_;
-  std::function<roofline_reading const&()> awaited_counters_;
   roofline_reading const* counters_ = nullptr;
   std::span<time_stretch const> phase_;
   bool steps_first_ = false;

@@ -93,11 +93,7 @@ void take_losses(compare::run_digest& digest, trace_contents& trace) {
   digest.missing = trace.missing();
 }
 
-void take_advice(compare::run_digest& digest, trace_contents& trace,
-                 roofline_reading const& counters, std::string const& step, bool steps_first) {
-  run_reading reading(trace, nullptr, step);
-  reading.await_counters([&]() -> roofline_reading const& { return counters; });
-  if (steps_first) reading.look_at_steps_first();
+void take_advice(compare::run_digest& digest, run_reading& reading) {
   reading.read();
   digest.ledger_ns = reading.facts().window_ns;
   if (reading.part()) digest.ledger_steps = reading.part()->steps;
@@ -363,11 +359,16 @@ result<run_digest> read_run(std::string const& path, std::string const& step,
   roofline_reading counters(trace, std::nullopt, range_scope::process);
   find_peaks(trace, counters);
   auto slowed = possibly_slowed(trace);
+  run_reading reading(trace, nullptr, step);
+  if (steps_first) reading.look_at_steps_first();
+  reading.begin();
   capture_walk walk(trace.file());
   counters.join(walk, false);
   see_kernels(slowed, walk);
+  join_kernel_blocks(walk, [&](kernel_block block) { reading.add(std::move(block)); });
   walk.run(progress_of("reading " + path, walk.rows()));
   counters.finish();
+  reading.use(counters);
   std::optional<source_lines> lines_of_source;
   if (by) lines_of_source.emplace(trace, *by, step);
   auto digest = run_pass(trace, slowed, std::move(lines_of_source)).run(step);
@@ -375,7 +376,7 @@ result<run_digest> read_run(std::string const& path, std::string const& step,
   digest.path = path;
   take_facts(digest, trace);
   take_roofline(digest, trace, counters);
-  take_advice(digest, trace, counters, step, steps_first);
+  take_advice(digest, reading);
   take_losses(digest, trace);
   return digest;
 }

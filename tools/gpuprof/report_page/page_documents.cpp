@@ -72,7 +72,8 @@ std::string roofline_document(trace_contents& trace, roofline_reading const& rea
 /// moved, because its parts refer to each other.
 class walked_parts {
  public:
-  walked_parts(trace_contents& trace, parts_inputs const& inputs)
+  /// `kernels` gets the kernels while they are read.
+  walked_parts(trace_contents& trace, parts_inputs const& inputs, kernel_block_queue& kernels)
       : trace_(trace),
         inputs_(inputs),
         kernels_(trace),
@@ -82,7 +83,7 @@ class walked_parts {
     for (auto const name : tables) asked_.push_back(*parse_report(name));
     stats_.emplace(trace, selection(), range_scope::process, asked_);
     stats_->share(kernels_, counters_);
-    read();
+    read(kernels);
   }
 
   roofline_reading const& counters() const noexcept { return counters_; }
@@ -111,14 +112,16 @@ class walked_parts {
   }
 
  private:
-  void read() {
+  void read(kernel_block_queue& kernels) {
     capture_walk walk(trace_.file());
+    join_kernel_blocks(walk, [&](kernel_block block) { kernels.add(std::move(block)); });
     counters_.join(walk, true);
     stats_->join(walk);
     places_.join(walk, kernels_);
     note_undisturbed(kernels_, undisturbed_);
     kernels_.join(walk);
     walk.run();
+    kernels.end();
     kernels_.finish();
     counters_.finish();
     stats_->finish_reading();
@@ -256,13 +259,24 @@ std::string read_details(page::timeline_reader& bars, parts_inputs const& inputs
   return page::packed(kernel_document(watched, details, trace));
 }
 
+/// Does something at the end of a scope, also if an exception leaves it.
+class when_left {
+ public:
+  explicit when_left(std::function<void()> act) : act_(std::move(act)) {}
+  ~when_left() { act_(); }
+  when_left(when_left const&) = delete;
+  when_left& operator=(when_left const&) = delete;
+
+ private:
+  std::function<void()> act_;
+};
+
 /// The result of analyze, and the data for the timeline from its pass over the capture.
 struct advice_read {
   explicit advice_read(std::size_t max_bars)
       : limits(max_bars), idle(limits.idle_bars, limits.finer_bars) {}
 
-  /// `known` waits for what the walk has read.
-  result<std::string> read(parts_inputs const& inputs, std::function<known_capture()> known) {
+  result<std::string> read(parts_inputs const& inputs, other_walk walk) {
     timeline_listener const listener{
         [&](step_times const& all) {
           constexpr std::size_t max_slow = 16;
@@ -280,7 +294,7 @@ struct advice_read {
                                  .rules = {},
                                  .timeline = &listener,
                                  .whole_run = inputs.whole_run,
-                                 .known = std::move(known)},
+                                 .elsewhere = &walk},
                                 &time);
     idle.finish();
     return text;
@@ -322,24 +336,28 @@ result<std::string> advice_document(advice_inputs const& inputs, report::ledger*
   return text;
 }
 
-// The walk for all sums, and the first pass for the advice, which does not need it, go through the
-// capture at the same time. Then the advice and the timeline are read in order of time, each by a
-// thread. The advice has its own reader, the timeline uses the one of the walk.
+// One thread walks over the capture for all sums. It hands the kernels on to a second thread, which
+// measures for the advice how fast they were launched. Then the advice and the timeline are read in
+// order of time, each by a thread. The advice has its own reader, the timeline uses the one of the
+// walk.
 result<capture_parts> read_parts(parts_inputs const& inputs) try {
   capture_file run(inputs.capture);
   auto& trace = captured_detail::inside::of(run).trace();
   if (inputs.step.is_one())
     if (auto const found = find_step(trace, inputs.step); !found)
       return error{inputs.capture + ": " + found.message()};
+  kernel_block_queue kernels;
   std::optional<walked_parts> made_by_walk;
   auto const walk = std::async(std::launch::async, [&]() -> walked_parts& {
-                      return made_by_walk.emplace(trace, inputs);
+                      when_left const end([&] { kernels.end(); });
+                      return made_by_walk.emplace(trace, inputs, kernels);
                     }).share();
   advice_read heard(inputs.max_bars);
   auto waiting = std::async(std::launch::async, [&] {
-    return heard.read(inputs, [&] {
-      return known_capture{walk.get().notes(), walk.get().counters()};
-    });
+    when_left const stop([&] { kernels.stop_taking(); });
+    return heard.read(inputs, {kernels, [&] {
+                                 return known_capture{walk.get().notes(), walk.get().counters()};
+                               }});
   });
   auto& walked = walk.get();
   watched_kernels watched;
