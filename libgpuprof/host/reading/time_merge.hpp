@@ -29,36 +29,44 @@ void for_each_merged(F& f, std::tuple<ordered_rows<Rows>...> tables) {
   constexpr auto ended = std::numeric_limits<std::uint64_t>::max();
   constexpr auto all = std::index_sequence_for<Rows...>();
   std::array<std::uint64_t, sizeof...(Rows)> next{};  // time of the next row by table
-  auto const time_of_next = [](auto& rows) {
-    auto const* const row = rows.peek();
+  auto const time_at = [](auto const* row) {
     return row == nullptr ? ended : std::min(time_of(*row).value, ended - 1);
   };
   auto const for_table = [&]<std::size_t... I>(std::size_t wanted, auto const& act,
                                                std::index_sequence<I...>) {
     ((I == wanted ? act(std::get<I>(tables)) : void()), ...);
   };
-  for (std::size_t i = 0; i < next.size(); ++i)
+  std::array<std::size_t, sizeof...(Rows)> left{};  // the tables that have rows, in their order
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < next.size(); ++i) {
     for_table(
-        i, [&](auto& rows) { next[i] = time_of_next(rows); }, all);
-  for (;;) {
-    std::size_t first = 0;
-    for (std::size_t i = 1; i < next.size(); ++i)
-      if (next[i] < next[first]) first = i;
-    if (next[first] == ended) return;
+        i, [&](auto& rows) { next[i] = time_at(rows.peek()); }, all);
+    if (next[i] != ended) left[count++] = i;
+  }
+  while (count > 0) {
+    auto first = left[0];
+    for (std::size_t k = 1; k < count; ++k)
+      if (next[left[k]] < next[first]) first = left[k];
     // Rows of later tables come after rows with the same time, those of earlier tables before them.
     auto limit = ended;
-    for (std::size_t i = 0; i < next.size(); ++i)
-      if (i != first) limit = std::min(limit, i < first ? next[i] : next[i] + (next[i] != ended));
+    for (std::size_t k = 0; k < count; ++k)
+      if (auto const i = left[k]; i != first)
+        limit = std::min(limit, i < first ? next[i] : next[i] + 1);
     for_table(
         first,
         [&](auto& rows) {
+          auto const* row = rows.peek();
           do {
-            f(*rows.peek());
+            f(*row);
             rows.skip();
-            next[first] = time_of_next(rows);
+            row = rows.peek();
+            next[first] = time_at(row);
           } while (next[first] < limit);
         },
         all);
+    if (next[first] == ended)
+      count = static_cast<std::size_t>(std::remove(left.begin(), left.begin() + count, first) -
+                                       left.begin());
   }
 }
 

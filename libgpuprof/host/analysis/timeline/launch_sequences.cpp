@@ -26,23 +26,28 @@ struct segment_kind {
   bool has_waits = false;  // part of the kind: pieces with waits cannot become a graph
 };
 
+using subject_count = std::pair<std::uint64_t, std::uint32_t>;  // launches, and of which subject
+
 template <class Launches>
-std::unordered_map<std::uint32_t, std::uint64_t> counts_of(Launches const& stream) {
-  std::unordered_map<std::uint32_t, std::uint64_t> counts;
-  for (auto const& one : stream) ++counts[one.subject];
+std::vector<subject_count> counts_of(Launches const& stream) {
+  constexpr std::uint32_t few = 1 << 16;  // subjects are shapes: mostly small numbers
+  std::vector<std::uint64_t> small(few);
+  std::unordered_map<std::uint32_t, std::uint64_t> large;
+  for (auto const& one : stream) ++(one.subject < few ? small[one.subject] : large[one.subject]);
+  std::vector<subject_count> counts;
+  for (std::uint32_t subject = 0; subject < few; ++subject)
+    if (small[subject] > 0) counts.emplace_back(small[subject], subject);
+  for (auto const& [subject, count] : large) counts.emplace_back(count, subject);
   return counts;
 }
 
 /// Returns kinds of launches, rarest first: these are launched once per step.
-std::vector<std::uint32_t> possible_anchors(
-    std::unordered_map<std::uint32_t, std::uint64_t> const& counts) {
-  std::vector<std::pair<std::uint64_t, std::uint32_t>> sorted;
-  for (auto const& [subject, count] : counts)
-    if (count >= fewest_repeats) sorted.emplace_back(count, subject);
-  std::sort(sorted.begin(), sorted.end());
+std::vector<std::uint32_t> possible_anchors(std::vector<subject_count> counts) {
+  std::erase_if(counts, [](auto const& one) { return one.first < fewest_repeats; });
+  std::sort(counts.begin(), counts.end());
   std::vector<std::uint32_t> anchors;
   std::uint64_t last_count = 0;
-  for (auto const& [count, subject] : sorted) {
+  for (auto const& [count, subject] : counts) {
     // as frequent as the last one, so it gives the same number of pieces
     if (count == last_count) continue;
     last_count = count;
@@ -65,13 +70,15 @@ void launch_sequences::add(gpu_item const& kernel, bool after_wait) {
 class launch_sequences::cut {
  public:
   cut(launches const& all, std::uint32_t anchor) : all_(all) {
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      auto const is_anchor = all[i].subject == anchor;
+    std::size_t i = 0;
+    for (auto const& one : all) {
+      auto const is_anchor = one.subject == anchor;
       if (is_anchor) begin_piece(i);
-      hash_ = mixed(hash_, all[i].subject);
-      busy_ns_ += all[i].ns;
+      hash_ = mixed(hash_, one.subject);
+      busy_ns_ += one.ns;
       // A wait before the anchor is between two pieces.
-      has_waits_ = has_waits_ || (all[i].after_wait && !is_anchor);
+      has_waits_ = has_waits_ || (one.after_wait && !is_anchor);
+      ++i;
     }
     begin_piece(all.size());
   }

@@ -154,6 +154,18 @@ TEST_CASE("launches that repeat in one order are found, with their idle time") {
   CHECK_FALSE(found[0].has_waits);
 }
 
+TEST_CASE("sequences of shapes with large numbers are found as well") {
+  constexpr std::uint32_t large = 5'000'000;
+  launch_sequences of;
+  double at = 0;
+  for (int step = 0; step < 20; ++step)
+    add_all(of, {2, large + 1, large + 3, large + 4, 5, large + 6}, at);
+  auto const found = of.found();
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].length == 6);
+  CHECK(found[0].repetitions == 20);
+}
+
 TEST_CASE("short and rare sequences are not reported") {
   launch_sequences of;
   double at = 0;
