@@ -19,6 +19,10 @@
 #include <utility>
 
 namespace gpuprof::host::command {
+
+// The makers of reports that are each in a file of its own.
+std::unique_ptr<own_report> make_nccl_sum(own_report_inputs const& inputs);
+
 namespace {
 
 constexpr std::size_t max_subjects = 20;  // kernels, calls and ranges on the path
@@ -67,6 +71,7 @@ struct named_report {
   std::string_view name;
   std::string_view title;
   report_kind kind;
+  make_own_report make = nullptr;
 };
 
 constexpr std::array named_reports = {
@@ -97,7 +102,7 @@ constexpr std::array named_reports = {
     named_report{"nvtx_metrics_sum", "NVTX Range Metrics Summary", report_kind::nvtx_metrics_sum},
     named_report{"um_sum", "Unified Memory Analysis Summary", report_kind::um_sum},
     named_report{"um_total_sum", "Unified Memory Totals Summary", report_kind::um_total_sum},
-    named_report{"nccl_sum", "NCCL Collectives Summary", report_kind::nccl_sum},
+    named_report{"nccl_sum", "NCCL Collectives Summary", report_kind::own, make_nccl_sum},
     named_report{"critical_path", "Critical Path of a Step", report_kind::critical_path},
     named_report{"py_line_sum", "GPU Work by Python Line", report_kind::py_line_sum},
     named_report{"py_function_sum", "GPU Work by Python Function", report_kind::py_function_sum},
@@ -139,7 +144,7 @@ result<chosen_report> parse_report(std::string_view text) {
                  (near.empty() ? "" : ", did you mean " + near + "?") + "; choose from " +
                  report_names()};
   }
-  chosen_report report{known->kind, kernel_name_style::demangled};
+  chosen_report report{known->kind, kernel_name_style::demangled, known->make};
   if (colon == std::string_view::npos) return report;
   auto const variant = text.substr(colon + 1);
   if (variant == "base")

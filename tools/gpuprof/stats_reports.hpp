@@ -6,6 +6,7 @@
 #include "filter_options.hpp"
 #include "host/analysis/launch_ranges.hpp"
 #include "model/kernel_name.hpp"
+#include "own_report.hpp"
 #include "stats_output.hpp"
 #include "text/overview.hpp"
 
@@ -36,7 +37,7 @@ enum class report_kind {
   nvtx_metrics_sum,
   um_sum,
   um_total_sum,
-  nccl_sum,
+  own,  // has a maker
   critical_path,
   py_line_sum,
   py_function_sum,
@@ -57,6 +58,7 @@ inline bool is_over_ranks(report_kind kind) noexcept {
 struct chosen_report {
   report_kind kind{};
   kernel_name_style names = kernel_name_style::demangled;
+  make_own_report make = nullptr;  // null: one of the reports that share data
 };
 
 /// Parses NAME[:base|:mangled].

@@ -14,13 +14,15 @@ trace_pass::trace_pass(trace_contents& trace, selection wanted, range_scope scop
       has_filter_(!wanted_.is_everything()) {
   for (auto const& report : reports) {
     kinds_.insert(report.kind);
+    if (report.make != nullptr)
+      own_.emplace_back(report,
+                        report.make({trace, has_filter_ ? &wanted_ : nullptr, report.names}));
     if (report.kind == report_kind::nvtx_kern_sum)
       range_kernels_.try_emplace(report.names, trace_.ranges(), trace_.open(),
                                  trace_.labels(report.names));
     if (report.kind == report_kind::cuda_kern_exec_sum)
       launches_.try_emplace(report.names, trace_.labels(report.names), trace_.text());
   }
-  if (wants(report_kind::nccl_sum)) collectives_.emplace(trace_.text());
   if (wants(report_kind::nvtx_gpu_proj_sum)) projection_.emplace(trace_.ranges(), trace_.open());
   if (projection_ || !range_kernels_.empty()) outside_.emplace(trace_.ranges(), trace_.open());
 }
@@ -32,6 +34,7 @@ void trace_pass::share(summed_kernels& kernels, roofline_reading& counters) {
 
 void trace_pass::join(capture_walk& walk) {
   join_api_calls(walk);  // called before the kernels, because launches are matched to calls
+  for (auto const& [_, own] : own_) own->join(walk);
   join_kernels(walk);
   join_other_gpu_work(walk);
   if (counters_ != nullptr || !wants_metrics()) return;
@@ -79,11 +82,6 @@ capture::column_set<kernel_record> trace_pass::summed_columns() const {
 capture::column_set<kernel_record> trace_pass::measured_columns() const {
   auto columns = summed_columns();
   columns.insert(&kernel_record::start);
-  if (collectives_) {
-    columns.insert(&kernel_record::range);
-    columns.insert(&kernel_record::launched);
-    columns.insert(&kernel_record::thread);
-  }
   if (!wants(report_kind::cuda_gpu_trace)) return columns;
   columns.insert(&kernel_record::correlation);
   columns.insert(&kernel_record::device);
@@ -96,16 +94,11 @@ void trace_pass::join_kernels(capture_walk& walk) {
   auto const sums = wants(report_kind::cuda_gpu_kern_sum) ||
                     wants(report_kind::cuda_gpu_kern_gb_sum) || wants_all_gpu_work();
   auto const lines = wants(report_kind::cuda_gpu_trace);
-  if (collectives_) {  // marks and ranges must come before the kernels
-    walk.add_each<mark_record>({}, [this](mark_record const& mark) { collectives_->add(mark); });
-    walk.add_each<range_begin>({}, [this](range_begin const& range) { collectives_->add(range); });
-  }
-  if (lines || projection_ || collectives_)  // with measured times
+  if (lines || projection_)  // with measured times
     walk.add_each<kernel_record>(measured_columns(), [this, lines](kernel_record const& kernel) {
       if (!keeps(kernel)) return;
       if (lines) gpu_.add(kernel);
       if (projection_) projection_->add(kernel);
-      if (collectives_) collectives_->add(kernel);
     });
   if (!sums && !outside_ && launches_.empty()) return;
   if (summed_ == nullptr) summed_ = &own_summed_.emplace(trace_);
@@ -176,8 +169,10 @@ finished_report trace_pass::finish(chosen_report const& report) {
       return trace_report(report);
     case report_kind::cuda_kern_exec_sum:
       return launch_report(report);
-    case report_kind::nccl_sum:
-      return collective_report();
+    case report_kind::own:
+      for (auto const& [chosen, own] : own_)
+        if (chosen.make == report.make && chosen.names == report.names) return own->finish();
+      break;
     case report_kind::nvtx_sum:
     case report_kind::nvtx_pushpop_sum:
     case report_kind::nvtx_pushpop_trace:

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "host/analysis/api_summary.hpp"
-#include "host/analysis/collective_summary.hpp"
 #include "host/analysis/gpu_trace.hpp"
 #include "host/analysis/kernel_summary.hpp"
 #include "host/analysis/launch_summary.hpp"
@@ -17,8 +16,11 @@
 #include "stats_reports.hpp"
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
+#include <utility>
+#include <vector>
 
 namespace gpuprof::host::command {
 
@@ -64,7 +66,6 @@ class trace_pass {
     return wants(report_kind::cuda_gpu_sum) || wants(report_kind::cuda_api_gpu_sum);
   }
   finished_report launch_report(chosen_report const& report);
-  finished_report collective_report();
   finished_report trace_report(chosen_report const& report);
   finished_report metric_report(chosen_report const& report);
   std::vector<std::string> range_notes() const;
@@ -83,7 +84,6 @@ class trace_pass {
   memory_operations memory_;
   migrations migrations_;
   api_calls api_;
-  std::optional<collective_times> collectives_;
   gpu_trace gpu_;
   std::optional<range_projection> projection_;
   std::optional<outside_ranges> outside_;
@@ -96,6 +96,7 @@ class trace_pass {
   // One per requested style of kernel names.
   std::map<kernel_name_style, range_kernels> range_kernels_;
   std::map<kernel_name_style, launch_times> launches_;
+  std::vector<std::pair<chosen_report, std::unique_ptr<own_report>>> own_;
   std::uint64_t graphs_ = 0;
   std::uint64_t graph_ns_ = 0;
 };

@@ -118,18 +118,6 @@ finished_report trace_pass::launch_report(chosen_report const& report) {
   return finished;
 }
 
-finished_report trace_pass::collective_report() {
-  auto finished = table_or(
-      has_filter_
-          ? "no collective passes the filter"
-          : "the capture says of no kernel which collective it is: NCCL 2.18 and newer name "
-            "them in NVTX ranges, torch.profiler in the arguments of kernels",
-      collectives_->rows(), report::collective_rate_table);
-  if (finished.missing.empty())
-    finished.notes.emplace_back("times include waiting for other ranks; rates are of the median");
-  return finished;
-}
-
 finished_report trace_pass::trace_report(chosen_report const& report) {
   finished_report finished{report::trace_table(gpu_, {trace_.shapes(), &trace_.labels(report.names),
                                                       trace_.device_names(), trace_.origin()}),
