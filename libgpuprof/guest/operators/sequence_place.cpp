@@ -33,7 +33,7 @@ void sequence_place::compare(std::byte const* function, std::uint64_t next_numbe
       auto const both = equal & agreeing_;
       agreed_ = both.any() ? agreed_ + 1 : 1;
       agreeing_ = both.any() ? both : equal;
-      // What lies behind the object is of its caller, who may have the number, too.
+      // The lowest one, because the caller may have the number too, behind the object.
       if (agreed_ == agreements)
         state_.store(static_cast<std::ptrdiff_t>(agreeing_._Find_first() * sizeof(content[0])),
                      std::memory_order_relaxed);

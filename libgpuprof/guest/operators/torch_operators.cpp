@@ -28,8 +28,9 @@ struct no_context {
   void* observer = nullptr;
   no_context() = default;
   no_context(no_context const&) = delete;
-  ~no_context() {
-  }  // NOLINT(modernize-use-equals-default): a trivial one changes how it is returned
+  // A trivial one would change how it is returned.
+  // NOLINTNEXTLINE(modernize-use-equals-default)
+  ~no_context() {}
 };
 
 /// at::RecordFunctionCallback, from ATen/record_function.h of PyTorch 1.13 to 2.x.

@@ -52,7 +52,7 @@ void operator_times::sum_up() {
     auto& around = sums_[one.around];
     around.gpu_ns += one.gpu_ns;
     around.launches += one.launches;
-    // What is first inside comes last here, and stays.
+    // Operators come from the last to the first, so the stack of the first one inside stays.
     auto const launched_itself = raw(instances_[one.around].stack) != 0;
     if (!launched_itself && raw(one.stack) != 0) around.stack = one.stack;
   }
@@ -76,7 +76,7 @@ void operator_times::find_makers() {
     for (auto at = first; at != numbered.end() && at->first == all[i].number; ++at) {
       auto const& maker = tree_[at->second];
       if (maker.begin >= tree_[i].begin) break;
-      // What is around a node is no maker of it; the outermost of the makers comes first.
+      // Operators around a node have not made it. The outermost maker comes first.
       if (maker.end > tree_[i].begin) continue;
       if (makers[i] != no_range && tree_[makers[i]].thread != maker.thread) {
         makers[i] = no_range;
