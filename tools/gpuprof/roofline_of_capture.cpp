@@ -107,6 +107,10 @@ void read_alone(trace_contents& trace, roofline_reading& read, bool with_ranges)
   capture_walk walk(trace.file());
   read.join(walk, with_ranges);
   walk.run(progress_of("reading " + trace.file().path(), walk.rows()));
+  finish_and_say(trace, read);
+}
+
+void finish_and_say(trace_contents& trace, roofline_reading& read) {
   terminal_line line;  // takes longer for more kinds of kernels and more samples
   if (read.has_counters())
     line.show("gpuprof: dividing the counters of " + trace.file().path() + " among kernels");

@@ -23,6 +23,8 @@ moments find_peaks(trace_contents& trace, roofline_reading& read);
 
 /// Reads in a walk of its own, with a progress line.
 void read_alone(trace_contents& trace, roofline_reading& read, bool with_ranges);
+/// Ends a reading after its walk; a terminal shows that this takes a while.
+void finish_and_say(trace_contents& trace, roofline_reading& read);
 
 /// Only of kernels, signatures, graphs and ranges.
 std::vector<roofline_row> lines_of(roofline_lines by, roofline const& roofs, trace_contents& trace,

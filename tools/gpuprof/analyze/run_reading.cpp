@@ -113,7 +113,7 @@ void run_reading::walk() {
   own_counters_->join(walk, false);
   join_kernel_blocks(walk, [&](kernel_block block) { add(std::move(block)); });
   walk.run(progress_of("reading " + trace_.file().path(), walk.rows()));
-  own_counters_->finish();
+  finish_and_say(trace_, *own_counters_);
   use(*own_counters_);
 }
 
