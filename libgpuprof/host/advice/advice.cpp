@@ -204,10 +204,6 @@ time_bucket greatest_of(bucket_times const& times) {
   return greatest;
 }
 
-}  // namespace
-
-namespace {
-
 std::string_view work_in(time_bucket busy) {
   switch (busy) {
     case time_bucket::communication:

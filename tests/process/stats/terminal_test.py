@@ -104,7 +104,7 @@ class Terminal(unittest.TestCase):
         self.assertEqual(sorted(kernels), [str(i) for i in range(8)], narrow)
 
     def test_an_interrupted_table_in_a_pipe_says_that_it_is_incomplete(self):
-        # Nobody reads the pipe, so the command waits in the middle of its table.
+        # The pipe is not read, so the command waits in the middle of its table.
         run = subprocess.Popen([GPUPROF, "stats", "-r", "cuda_gpu_trace", "-f", "csv", str(CAPTURES / "mixed_sampled.gpuprof")],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         waiting = struct.Struct("i")
