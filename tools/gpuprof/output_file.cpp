@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <iterator>
+#include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
@@ -165,6 +166,9 @@ result<output_file> output_file::open(std::string name, bool overwrite,
   if (!open_with(temporary, O_TRUNC | O_NOFOLLOW)) {
     temporary.clear();  // the folder takes no new file, or no name as long
     if (!open_with(name, overwrite ? O_TRUNC : O_EXCL)) return cannot_write(name);
+  } else if (struct stat replaced{}; is_there && stat(name.c_str(), &replaced) == 0) {
+    // The new file takes the place of the old one, and may be read by the same users.
+    [[maybe_unused]] auto const failed = fchmod(fileno(opened.get()), replaced.st_mode & 0777);
   }
   return output_file(std::move(name), std::move(opened), std::move(temporary), overwrite);
 }

@@ -98,6 +98,20 @@ TEST_CASE("an interrupted output keeps the file that it was to replace") {
   CHECK(names_in(folder) == std::vector<std::string>{"t.csv"});
 }
 
+TEST_CASE("a file that replaces another one may be read by the same users") {
+  using std::filesystem::perms;
+  scratch_folder const folder;
+  write_text(folder / "t.csv", "of yesterday");
+  auto const mine = perms::owner_read | perms::owner_write;
+  std::filesystem::permissions(folder / "t.csv", mine);
+  auto out = output_file::open(folder / "t.csv", true);
+  REQUIRE(out);
+  out->put("a line");
+  REQUIRE(out->finish());
+  CHECK(text_in(folder / "t.csv") == "a line");
+  CHECK(std::filesystem::status(folder / "t.csv").permissions() == mine);
+}
+
 TEST_CASE("a file has its name only when it is complete") {
   scratch_folder const folder;
   {
