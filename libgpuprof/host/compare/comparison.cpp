@@ -40,6 +40,9 @@ std::set<std::string> gpu_models(side runs) {
   return models;
 }
 
+/// The sum of all buckets of idle time; their names begin with it.
+constexpr std::string_view idle_sum = "idle";
+
 class comparer {
  public:
   comparer(side base, side fresh) : base_(base), fresh_(fresh) {}
@@ -88,6 +91,7 @@ class comparer {
   void take_clock_out(difference& line) const;
   double host_share_of(series_of_run const& time, series_of_run const& gpu) const;
   void add_shares(line_kind kind);
+  void widen_shares(double alpha);
   void judge_all();
 
   side base_, fresh_;
@@ -295,10 +299,29 @@ bool is_work(difference const& line) {
           line.name == name_of(time_bucket::compute_and_communication));
 }
 
+/// With one run per side, shares are no surer than the length of a step: if the same work takes a
+/// step longer, more of it is idle.
+void comparer::widen_shares(double alpha) {
+  if (!found_.is_single) return;
+  double noise = 0, busy = 1;
+  for (auto const& line : found_.lines) {
+    if (line.kind == line_kind::step) noise = judge(line.of, alpha).left.half_width();
+    if (line.kind == line_kind::bucket && line.name == idle_sum && line.base)
+      busy = 1 - line.base->window_share.value_or(0);
+  }
+  for (auto& line : found_.lines) {
+    if (line.kind != line_kind::bucket && line.kind != line_kind::finding) continue;
+    auto const is_of_idle_time = line.kind == line_kind::finding || line.name.starts_with(idle_sum);
+    auto const moved = is_of_idle_time ? busy : line.base ? line.base->window_share.value_or(0) : 0;
+    line.of.left.floor = std::hypot(line.of.left.floor, moved * noise);
+  }
+}
+
 void comparer::judge_all() {
   for (auto const& line : found_.lines)
     found_.tested += !is_work(line) && judge(line.of, error_rate).is != verdict::not_tested;
   auto const alpha = error_rate / std::max(1.0, static_cast<double>(found_.tested));
+  widen_shares(alpha);
   for (auto& line : found_.lines) {
     auto const judged = judge(line.of, alpha);
     line.is = is_work(line) ? verdict::not_tested : judged.is;

@@ -75,6 +75,7 @@ line_value value_of(run_digest const& run, std::span<kernel_key const> keys, dou
     variance += std::pow(one.launches * one.call_ns * one.error, 2);
     fast_variance += std::pow(one.launches * one.call_ns * one.fast_error, 2);
     all.freedom = std::min(all.freedom, one.freedom);
+    all.is_host_copy |= found->second.is_host_copy;
     if (keys.size() == 1) take_figures(all, found->second);
   }
   all.launches /= parts;
@@ -236,6 +237,7 @@ void kernel_comparison::observe(drawn_line& drawn) {
   auto const least = short_floor_ns / std::min(line.base->call_ns, line.fresh->call_ns);
   drawn.floor = std::max(drawn.floor, least);
   line.of.left.floor = std::max(drawn.has_clock ? drawn.floor : run_floor, least);
+  if (!all([](auto const& value) { return !value.is_host_copy; })) line.of.left.floor = host_floor;
   drawn.is_shared = is_weighty(drawn);
   if (!drawn.has_clock) return;
   auto const clock = [](values const& side) {

@@ -23,6 +23,7 @@ struct line_value {
   std::optional<double> clock;  // Hz; 1 if the clock does not matter; nothing: not known
   double clock_error = 0;       // a share
   std::optional<double> of_roof, dram_rate, flops;
+  bool is_host_copy = false;
 };
 
 line_value value_of(duration_series const& durations);

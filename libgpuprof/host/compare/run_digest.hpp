@@ -63,9 +63,9 @@ struct kernel_key {
 
 struct kernel_line {
   duration_series durations;
-  std::string range;        // innermost NVTX range of its last launch
-  std::string predecessor;  // last kernel of another name before that launch
-  /// From counters and peaks, if the capture has them.
+  std::string range;          // innermost NVTX range of its last launch
+  std::string predecessor;    // last kernel of another name before that launch
+  bool is_host_copy = false;  // between host and GPU: by a bus that others share, or by the CPU
   std::optional<double> clock, clock_error;  // Hz
   std::optional<double> of_roof, dram_rate, flops;
   std::optional<double> dram_share;  // share of the DRAM roof

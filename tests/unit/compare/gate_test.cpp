@@ -126,7 +126,7 @@ TEST_CASE("a bucket of the time ledger is compared as a share of the window") {
   fresh.front().path = "changed";  // else it is the same capture
   base.front().window_ns = fresh.front().window_ns = 1000;
   base.front().buckets["idle"] = 100;
-  fresh.front().buckets["idle"] = 150;
+  fresh.front().buckets["idle"] = 400;
   CHECK(asked("bucket:idle>2%", base, fresh).answer == gate_answer::failed);
   CHECK(asked("bucket:idle>2%", fresh, base).answer == gate_answer::passed);
 }
@@ -138,7 +138,7 @@ TEST_CASE("a finding that no capture has passes, if the rules were run") {
   base.front().findings.emplace();
   fresh.front().findings.emplace();
   CHECK(asked("finding:sync>1%", base, fresh).answer == gate_answer::passed);
-  (*fresh.front().findings)["sync"] = 0.04;
+  (*fresh.front().findings)["sync"] = 0.3;
   CHECK(asked("finding:sync>1%", base, fresh).answer == gate_answer::failed);
 }
 

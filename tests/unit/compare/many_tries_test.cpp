@@ -88,6 +88,21 @@ TEST_CASE("a greater share of computing is not worse, less idle time is better")
   CHECK(is.at("idle: CPU work") == verdict::better);
 }
 
+TEST_CASE("one capture a side: a share of idle time is no surer than the length of a step") {
+  auto const judged = [](made_program const& of) {
+    auto base = made_runs(of, 1, 1), fresh = made_runs(of, 2, 1);
+    base.front().buckets = {{"compute", 77e6}, {"idle", 23e6}, {"idle: launch-bound", 23e6}};
+    fresh.front().buckets = {{"compute", 67e6}, {"idle", 33e6}, {"idle: launch-bound", 33e6}};
+    for (auto* run : {&base.front(), &fresh.front()}) run->ledger_ns = 100e6;
+    auto const compared = compare_runs(base, fresh);
+    for (auto const& line : compared.lines)
+      if (line.name == "idle: launch-bound") return line.is;
+    return verdict::not_tested;
+  };
+  CHECK(judged({}) == verdict::undecided);  // the CPU holds a quarter of the step
+  CHECK(judged({.kernel_ns = 2e6}) == verdict::worse);
+}
+
 TEST_CASE("one capture a side, clocks not known: a change that a faster run hides is undecided",
           "[many trials]") {
   CHECK(compare_often({}, {}, 1).without_difference == tries);

@@ -144,6 +144,7 @@ class run_pass {
     kernel_key key;
     compare::duration_series durations;
     std::uint32_t range = no_range, predecessor = no_line;
+    bool is_host_copy = false;
   };
   /// For each stream: the line that ran last, and the last one before it with another name.
   struct last_lines {
@@ -241,7 +242,7 @@ void run_pass::note_predecessor(std::uint64_t stream, std::uint32_t index) {
 std::uint32_t run_pass::line_of(kernel_key key) {
   auto const [at, is_new] =
       by_key_.try_emplace(std::move(key), static_cast<std::uint32_t>(lines_.size()));
-  if (is_new) lines_.push_back({at->first, {}, no_range, no_line});
+  if (is_new) lines_.push_back({at->first, {}, no_range, no_line, false});
   return at->second;
 }
 
@@ -261,6 +262,8 @@ std::uint32_t run_pass::line_of(kernel_record const& kernel) {
 std::uint32_t run_pass::line_of(copy_record const& copy) {
   auto const [at, is_new] = copies_.try_emplace(static_cast<std::uint64_t>(copy.kind));
   if (is_new) at->second = line_of({operation_of(copy.kind), {}, {}});
+  if (copy.kind == copy_kind::host_to_device || copy.kind == copy_kind::device_to_host)
+    lines_[at->second].is_host_copy = true;
   return at->second;
 }
 
@@ -277,6 +280,7 @@ void run_pass::finish_lines() {
     of.durations.finish();
     auto& kernel = digest_.kernels[of.key];
     kernel.durations = std::move(of.durations);
+    kernel.is_host_copy = of.is_host_copy;
     if (of.range != no_range) kernel.range = name_of(trace_.ranges()[of.range]);
     if (of.predecessor != no_line) kernel.predecessor = lines_[of.predecessor].key.name;
   }
