@@ -55,6 +55,19 @@ std::string percent(double share) {
   return text;
 }
 
+/// Returns "; each of 1,000 launches took about 3.4 us longer, 3.4 ms in all".
+std::string spent_on_launches(overview const& about) {
+  if (about.launches == 0) return {};
+  auto const calls = static_cast<double>(about.launches);
+  auto const launches = "; each of " + counted(about.launches, "launches") + " took ";
+  if (about.ns_a_launch)
+    return launches + "about " + readable_time(*about.ns_a_launch) + " longer, " +
+           readable_time(calls * *about.ns_a_launch) + " in all";
+  return launches + readable_time(least_ns_a_launch) + " to " + readable_time(most_ns_a_launch) +
+         " longer, as on other machines, " + readable_time(calls * least_ns_a_launch) + " to " +
+         readable_time(calls * most_ns_a_launch) + " in all";
+}
+
 /// Returns "; a thread of the profiler used 411 ms of CPU, and 10.6 MB of memory".
 std::string spent_beside(overview const& about) {
   double bytes = 0;
@@ -89,10 +102,7 @@ std::string cost_line(overview const& about) {
             (about.all_launches_read ? ")" : " later, which --overhead-budget limits)");
   if (spent.python_stacks > 0)
     line += ", with " + readable_time(spent.python_stacks) + " for Python stacks";
-  line += about.ns_a_launch
-              ? "; tracing adds about " + readable_time(*about.ns_a_launch) + " to each launch"
-              : "; what tracing adds to each launch was not measured";
-  return line + spent_beside(about);
+  return line + spent_on_launches(about) + spent_beside(about);
 }
 
 }  // namespace gpuprof::text

@@ -33,7 +33,8 @@ struct overview {
   std::set<std::string> ways_to_lose_less;  // "a greater --buffer-limit-mib"
   std::vector<amount> costs;                // {"cost.start_ns", 9'800'000}, "memory.names_bytes"
   bool all_launches_read = false;           // --metrics exact: no part of it was needed once only
-  std::optional<double> ns_a_launch;        // what tracing adds; none: not measured
+  std::uint64_t launches = 0;               // calls that started kernels or graphs
+  std::optional<double> ns_a_launch;        // what tracing adds; none: not measured here
   std::string costs_of;                     // "most in rank 1"; empty: not several
   std::vector<std::string> remarks;         // further lines, such as warnings of the reader
 };
@@ -47,6 +48,10 @@ inline constexpr std::size_t cost_line_at = 2;
 
 /// The most that reading samples may cost in advance of what the budget allows.
 inline constexpr std::uint64_t sampling_once_ns = 100'000'000;
+
+/// What tracing adds to a launch, in ns, on the machines where it was measured
+/// (docs/measurements/tracing.md): quiet ones and busy ones.
+inline constexpr double least_ns_a_launch = 523, most_ns_a_launch = 2500;
 
 /// Returns "cost: the program waited 674 ms for this profiler, 2.1 % of the run (350 ms once, ...".
 /// All commands and pages show this line.

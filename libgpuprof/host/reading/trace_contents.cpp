@@ -374,6 +374,7 @@ text::overview trace_contents::overview() {
                    {"marks", file_.row_count<mark_record>()}};
   for (auto const& [name, value] : counters_) add_counter(about, name, value);
   about.all_launches_read = fact("environment.GPUPROF_METRICS").starts_with("exact");
+  about.launches = counter("seen.launches") + counter("seen.graph_launches");
   about.ns_a_launch = ns_a_launch();
   add_file_losses(file_, about);
   if (auto line = labels_line(); !line.empty()) about.remarks.push_back(std::move(line));
