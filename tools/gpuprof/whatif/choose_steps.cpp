@@ -38,7 +38,7 @@ class slice_choice {
       return error{"there are no steps, and too few launches follow each other undisturbed"};
     auto const kept = std::min<std::size_t>(
         quiet.size(), std::max<std::size_t>(min_samples, question_.max_items / every_));
-    auto const first = (quiet.size() - kept) / 2;
+    auto const first = begin_of_usual(quiet, kept);
     chosen_steps made;
     made.begin = quiet[first].at;
     made.end = quiet[first + kept - 1].at;
@@ -52,9 +52,9 @@ class slice_choice {
     made.all = count;
     made.all_slices = static_cast<double>(count * steady.size()) / static_cast<double>(kept);
     made.thread = busiest_thread(quiet);
-    made.remarks.push_back("there are no steps: the run from " + moment(made.begin) + " to " +
-                           moment(made.end) +
-                           " stands for all; NVTX ranges around the steps say more");
+    made.remarks.push_back("there are no steps: gains are computed from " + moment(made.begin) +
+                           " to " + moment(made.end) +
+                           ", for all of it; NVTX ranges around the steps say more");
     return made;
   }
 
@@ -94,7 +94,7 @@ class slice_choice {
   }
 
   time_stretch longest(std::vector<time_stretch> const& of) const {
-    time_stretch best{};
+    time_stretch best{{}, {}};
     for (auto const& one : of)
       if (one.end > one.begin && launches_in(one).size() > launches_in(best).size()) best = one;
     return best;
@@ -109,6 +109,33 @@ class slice_choice {
     }
     quiet.push_back(all);
     return quiet;
+  }
+
+  /// Returns where `kept` launches in a row begin that take as long as so many take in the mean; of
+  /// several, those nearest to the middle.
+  static std::size_t begin_of_usual(launches of, std::size_t kept) {
+    auto const mean_ns = ns_between(of.front(), of.back()) * static_cast<double>(kept) /
+                         static_cast<double>(of.size());
+    auto const middle = (of.size() - kept) / 2;
+    auto const off = [&](std::size_t first) {
+      constexpr double as_good = 0.02;
+      auto const ns = ns_between(of[first], of[first + kept - 1]);
+      return std::floor(std::abs(ns - mean_ns) / (as_good * std::max(1.0, mean_ns)));
+    };
+    auto const apart = std::max<std::size_t>(1, kept / 8);
+    auto best = middle;
+    auto const look_at = [&](std::size_t first) {
+      if (off(first) < off(best)) best = first;
+    };
+    for (std::size_t away = apart; away <= middle; away += apart) {
+      look_at(middle - away);
+      look_at(middle + away);
+    }
+    return best;
+  }
+
+  static double ns_between(sampled_launches::launch const& a, sampled_launches::launch const& b) {
+    return static_cast<double>((b.at - a.at).value);
   }
 
   static thread_index busiest_thread(launches of) {
