@@ -110,9 +110,14 @@ void look(rule const& one, run_facts const& facts, std::vector<finding>& all) {
   }
 }
 
+/// A fix that saves little before others are made counts half of what it saves then.
+double gain_in_turn(finding const& one) noexcept {
+  return (one.gain.high_ns + std::min(one.alone_ns, one.gain.high_ns)) / 2;
+}
+
 void sort_by_gain(std::vector<finding>& findings) {
   std::stable_sort(findings.begin(), findings.end(), [](finding const& a, finding const& b) {
-    return a.gain.high_ns > b.gain.high_ns;
+    return gain_in_turn(a) > gain_in_turn(b);
   });
 }
 

@@ -243,6 +243,7 @@ struct run_facts {
   std::vector<work_group> groups;  // of the steps that are replayed; most time first
   double steps_of_groups = 1;      // recorded steps that their sums are over
   double all_steps_of_groups = 1;  // steps of the run that these stand for
+  bool are_stretches = false;      // there are no steps: these are stretches of the run
   std::vector<communication_facts> communication;
   std::vector<serialized_facts> serialized;
   std::vector<rank_facts> ranks;

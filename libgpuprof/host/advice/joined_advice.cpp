@@ -54,7 +54,8 @@ class joiner {
   static double saved_by_all(joined_finding const& joined) {
     double sum = 0;
     for (auto const& rank : joined.ranks) sum += rank.gain.high_ns;
-    return sum;
+    auto const alone = joined.one.alone_ns * static_cast<double>(joined.ranks.size());
+    return (sum + std::min(sum, alone)) / 2;
   }
 
   void add(finding const& one, advice_of_rank const& rank, std::map<finding_key, std::size_t>& seen,

@@ -301,6 +301,7 @@ double replay_gains(std::vector<finding>& findings, run_facts const& facts,
     one->gain.high_ns = std::max(0.0, greatest * (1 + error_of_gain) * times);
     one->gain.low_ns = std::max(0.0, least * (1 - error_of_gain) * times);
     one->is_replayed = true;
+    one->alone_ns = std::max(0.0, alone_ns * (1 + error_of_gain) * times);
     one->then = at_best.longest_part();
     one->arithmetic = arithmetic_of({.step_ns = before_ns,
                                      .alone_ns = alone_ns,

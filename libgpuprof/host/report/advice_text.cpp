@@ -162,6 +162,15 @@ text_lines tail_of(advice_report const& report, std::size_t width) {
   return lines;
 }
 
+/// Returns the number of the first of `shown` that asks for the same; 0: none does.
+std::size_t number_of_same_fix(std::span<advice::joined_finding const> shown,
+                               advice::finding const& one) {
+  auto const same = std::find_if(shown.begin(), shown.end(), [&](auto const& other) {
+    return other.one.rule == one.rule && other.one.to_do == one.to_do;
+  });
+  return same == shown.end() ? 0 : static_cast<std::size_t>(same - shown.begin()) + 1;
+}
+
 text_lines findings_heading(advice_report const& report, std::size_t width) {
   text_lines lines{""};
   auto const& found = report.advice.findings;
@@ -213,9 +222,10 @@ void write_advice_text(advice_report const& report, advice_text_options const& o
   auto const& found = report.advice.findings;
   auto const limit = options.limit.value_or(findings_by_default);
   auto const& whole = report.whole;
-  finding_layout const layout{on.width, report.advice.ranks, on.bold_headings, whole};
+  finding_layout layout{on.width, report.advice.ranks, on.bold_headings, whole};
   std::size_t shown = 0;
   while (shown < found.size() && (limit == 0 || shown < limit)) {
+    layout.as_before = number_of_same_fix(std::span(found).first(shown), found[shown].one);
     auto const block = finding_text(shown + 1, found[shown], layout);
     constexpr std::size_t lines_of_rest = 5;  // blanks, and the number of further findings
     if (!options.limit && lines.size() + block.size() + tail.size() + lines_of_rest > page_length)

@@ -258,6 +258,9 @@ std::string gain_of(advice::joined_finding const& of, std::string_view whole) {
                                         : "no time to win by itself";
   auto text = time_interval(of.ns) + " (" + share_interval(of.share) + " of the " +
               std::string(whole) + (of.ranks.size() > 1 ? " of a rank)" : ")");
+  if (of.one.alone_ns < of.ns.high / 2)
+    return text + "; only after other fixes: alone it saves " +
+           (of.one.alone_ns > 0 ? readable_time(of.one.alone_ns) : std::string("nothing"));
   if (of.one.is_hidden_by_launches)
     text += "; the program waits for its launches: sure only once these are faster";
   return text;
@@ -327,10 +330,12 @@ std::vector<std::string> finding_text(std::size_t number, advice::joined_finding
   text.line("kernel", text.name(one.kernel, 0));
   text.line("where", where_of(one, layout.ranks, text));
   text.line("why", why_of(one));
-  text.line("do",
-            one.to_do + (one.changes_results ? " Changes results in their last digits." : ""));
+  text.line("do", layout.as_before > 0
+                      ? "as in " + std::to_string(layout.as_before)
+                      : one.to_do +
+                            (one.changes_results ? " Changes results in their last digits." : ""));
   if (one.then) text.line("then", "mostly " + std::string(replay::name_of(*one.then)));
-  text.line("next", next_of(one.rule));
+  if (layout.as_before == 0) text.line("next", next_of(one.rule));
   return std::move(text.lines());
 }
 

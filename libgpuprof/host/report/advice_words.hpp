@@ -45,6 +45,7 @@ struct finding_layout {
   std::size_t ranks = 1;           // number of ranks of the job
   bool bold = false;               // true if the terminal can show bold text
   std::string_view whole = "run";  // of which shares are
+  std::size_t as_before = 0;       // number of an earlier finding that asks for the same; 0: none
 };
 
 /// Returns "1. what [rule]", then potential gain, where, why, what to do, and what to run to learn

@@ -110,6 +110,19 @@ TEST_CASE("a shorter kernel that launches hide saves nothing, and its finding sa
   CHECK(found[0].then == path_part::cpu_work);
 }
 
+TEST_CASE("a fix that saves only after others comes behind them, whatever it saves then") {
+  // A launch every 20 us hides kernels of 15 us. With the first of two launches gone, they would
+  // hold the program.
+  replayed_run const run(
+      times(40, {work(12'000), kernel("small", 1'000), work(12'000), kernel("k", 15'000)}));
+  std::vector<finding> found{with({.kind = repair_kind::scale, .names = {"k"}, .at_best = 0.1}),
+                             with({.kind = repair_kind::drop, .names = {"small"}})};
+  for (auto& one : found) one.within_ns = 500 * ms;
+  run.replay(found);
+  CHECK(found[0].alone_ns < 0.1 * found[1].alone_ns);
+  CHECK(found[1].alone_ns == Approx(found[1].gain.high_ns));
+}
+
 TEST_CASE("a kernel saves the share of its time that its finding claims") {
   replayed_run run(times(40, {work(2000), kernel("k", 30'000)}));
   auto const all_of_it = steps * 40 * 30'000.0;

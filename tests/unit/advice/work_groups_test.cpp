@@ -331,6 +331,15 @@ TEST_CASE("the gain of a group is for all steps that the recorded ones stand for
           .findings;
   REQUIRE(found.size() == 1);
   CHECK(found.front().gain.high_ns == Approx(more * once));
+  CHECK(found.front().what.find("in each step") != std::string::npos);
+  run.facts.are_stretches = true;  // then nothing is said of a step
+  auto const one = run.only("fusible_chain");
+  CHECK(one.what.find("1,200 times") != std::string::npos);
+  CHECK(one.what.find("step") == std::string::npos);
+  REQUIRE(one.because.size() == 2);
+  CHECK(one.because[0].name == "GPU time");
+  CHECK(one.because[0].value == Approx(more * recorded_steps_count * 80'000));
+  CHECK(one.because[1].value == Approx(more * recorded_steps_count * 2));
 }
 
 }  // namespace

@@ -108,6 +108,25 @@ TEST_CASE("a page has at most a hundred lines, and says what is not on it") {
   CHECK_FALSE(has(text_of(with_findings(40), 0, {{}, 2}), "\n3. "));
 }
 
+TEST_CASE("a fix that an earlier finding asks for is not written twice") {
+  auto report = with_findings(3);
+  auto const text = text_of(report, 0, {.by = {}, .limit = 0});
+  CHECK(has(text, "do     as in 1"));  // of the third: the second is of another rule
+  CHECK(!has(text, "do     as in 2"));
+}
+
+TEST_CASE("a gain that needs other fixes first says what it is alone") {
+  auto report = made_frame();
+  advice::advice_of_rank alone{"", 10 * second, {}};
+  auto one = product_finding();
+  alone.given.findings.push_back(one);
+  report.advice = advice::join(std::span(&alone, 1));
+  CHECK(!has(text_of(report, 0), "alone it saves"));
+  alone.given.findings[0].alone_ns = 0;
+  report.advice = advice::join(std::span(&alone, 1));
+  CHECK(has(text_of(report, 0), "; only after other fixes: alone it saves nothing"));
+}
+
 TEST_CASE("without a finding advice says what bounds the program and how close it is to the roof") {
   auto report = made_frame();
   auto text = text_of(report, 0);

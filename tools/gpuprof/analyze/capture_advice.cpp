@@ -209,6 +209,7 @@ void add_groups(advice::run_facts& to, advice::replayable_steps const& steps,
   });
   to.steps_of_groups = recorded.steps;
   to.all_steps_of_groups = steps.all_steps;
+  to.are_stretches = steps.is_sliced;
   for (auto& group : to.groups) {
     auto place = lines.main_place(group.stacks);
     group.line = std::move(place.line);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/advice/rules/group/group_finding.hpp"
 
+#include "base/readable.hpp"
 #include "host/advice/rules/idle_sum.hpp"
 #include "host/advice/wording.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace gpuprof::host::advice {
 namespace {
@@ -36,7 +38,15 @@ double per_step(run_facts const& facts, double of_all) {
   return of_all / std::max(1.0, facts.steps_of_groups);
 }
 
-std::string times_a_step(run_facts const& facts, double instances) {
+std::string in_time_of_step(run_facts const& facts, double of_all_ns) {
+  return in_time(per_step(facts, of_all_ns)) + (facts.are_stretches ? " a stretch" : " a step");
+}
+
+std::string how_often(run_facts const& facts, double instances) {
+  if (facts.are_stretches) {
+    auto const all = std::round(std::max(1.0, instances * steps_per_recorded(facts)));
+    return counted(static_cast<std::uint64_t>(all), "times");
+  }
   auto const times = per_step(facts, instances);
   return times >= 1.5 ? in_count(std::max(1.0, times)) + " times a step" : "in each step";
 }
@@ -58,8 +68,13 @@ finding finding_on(run_facts const& facts, work_group const& group, std::string 
               factor * std::max(0.0, group.total_ns - group.least_ns)};
   one.within_ns = factor * (group.total_ns + group.beside_ns) + idle_of_gpus(facts);
   one.family = "group " + std::to_string(group.number);
-  one.because = {{"GPU time a step", per_step(facts, group.total_ns), "ns", "traced"},
-                 {"launches a step", per_step(facts, double(group.launches)), "", "traced"}};
+  auto const launches = static_cast<double>(group.launches);
+  if (facts.are_stretches)
+    one.because = {{"GPU time", factor * group.total_ns, "ns", "traced"},
+                   {"launches", std::round(factor * launches), "", "traced"}};
+  else
+    one.because = {{"GPU time a step", per_step(facts, group.total_ns), "ns", "traced"},
+                   {"launches a step", per_step(facts, launches), "", "traced"}};
   state_repairs(group, one);
   return one;
 }

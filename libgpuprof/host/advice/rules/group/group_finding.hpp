@@ -14,8 +14,12 @@ namespace gpuprof::host::advice {
 
 /// Mean of a step, from a sum over the recorded steps.
 double per_step(run_facts const& facts, double of_all);
-/// "64 times a step", "in each step"; takes a number over the recorded steps.
-std::string times_a_step(run_facts const& facts, double instances);
+/// "4.2 ms a step" or, if there are no steps, "4.2 ms a stretch"; takes a sum over the recorded
+/// steps.
+std::string in_time_of_step(run_facts const& facts, double of_all_ns);
+/// "64 times a step", "in each step" or, if there are no steps, how often in all: "2,560 times".
+/// Takes a number over the recorded steps.
+std::string how_often(run_facts const& facts, double instances);
 /// Factor from the recorded steps to all steps that the advice is about.
 double steps_per_recorded(run_facts const& facts);
 

@@ -60,7 +60,7 @@ void look_at_moves(run_facts const& facts, std::string_view rule, std::vector<fi
     if (of == std::end(moves) || of->rule != rule) continue;
     auto one = finding_on(facts, without_remainder(group),
                           "the GPU " + joined(group.does) + ", " +
-                              times_a_step(facts, static_cast<double>(group.launches)) +
+                              how_often(facts, static_cast<double>(group.launches)) +
                               ", and computes nothing there");
     one.to_do = of->to_do;
     one.is_at_best = true;
@@ -88,7 +88,7 @@ void look_at_atomics(run_facts const& facts, std::vector<finding>& found) {
   at_groups(facts, group_pattern::atomics, found, [&](work_group const& group) {
     auto one =
         finding_on(facts, without_remainder(group),
-                   "atomic additions, " + times_a_step(facts, static_cast<double>(group.launches)) +
+                   "atomic additions, " + how_often(facts, static_cast<double>(group.launches)) +
                        ": those to one address wait for each other");
     one.to_do =
         "Where many values go to few sums, add them up first: one masked sum for each group, "
@@ -102,8 +102,11 @@ void look_at_atomics(run_facts const& facts, std::vector<finding>& found) {
 
 void look_at_copies_to_host(run_facts const& facts, std::vector<finding>& found) {
   at_groups(facts, group_pattern::to_host, found, [&](work_group const& group) {
-    auto one = finding_on(facts, without_remainder(group),
-                          in_data(per_step(facts, group.bytes)) + " go to the host in each step");
+    auto one =
+        finding_on(facts, without_remainder(group),
+                   facts.are_stretches
+                       ? in_data(steps_per_recorded(facts) * group.bytes) + " go to the host"
+                       : in_data(per_step(facts, group.bytes)) + " go to the host in each step");
     one.repairs.front().kind = replay::repair_kind::drop_and_use;
     one.bucket = time_bucket::transfer;
     one.is_at_best = true;
@@ -151,7 +154,8 @@ void look_at_masks(run_facts const& facts, std::vector<finding>& found) {
 void look_at_sorts(run_facts const& facts, std::vector<finding>& found) {
   for (auto const& group : facts.groups) {
     if (group.pattern != group_pattern::sort) continue;
-    auto one = finding_on(facts, without_remainder(group), "the GPU sorts in each step");
+    auto one = finding_on(facts, without_remainder(group),
+                          facts.are_stretches ? "the GPU sorts" : "the GPU sorts in each step");
     one.to_do =
         "Use topk or kthvalue if only the best values are needed, argmax for one; sort by a key "
         "of fewer bits; sort once where the order stays.";

@@ -33,8 +33,8 @@ std::string arithmetic_of_chain(run_facts const& facts, work_group const& group)
                                      : "at best: half of the first and half of the last launch, as "
                                        "no bytes are known") +
          ", " + in_time(per_step(facts, group.least_ns)) + " of " +
-         in_time(per_step(facts, group.total_ns)) +
-         " a step; surely: without the bytes that one writes and the next reads, not across "
+         in_time_of_step(facts, group.total_ns) +
+         "; surely: without the bytes that one writes and the next reads, not across "
          "reductions, at 0.8 of that rate, " +
          in_time(per_step(facts, group.sure_ns));
 }
@@ -42,7 +42,7 @@ std::string arithmetic_of_chain(run_facts const& facts, work_group const& group)
 finding finding_on_chain(run_facts const& facts, work_group const& group) {
   auto one = finding_on(facts, group,
                         row_of(group) + " could be one, " +
-                            times_a_step(facts, static_cast<double>(group.instances)) +
+                            how_often(facts, static_cast<double>(group.instances)) +
                             ": each writes to memory what the next one reads");
   one.to_do =
       "Fuse them: torch.compile, one jax.jit around them, a library's operation for the whole "
@@ -101,13 +101,13 @@ void look_at_attention(run_facts const& facts, std::vector<finding>& found) {
   at_groups(facts, group_pattern::attention, found, [&](work_group const& group) {
     auto one = finding_on(facts, group,
                           "attention is computed in pieces, " +
-                              times_a_step(facts, static_cast<double>(group.instances)) +
+                              how_often(facts, static_cast<double>(group.instances)) +
                               ": the scores between two products go to memory and back");
     one.to_do =
         "Use fused attention: F.scaled_dot_product_attention, jax.nn.dot_product_attention, "
         "flash-attention. It keeps the scores on the SM.";
-    one.arithmetic = "at best all of the " + in_time(per_step(facts, group.total_ns)) +
-                     " a step between the products goes, and the products take the time of their "
+    one.arithmetic = "at best all of the " + in_time_of_step(facts, group.total_ns) +
+                     " between the products goes, and the products take the time of their "
                      "FLOP; surely: as for a row of kernels that "
                      "becomes one, " +
                      in_time(per_step(facts, group.total_ns - group.sure_ns));
@@ -120,14 +120,14 @@ void look_at_tuning(run_facts const& facts, std::vector<finding>& found) {
   at_groups(facts, group_pattern::tuning, found, [&](work_group const& group) {
     auto one = finding_on(facts, group,
                           "a library tries its kernels inside of the steps, " +
-                              times_a_step(facts, static_cast<double>(group.instances)) + ": " +
+                              how_often(facts, static_cast<double>(group.instances)) + ": " +
                               in_count(static_cast<double>(group.kernels.size())) +
                               " different ones for one convolution");
     one.to_do =
         "Keep the sizes of the inputs the same (pad to a few sizes), or turn benchmarking off: "
         "torch.backends.cudnn.benchmark = False.";
-    one.arithmetic = "all of them but the fastest, " + in_time(per_step(facts, group.total_ns)) +
-                     " a step, and at best the CPU work before them";
+    one.arithmetic = "all of them but the fastest, " + in_time_of_step(facts, group.total_ns) +
+                     ", and at best the CPU work before them";
     return one;
   });
 }
@@ -138,7 +138,7 @@ void look_at_products_in_a_row(run_facts const& facts, std::vector<finding>& fou
     auto one =
         finding_on(facts, group,
                    in_count(static_cast<double>(each)) + " products of one shape run in a row, " +
-                       times_a_step(facts, static_cast<double>(group.instances)) +
+                       how_often(facts, static_cast<double>(group.instances)) +
                        ", each too small for the GPU");
     one.to_do =
         "Make them one product: concatenate the weights once, or batch them (torch.bmm, vmap, "
@@ -146,7 +146,7 @@ void look_at_products_in_a_row(run_facts const& facts, std::vector<finding>& fou
     one.arithmetic =
         "at best: their FLOP at the measured peak, else their time x the share of the "
         "GPU that one fills, " +
-        in_time(per_step(facts, group.least_ns)) + " a step; surely: twice that share";
+        in_time_of_step(facts, group.least_ns) + "; surely: twice that share";
     return one;
   });
 }
@@ -154,8 +154,8 @@ void look_at_products_in_a_row(run_facts const& facts, std::vector<finding>& fou
 void look_at_doubles(run_facts const& facts, std::vector<finding>& found) {
   at_groups(facts, group_pattern::doubles, found, [&](work_group const& group) {
     auto one = finding_on(facts, group,
-                          in_count(per_step(facts, static_cast<double>(group.launches))) +
-                              " launches a step compute on doubles (FP64)");
+                          "launches compute on doubles (FP64), " +
+                              how_often(facts, static_cast<double>(group.launches)));
     one.repairs = {
         {.kind = replay::repair_kind::scale, .sure = 0.5, .at_best = 0.5, .items = group.all}};
     one.to_do =
@@ -173,7 +173,8 @@ void look_at_optimizer(run_facts const& facts, std::vector<finding>& found) {
         facts, group,
         "the optimizer launches " +
             in_count(static_cast<double>(group.launches) / static_cast<double>(group.instances)) +
-            " kernels a step, some for each tensor");
+            " kernels " + (facts.are_stretches ? "each time" : "a step") +
+            ", some for each tensor");
     one.to_do = "Use the fused optimizer (fused=True), or foreach=True.";
     one.arithmetic =
         "at best: one launch that takes half of the longest kernel of each tensor; surely: twice "
