@@ -225,6 +225,7 @@ struct idle_look {
   std::string where;    // "train.py:61"; empty: not known
   std::string held_by;  // the same of the thread that held the GIL
   double looks = 0;
+  double in_module = 0;  // of them: inside of a torch.nn module
 };
 
 struct run_facts {

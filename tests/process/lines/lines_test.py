@@ -464,6 +464,12 @@ play()
         self.assertEqual(run.code, 2)
         self.assertIn("did you mean line?", run.err)
 
+    def test_a_line_that_launches_nearly_everything_is_said_to_hide_the_rest(self):
+        for script, is_said in ((PROGRAM, True), (PLAY + "play_session(2, words)\nplay_session(2, words)\n", False)):
+            self.profile(script, "--python-backtrace", "all")
+            run = self.run_program(processes.path("BUILT_GPUPROF"), "lines", self.capture)
+            self.assertEqual("one line has 100.0% of the GPU time: --by module" in run.out, is_said, run.out)
+
     def test_source_lines_are_those_of_the_run(self):
         self.profile(PROGRAM, "--python-backtrace", "all")
         before = {row["Where"]: row["Source"] for row in self.lines()}

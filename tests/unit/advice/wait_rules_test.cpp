@@ -121,6 +121,21 @@ TEST_CASE("idle time of the CPU's making is named by what its thread was seen to
   CHECK(found_by("gpu_idle", facts).at(0).what.find("something else") != std::string::npos);
 }
 
+TEST_CASE("Python that modules run between launches is told from other Python") {
+  auto facts = made_run(600 * ms, time_bucket::cpu_work);
+  facts.gaps = {gaps(time_bucket::cpu_work, 100, 300 * ms)};
+  idle_look look;
+  look.bucket = time_bucket::cpu_work;
+  look.has_python = true;
+  look.cause = gpuprof::host::idle_cause::running;
+  look.looks = 50;
+  look.in_module = 20;
+  facts.looks = {look};
+  CHECK(found_by("gpu_idle", facts).at(0).to_do.find("another thread") != std::string::npos);
+  facts.looks[0].in_module = 30;
+  CHECK(found_by("gpu_idle", facts).at(0).to_do.find("torch.compile") != std::string::npos);
+}
+
 TEST_CASE("a loader that computes in the program itself is told from slow processes of a loader") {
   auto facts = made_run(600 * ms, time_bucket::cpu_work);
   facts.gaps = {gaps(time_bucket::cpu_work, 100, 300 * ms)};

@@ -111,10 +111,12 @@ std::vector<advice::idle_look> idle_looks_of(trace_contents& trace, idle_causes 
                           .words = places.words_of(key),
                           .where = places.where(places.own_frame_of(key.stack)),
                           .held_by = places.where(places.own_frame_of(key.holder)),
-                          .looks = 0};
+                          .looks = 0,
+                          .in_module = 0};
     auto& sum =
         sums.try_emplace({key.bucket, one.words, one.where, one.held_by}, one).first->second;
     sum.looks += looks;
+    if (places.is_in_module(key.stack)) sum.in_module += looks;
   }
   std::vector<advice::idle_look> all;
   for (auto& [_, one] : sums) all.push_back(std::move(one));

@@ -184,6 +184,20 @@ bool add_rooflines(std::vector<line_row>& rows, trace_contents& trace, selection
   return true;
 }
 
+/// Says how to look into a line that launches nearly everything, such as one that calls a library's
+/// trainer. Empty: no line does.
+std::string note_of_one_line(std::vector<line_row> const& rows, double all_ns,
+                             line_options const& options) {
+  constexpr double nearly_all = 0.8;
+  if (options.grouping != stack_grouping::line || options.whole_stacks) return {};
+  for (auto const& row : rows)
+    if (row.group.own.gpu_ns > nearly_all * all_ns)
+      return "one line has " + percent_of(row.group.own.gpu_ns / all_ns) +
+             " of the GPU time: --by module, --by function --all-code or, if it was recorded with "
+             "--pytorch ops, --by op show what it consists of";
+  return {};
+}
+
 }  // namespace
 
 finished_report line_report(trace_contents& trace, selection const& wanted, std::string const& path,
@@ -196,6 +210,8 @@ finished_report line_report(trace_contents& trace, selection const& wanted, std:
   for (auto& group : group_by_source(times, trace, options))
     rows.push_back({std::move(group), std::nullopt, {}});
   auto const has_rooflines = add_rooflines(rows, trace, wanted, options.grouping);
+  if (auto note = note_of_one_line(rows, times.all().gpu_ns, options); !note.empty())
+    finished.notes.push_back(std::move(note));
   auto columns = columns_for(rows, options, times.all(), has_rooflines);
   finished.table = table_for(std::move(rows), std::move(columns), options.grouping);
   if (!has_rooflines)

@@ -28,6 +28,11 @@ bool stack_places::loads_data(stack_id stack) const {
   return own_frame(stacks_, stack, is_of_loader) != nullptr;
 }
 
+bool stack_places::is_in_module(stack_id stack) const {
+  return own_frame(stacks_, stack,
+                   [](stack_record const& frame) { return raw(frame.module) != 0; }) != nullptr;
+}
+
 std::string stack_places::words_of(idle_causes::key const& key) const {
   std::string words = loads_data(key.stack) ? "data loading: " : "";
   if (key.cause == idle_cause::cuda_call)

@@ -24,6 +24,8 @@ class stack_places {
   std::string words_of(idle_causes::key const& key) const;
   /// True if a frame of it belongs to torch.utils.data.
   bool loads_data(stack_id stack) const;
+  /// True if a frame of it calls a torch.nn module.
+  bool is_in_module(stack_id stack) const;
 
  private:
   trace_contents& trace_;

@@ -53,6 +53,11 @@ constexpr seen_cause loading_elsewhere{
     "The processes that load are too slow: more of them (num_workers), less work for each sample, "
     "samples prepared beforehand, or decoding on the GPU."};
 
+constexpr seen_cause running_modules{
+    "the GPU idles while PyTorch's modules run Python",
+    "Their Python takes longer than their kernels. torch.compile(mode=\"reduce-overhead\") or CUDA "
+    "graphs leave it out (generation: with a static cache), a greater batch spreads it."};
+
 seen_cause words_for(idle_look const& look) {
   if (look.loads_data)
     return look.cause == idle_cause::running || look.cause == idle_cause::no_core
@@ -60,6 +65,7 @@ seen_cause words_for(idle_look const& look) {
                : loading_elsewhere;
   switch (look.cause) {
     case idle_cause::running:
+      if (look.in_module > look.looks / 2) return running_modules;
       return look.has_python
                  ? seen_cause{"the GPU idles while the program computes in Python",
                               "Do what this line does in another thread or process, while the GPU "
