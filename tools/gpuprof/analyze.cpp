@@ -231,7 +231,7 @@ void add_output(CLI::App& command, std::shared_ptr<analyze_options> const& optio
                 formats);
   auto* const output =
       command.add_option("-o,--output", options->output, "-: standard output; else this file");
-  output->check(not_empty)->capture_default_str();
+  output->check(name_for_output)->capture_default_str();
   complete_with(output, {.words = {}, .is_file = true});
   command.add_flag("--force-overwrite", options->force_overwrite, "Replace an existing file");
   command.add_option("--limit", options->limit,

@@ -128,7 +128,7 @@ void add_output(CLI::App& command, compare_options& options) {
   auto* const output =
       command.add_option("-o,--output", options.output, "-: standard output; else this file");
   complete_with(output, {.words = {}, .is_file = true});
-  output->check(not_empty)->capture_default_str();
+  output->check(name_for_output)->capture_default_str();
   command.add_flag("--force-overwrite", options.force_overwrite, "Replace an existing file");
   command.add_flag("--json", options.json, "The same as -f json");
   command.add_flag("--csv", options.csv, "The same as -f csv");

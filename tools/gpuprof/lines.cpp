@@ -135,7 +135,7 @@ void add_lines(CLI::App& app, int& exit_code) {
                 report_formats);
   auto* const output = lines->add_option("-o,--output", options->output,
                                          "-: standard output; NAME.csv (or .tsv, .json, .txt)");
-  output->check(not_empty)->capture_default_str();
+  output->check(name_for_output)->capture_default_str();
   complete_with(output, {.words = {}, .is_file = true});
   lines->add_flag("--force-overwrite", options->force_overwrite, "Replace an existing output");
   add_filter_options(*lines, options->filters);

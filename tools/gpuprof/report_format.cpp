@@ -15,10 +15,17 @@ void add_output_options(CLI::App& command, output_options& options) {
   auto* const output =
       command.add_option("-o,--output", options.output, "-: standard output; else this file");
   complete_with(output, {.words = {}, .is_file = true});
-  output->check(not_empty)->capture_default_str();
+  output->check(name_for_output)->capture_default_str();
   command.add_flag("--force-overwrite", options.force_overwrite, "Replace an existing file");
   command.add_flag("--json", options.json, "The same as -f json");
   command.add_flag("--csv", options.csv, "The same as -f csv");
+}
+
+std::string name_for_output(std::string const& value) {
+  for (std::string_view const ending : {".xlsx", ".xls", ".ods"})
+    if (value.ends_with(ending))
+      return std::string(ending) + " is not written; spreadsheets open NAME.csv";
+  return not_empty(value);
 }
 
 result<report_format> chosen_format(output_options const& options) {

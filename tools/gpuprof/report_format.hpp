@@ -37,6 +37,9 @@ void add_output_options(CLI::App& command, output_options& options);
 /// Uses --format, else the extension of --output, else a table.
 result<report_format> chosen_format(output_options const& options);
 
+/// A check of --output: not empty, and not a name whose ending promises a spreadsheet.
+std::string name_for_output(std::string const& value);
+
 /// Determines the format of an output from --format, else from the extension of --output.
 ///
 /// "kernels.csv" -> csv, if that is one of the formats; ".txt" is a table.

@@ -382,7 +382,7 @@ void add_roofline(CLI::App& app, int& exit_code) {
   auto* const output = command->add_option(
       "-o,--output", options->output,
       "-: standard output; else this file, of several captures one for each rank");
-  output->check(not_empty)->capture_default_str();
+  output->check(name_for_output)->capture_default_str();
   complete_with(output, {.words = {}, .is_file = true});
   command->add_flag("--force-overwrite", options->force_overwrite, "Replace an existing file");
   command

@@ -409,7 +409,7 @@ void add_stats(CLI::App& app, int& exit_code) {
       "-o,--output", options->output,
       "-: standard output; BASE: files BASE_REPORT.EXTENSION; .: the same beside FILE; "
       "NAME.csv (or .tsv, .json, .txt): this file for a single report");
-  output->check(not_empty)->capture_default_str();
+  output->check(name_for_output)->capture_default_str();
   complete_with(output, {.words = {}, .is_file = true});
   stats->add_flag("--force-overwrite", options->force_overwrite, "Replace existing output files");
   add_filter_options(*stats, options->filters);

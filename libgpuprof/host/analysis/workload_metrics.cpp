@@ -29,10 +29,12 @@ figure_source both(figure_source a, figure_source b) noexcept {
 }
 
 workload_metrics::workload_metrics(launch_metrics const& exact, sampled_figures const& sampled,
-                                   std::map<workload_id, workload_id> counted_outside)
+                                   std::map<workload_id, workload_id> counted_outside,
+                                   std::map<workload_id, double> unlike)
     : exact_(exact),
       sampled_(sampled),
       counted_outside_(std::move(counted_outside)),
+      unlike_(std::move(unlike)),
       names_(exact.names()) {
   for (auto const& name : sampled.names())
     if (std::find(names_.begin(), names_.end(), name) == names_.end()) names_.push_back(name);
@@ -51,7 +53,10 @@ std::optional<workload_figure> workload_metrics::find(workload_id const& workloa
         read->mean(),         read->deviation() / std::sqrt(static_cast<double>(read->count())),
         read->deviation(),    read->count(),
         figure_source::exact, false};
-  return find_sampled(workload, metric);
+  auto found = find_sampled(workload, metric);
+  if (auto const unlike = unlike_.find(workload); found && unlike != unlike_.end())
+    found->error = std::hypot(found->error, found->mean * unlike->second);
+  return found;
 }
 
 std::optional<workload_figure> workload_metrics::find_in_run(workload_id const& workload,

@@ -38,9 +38,12 @@ struct workload_figure {
 /// The first two arguments must outlive this object and must be complete.
 class workload_metrics {
  public:
-  /// `counted_outside` maps workloads to others whose readings hold for them as well.
+  /// `counted_outside` maps workloads to others whose readings hold for them as well. `unlike`: of
+  /// workloads that may be several problems, by how much, as a share, the launches that are asked
+  /// for may differ from all launches, which the samples counted.
   workload_metrics(launch_metrics const& exact, sampled_figures const& sampled,
-                   std::map<workload_id, workload_id> counted_outside = {});
+                   std::map<workload_id, workload_id> counted_outside = {},
+                   std::map<workload_id, double> unlike = {});
 
   /// Names of both sources in order of definition, those read around launches first.
   std::vector<std::string> const& names() const noexcept { return names_; }
@@ -64,6 +67,7 @@ class workload_metrics {
   launch_metrics const& exact_;
   sampled_figures const& sampled_;
   std::map<workload_id, workload_id> counted_outside_;
+  std::map<workload_id, double> unlike_;
   std::vector<std::string> names_;
 };
 

@@ -7,6 +7,7 @@
 #include "text/overview.hpp"
 
 #include <charconv>
+#include <cmath>
 #include <string>
 
 namespace gpuprof::host {
@@ -139,7 +140,18 @@ bool roofline_reading::declares_work() {
 }
 
 void roofline_reading::combine() {
-  metrics_.emplace(exact_, sampled_.figures(), counted_outside(times_, trace_.shapes()));
+  metrics_.emplace(exact_, sampled_.figures(), counted_outside(times_, trace_.shapes()),
+                   unlike_all());
+}
+
+/// How much a launch of the selection takes longer or shorter than one of all launches with its
+/// shape, as a share: its FLOP and bytes may differ as much.
+std::map<workload_id, double> roofline_reading::unlike_all() const {
+  std::map<workload_id, double> unlike;
+  for (auto const& [workload, of] : mixed_)
+    if (of.kept_ns > 0 && of.kept < of.all)
+      unlike[workload] = std::abs(std::log(of.kept_ns / of.kept * of.all / of.all_ns));
+  return unlike;
 }
 
 identified_kernels roofline_reading::kernels() const {
@@ -244,10 +256,31 @@ void roofline_reading::sum_up(capture_walk& walk, bool with_ranges) {
     range_work_.emplace(trace_.ranges(), trace_.open(), trace_.launched(scope_), declared,
                         line_of_ ? line_of_ : listed_by_name);
   }
-  auto const take = [this](auto const& record) {
+  std::vector<bool> may_be_mixed;  // by shape
+  if (wanted_ != nullptr)
+    for (auto const& shape : trace_.shapes()) {
+      if (raw(shape.id) >= may_be_mixed.size()) may_be_mixed.resize(raw(shape.id) + 1);
+      may_be_mixed[raw(shape.id)] =
+          shape.arguments == arguments_not_looked_at || shape.arguments == arguments_of_many_values;
+    }
+  auto const note_mixed = [this, may_be_mixed](auto const& record, bool is_kept) {
+    if constexpr (requires { record.shape; }) {
+      if (raw(record.shape) >= may_be_mixed.size() || !may_be_mixed[raw(record.shape)]) return;
+      auto& of = mixed_[times_.id_of(record)];
+      auto const ns = static_cast<double>(record.duration.value);
+      of.all_ns += ns;
+      ++of.all;
+      if (!is_kept) return;
+      of.kept_ns += ns;
+      ++of.kept;
+    }
+  };
+  auto const take = [this, note_mixed](auto const& record) {
     // Work that the filter excludes was counted in the samples too.
     sampled_.see(record, times_.id_of(record));
-    if (!is_wanted(record.device) || (wanted_ != nullptr && !wanted_->keeps(record))) return;
+    auto const is_kept = is_wanted(record.device) && (wanted_ == nullptr || wanted_->keeps(record));
+    note_mixed(record, is_kept);
+    if (!is_kept) return;
     auto const seen = times_.add(record);
     cost_.add(record, seen);
     if (range_work_) range_work_->add(record, seen);

@@ -84,6 +84,7 @@ class roofline_reading {
   void bound_samples();
   void match(capture_walk& walk);
   void sum_up(capture_walk& walk, bool with_ranges);
+  std::map<workload_id, double> unlike_all() const;
   bool is_wanted(device_id device) const noexcept { return !device_ || device == *device_; }
 
   trace_contents& trace_;
@@ -105,6 +106,13 @@ class roofline_reading {
   std::optional<stack_workloads> stack_work_;
   std::optional<forward_stacks> forward_;
   kernel_codes codes_;
+
+  /// Launches of one shape and of any arguments: their time and number, and of them those that the
+  /// selection keeps. One shape may be several problems then, such as two products of a model.
+  struct mixed_launches {
+    double all_ns = 0, all = 0, kept_ns = 0, kept = 0;
+  };
+  std::map<workload_id, mixed_launches> mixed_;
 };
 
 }  // namespace gpuprof::host

@@ -105,6 +105,37 @@ TEST_CASE("gpuprof stats has samples by kernel and by range, with source and err
   CHECK(holds(filtered, "dram__bytes_read.sum,gemm,sampled,"));
 }
 
+TEST_CASE("a shape that is two problems says how far those of a range may be from all of them") {
+  simulated_gpu gpu(12);
+  gpu.with_jitter(0.02).with_idle_rate(20);
+  for (int i = 0; i < 400; ++i) {
+    if (i == 200) gpu.range_at("large", gpu.now_us(), 1e6);
+    if (i < 200) gpu.run("gemm", 180, {6e7, 20, 5e5}).wait(gpu.uniform(21, 29));
+    if (i >= 200) gpu.run("gemm", 240, {9e7, 20, 5e5}).wait(gpu.uniform(21, 29));
+  }
+  auto made = gpu.sampled(20, 0);
+  made.windows[0].samples = static_cast<std::uint64_t>(gpu.now_us() / 20);
+  made.plan(0, {dram_write_metric});
+  made.metrics.back().sampled = true;
+  auto const rows = made.rows;
+  for (auto const& row : rows)
+    if (row.metric == made.metrics[0].metric)
+      made.rows.push_back({made.metrics.back().metric, row.start, row.duration, 0});
+  session const s(made);
+  auto const dram = [&](std::string const& arguments) {
+    auto const kernel = nlohmann::json::parse(s.roofline("-f json " + arguments).out)["kernels"][0];
+    return std::pair(kernel["dram_bytes_per_second"].get<double>(),
+                     kernel["dram_bytes_per_second_error"].get<double>());
+  };
+  auto const [all, all_error] = dram("");
+  CHECK(all == Approx(15e7 / 420e-6).epsilon(0.01));
+  CHECK(all_error < 0.02 * all);
+  auto const [large, large_error] = dram("--filter-nvtx large");
+  CHECK(std::abs(large - 9e7 / 240e-6) < 2 * large_error);
+  CHECK(large_error > 0.1 * large);
+  CHECK(large_error < 0.3 * large);
+}
+
 TEST_CASE("lost samples are reported first") {
   auto c = sampled_steps();
   c.windows[0].overflows = 3;

@@ -34,6 +34,8 @@ TEST_CASE("a wrong command line ends with 2 and one line that names what is acce
                 "there is no command 'timeline'; gpuprof report writes a page with the timeline");
   check_refusal(run_cli(folder, "--versoin"), 2, "did you mean --version?; see gpuprof --help");
   check_refusal(stats("-o ''"), 2, "--output: is empty");
+  check_refusal(stats("-o kernels.xlsx"), 2,
+                "--output: .xlsx is not written; spreadsheets open NAME.csv");
   check_refusal(stats("--filter-nvtx ''"), 2, "--filter-nvtx: is empty");
   check_refusal(run_cli(folder, "metrics --set roofine"), 2, "did you mean roofline?");
   check_refusal(stats("--fromat csv"), 2, "did you mean --format?; see gpuprof stats --help");

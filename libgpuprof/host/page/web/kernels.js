@@ -107,7 +107,7 @@ const kernels = (() => {
     for (const line of report.notes || []) words.note('kernel-notes', line);
     if (roof.missing) words.note('kernel-notes', 'No rates: this capture ' + roof.missing);
     if (details.more_kernels > 0) words.note('kernel-notes', count(details.more_kernels) + ' more kernels, of less time, have no details but their figures.');
-    if (details.more_signatures > 0) words.note('kernel-notes', 'So have ' + count(details.more_signatures) + ' more kernels with their grid and block.');
+    if (details.more_signatures > 0) words.note('kernel-notes', count(details.more_signatures) + ' more lines of a kernel with its grid and block have no details but their figures.');
   }
 
   function collect(stats, roof, advice) {
