@@ -6,6 +6,7 @@
 #include "comparison/comparison_output.hpp"
 #include "comparison/read_sides.hpp"
 #include "host/compare/run_digest.hpp"
+#include "host/export/interruption.hpp"
 #include "host/page/packed_columns.hpp"
 #include "host/page/page_file.hpp"
 #include "host/report/advice_words.hpp"
@@ -271,6 +272,7 @@ int write_report(report_options const& options) {
                                    .max_bars = max_bars,
                                    .advance = [&] { progress.advance(1); }});
   if (!contents) return fail(1, contents.message());
+  interruption const noted;  // what is begun now is soon whole, so that nothing half is left
   auto const size = page::write_page(*contents, options.output, options.force_overwrite);
   if (!size) return fail(1, size.message());
   std::fprintf(stderr, "gpuprof: wrote %s, %.1f MB\n", options.output.c_str(),
