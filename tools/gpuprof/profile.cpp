@@ -438,6 +438,33 @@ void say_which_have_no_end(std::vector<std::string> const& captures) {
   }
 }
 
+/// True if a process opened CUDA and left a whole capture without any work, as the launcher of a
+/// job does.
+bool is_of_idle_process(std::string const& path) {
+  auto const opened = capture::reader::open(path);
+  if (!opened || !opened->is_complete()) return false;
+  return opened->row_count<kernel_record>() + opened->row_count<graph_record>() +
+             opened->row_count<copy_record>() + opened->row_count<memset_record>() +
+             opened->row_count<range_begin>() + opened->row_count<mark_record>() +
+             opened->row_count<api_record>() ==
+         0;
+}
+
+/// Removes the captures of idle processes if others of the run have worked; else says that there is
+/// no work in them. Returns those that stay.
+std::vector<std::string> without_idle_processes(std::vector<std::string> const& captures,
+                                                bool is_quiet) {
+  std::vector<std::string> idle, busy;
+  for (auto const& path : captures) (is_of_idle_process(path) ? idle : busy).push_back(path);
+  std::error_code failed;
+  if (!busy.empty())
+    for (auto const& path : idle) std::filesystem::remove(path, failed);
+  else if (!is_quiet)
+    for (auto const& path : idle)
+      say("the program did nothing on the GPU while it was recorded: 0 kernels in " + path);
+  return busy.empty() ? idle : busy;
+}
+
 /// Processes that have already reported the reason (an empty text) are not reported again.
 void say_why_there_is_none(std::vector<std::string> const& reasons) {
   for (auto const& why : reasons)
@@ -495,8 +522,9 @@ int profile(profile_arguments const& arguments) {
     say("the program was ended by signal " + std::to_string(outcome.signal) + " (" +
         strsignal(outcome.signal) + ")");
   auto const notes = read_run_notes(notes_file.path());
-  if (s->log_level < log_level::error) say_which_have_no_end(notes.captures);
-  if (arguments.analyze) analyze_at_end(notes.captures);
+  auto const captures = without_idle_processes(notes.captures, s->log_level >= log_level::error);
+  if (s->log_level < log_level::error) say_which_have_no_end(captures);
+  if (arguments.analyze) analyze_at_end(captures);
   if (!notes.captures.empty() || !notes_file.is_there()) return outcome.exit_code;
   if (s->log_level < log_level::error) say_why_there_is_none(notes.no_captures);
   return outcome.exit_code != 0 ? outcome.exit_code : nothing_recorded;

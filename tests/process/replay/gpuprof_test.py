@@ -97,6 +97,19 @@ class WaysIn(Gpuprof):
         self.assertEqual(len(said), 1, run.err)
         self.assertRegex(said[0], rf"^\[gpuprof\] {KERNELS} kernels, .*; next: gpuprof stats {self.capture}$")
 
+    def test_a_process_that_did_nothing_on_the_gpu_leaves_no_capture_beside_one_that_did(self):
+        play = f"'{processes.path('BUILT_PLAY')}' '%s'; "
+        nothing, work = play % self.synthetic(threads=1, launches=0, graphs=0, copies=0), play % self.synthetic(**PLAN)
+        for script, left, said in ((work + nothing, 1, f"{KERNELS} kernels, "), (nothing, 1, "did nothing on the GPU while it was recorded: 0 kernels in ")):
+            for old in self.folder.glob("job*.gpuprof"):
+                old.unlink()
+            run = self.run_program(processes.path("BUILT_GPUPROF"), "profile", "-o", self.folder / "job%p", "--", "sh", "-c", script)
+            self.assertEqual(run.code, 0, run.err)
+            self.assertEqual(len(list(self.folder.glob("job*.gpuprof"))), left, run.err)
+            lines = [line for line in run.err.splitlines() if "gpuprof" in line and "is built with AddressSanitizer" not in line]
+            self.assertEqual(len(lines), 1, run.err)
+            self.assertIn(said, lines[0])
+
     def test_an_unknown_metric_keeps_the_program_from_starting(self):
         started = self.folder / "started"
         for names, words in ("dram__bytes_rea.sum", "did you mean dram__bytes_read.sum?"), ("basic,dram__bytes_read.smu", "has no suffix .smu"):
