@@ -151,6 +151,25 @@ class Chrome(export_cases.Case):
         recorded = of_category(self.trace(self.job_rank(0))["traceEvents"], *CALLS)
         self.assertFalse([e for e in recorded if "made by gpuprof" in e["args"]])
 
+    def test_python_frames_are_on_the_thread_and_end_where_its_ranges_do(self):
+        events = self.trace(self.made("python"))["traceEvents"]
+        rows = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
+        frames = of_category(events, "python_function")
+        found = [(rows[e["tid"]], e["name"], ns(e["ts"]), ns(e["dur"])) for e in sorted(frames, key=lambda e: e["args"]["Python id"])]
+        main, beside, model, linear = "thread 4242 (main)", "thread 4243 (worker), Python", "/home/me/model.py(20): Model.forward", "torch/nn/modules/linear.py(125): Linear.forward"
+        train = "/home/me/train.py(10): <module>"
+        self.assertEqual(found, [
+            (main, train, 2000, 6400), (main, model, 2000, 6400), (main, linear, 2000, 400),  # launches at 2000, 4000, 8000
+            (main, train, 10_000, 400), (main, model, 10_000, 400),  # the range has ended at 9000
+            (main, "/home/me/train.py(11): <module>", 14_000, 4000),  # looks
+            (beside, train, 21_000, 6000), (beside, model, 21_000, 6000)])  # both operators
+        names = {e["args"]["Python id"]: e["name"] for e in frames}
+        self.assertEqual({(e["name"], names.get(e["args"]["Python parent id"])) for e in frames},
+                         {(train, None), (model, train), (linear, model), ("/home/me/train.py(11): <module>", None)})
+        self.assertEqual({e["args"].get("module") for e in frames if e["name"] == linear}, {"fc: Linear"})
+        self.assertEqual({e["args"].get("thread") for e in frames}, {None, 4243})
+        self.assertFalse(of_category(self.trace(self.job_rank(0))["traceEvents"], "python_function"))
+
     def test_names_of_any_bytes_leave_as_they_are(self):
         events = self.trace(self.made("hostile"))["traceEvents"]
         names = {e["name"] for e in of_category(events, "kernel")}
@@ -318,7 +337,7 @@ class Perfetto(export_cases.Case):
 
     def test_the_importer_takes_every_slice(self):
         import perfetto_ui
-        captures = [self.of_session("train_step"), self.of_session("graph"), self.made("hostile"), self.made("odd"), self.job_rank(0)]
+        captures = [self.of_session("train_step"), self.of_session("graph"), self.made("hostile"), self.made("odd"), self.made("python"), self.job_rank(0)]
         browser = perfetto_ui.Browser()
         self.addCleanup(browser.close)
         for capture in captures:

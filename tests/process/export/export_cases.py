@@ -23,7 +23,7 @@ sys.path.insert(0, str(pathlib.Path(processes.path("EXPORT_TESTS")).parent / "re
 from gpuprof_test import Gpuprof  # noqa: E402
 
 main = processes.main
-MADE = ("hostile", "only_ranges", "odd", "empty")
+MADE = ("hostile", "only_ranges", "odd", "python", "empty")
 _kept = tempfile.TemporaryDirectory(prefix="gpuprof-export-")
 
 
@@ -31,7 +31,7 @@ class Case(Gpuprof):
     """A test with a folder of its own; captures are made once for all tests of a file."""
 
     def made(self, name):
-        """One of MADE: hostile names, ranges alone, odd times and numbers, nothing at all."""
+        """One of MADE: hostile names, ranges alone, odd times and numbers, Python stacks, nothing at all."""
         folder = pathlib.Path(_kept.name)
         if not (folder / "hostile.gpuprof").exists():
             subprocess.run([processes.path("BUILT_MADE_CAPTURES"), folder], check=True)

@@ -64,6 +64,61 @@ void only_ranges(std::string const& path) {
   out.begin("never ends", 5000);
 }
 
+/// Python frames of two threads: the first has a range that ends between two launches, calls, and
+/// was looked at; the second has operators of PyTorch, and launches without calls.
+void python(std::string const& path) {
+  made_capture out(path);
+  out.describe("4242");
+  out.window(0, 100'000);
+  auto const stack = [&](std::uint32_t id, std::uint32_t caller, std::string_view file,
+                         std::string_view function, std::uint32_t line, std::string_view module) {
+    out.add(stack_record{.stack = static_cast<stack_id>(id),
+                         .caller = static_cast<stack_id>(caller),
+                         .file = out.name(file),
+                         .function = out.name(function),
+                         .first_line = 1,
+                         .line = line,
+                         .module = module.empty() ? name_id{} : out.name(module)});
+  };
+  stack(1, 0, "/home/me/train.py", "<module>", 10, {});
+  stack(2, 1, "/home/me/model.py", "Model.forward", 20, {});
+  stack(3, 2, "/opt/lib/python3.12/site-packages/torch/nn/modules/linear.py", "Linear.forward", 125,
+        "fc: Linear");
+  stack(4, 0, "/home/me/train.py", "<module>", 11, {});
+  auto const shape = out.shape("_ZN2ns12_GLOBAL__N_15scaleIfEEvPT_");
+  auto const range = out.begin("step", 1000);
+  constexpr std::uint32_t stacks[] = {3, 2, 0, 2, 2};
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    auto kernel = out.kernel(shape, 2500 + 2000 * i, 700);
+    if (i < 4) kernel.range = range;
+    kernel.stack = static_cast<stack_id>(stacks[i]);
+    out.add(kernel);
+    out.launching_call(kernel, 400);
+  }
+  out.end(range, 9000);
+  out.add(thread_sample_record{.start = at(14'000),
+                               .duration = {4000},
+                               .os_thread = 4242,
+                               .looks = 2,
+                               .stack = static_cast<stack_id>(4)});
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    auto const op = static_cast<range_id>((1ull << 40) + 1000 + i);
+    auto const worker = static_cast<thread_index>(2);
+    out.add(range_begin{.time = at(20'000 + 5000 * i),
+                        .range = op,
+                        .thread = worker,
+                        .name = out.name("aten::mul"),
+                        .domain = out.name("torch"),
+                        .category = 1});
+    auto kernel = out.kernel(shape, 21'500 + 5000 * i, 700);
+    kernel.thread = worker;
+    kernel.range = op;
+    kernel.stack = static_cast<stack_id>(2);
+    out.add(kernel);
+    out.add(range_end{at(23'000 + 5000 * i), op, worker});
+  }
+}
+
 /// Each ends in the middle of the next; a kernel is launched at the beginning of each, and runs
 /// when the range has ended.
 void start_end(std::string const& path, std::uint64_t count) {
@@ -199,6 +254,7 @@ int main(int argc, char** argv) {
   only_ranges(where + "/only_ranges.gpuprof");
   odd(where + "/odd.gpuprof");
   lossy(where + "/lossy.gpuprof");
+  python(where + "/python.gpuprof");
   write_rare_work(where + "/rare.gpuprof", 4300);
   write_rare_work(where + "/large_pid.gpuprof", (1u << 24) + 4300);
   { made_capture const empty(where + "/empty.gpuprof"); }

@@ -77,6 +77,7 @@ result<export_notes> write_chrome(export_job& job, std::string const& path, bool
   gpu_rows rows;
   events.process(cpu.process(), job.trace.fact("process.program"), "CPU", 0);
   write_windows(job.trace, events);
+  write_python(job, events, cpu);
   gpu_events gpu(job, events, names, cpu, rows);
   gpu.write();
   write_threads(job, events, names, cpu);

@@ -84,7 +84,8 @@ std::string cpu_rows::name_of(std::uint32_t os_thread) const {
 
 void cpu_rows::write_names(event_writer& to) const {
   constexpr std::string_view words[] = {", overlapping calls", ", overlapping ranges",
-                                        ", overlapping launches", ", counters of launches"};
+                                        ", overlapping launches", ", counters of launches",
+                                        ", Python"};
   std::uint64_t order = 0;
   for (auto const os_thread : seen_) {
     to.thread({process_, os_thread}, name_of(os_thread), order++);

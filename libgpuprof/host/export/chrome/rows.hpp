@@ -18,7 +18,7 @@ namespace gpuprof::host::chrome {
 
 /// The purposes of a thread's further rows. They hold slices that do not nest with those of its own
 /// row.
-enum class further_use : std::uint8_t { calls, ranges, launches, readings };
+enum class further_use : std::uint8_t { calls, ranges, launches, readings, python };
 
 class cpu_rows {
  public:

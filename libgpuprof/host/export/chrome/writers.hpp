@@ -24,6 +24,9 @@ void write_footer(export_job& job, text_buffer& out);
 /// open end with the capture.
 void write_threads(export_job& job, event_writer& to, quoted_names& names, cpu_rows& rows);
 
+/// Writes the Python frames of the launches, calls and looks of each thread.
+void write_python(export_job& job, event_writer& to, cpu_rows& rows);
+
 /// Writes sampled hardware counters. A value applies from the beginning of its interval; 0 where
 /// nothing was sampled.
 void write_samples(export_job& job, event_writer& to);

@@ -20,6 +20,7 @@ result<export_notes> write_perfetto(export_job& job, std::string const& path, bo
   work.add_notes(notes);
   write_api_calls(file, job, tracks, work.ids());
   write_nvtx_ranges(file, job, tracks, notes);
+  write_python(file, job, tracks);
   write_critical_path(file, job, tracks);
   write_counter_samples(file, job);
   write_chip_states(file, job, tracks);

@@ -14,6 +14,8 @@ void write_machine_facts(packet_file& file, export_job& job);
 void write_api_calls(packet_file& file, export_job& job, tracks& of, gpu_event_ids const& launched);
 /// NVTX ranges and marks. Each thread has one track per domain below it.
 void write_nvtx_ranges(packet_file& file, export_job& job, tracks& of, export_notes& notes);
+/// The Python frames of launches, calls and looks at threads. Each thread has one track for them.
+void write_python(packet_file& file, export_job& job, tracks& of);
 
 /// The critical paths of the median step and of the slowest, as tracks below the process.
 void write_critical_path(packet_file& file, export_job& job, tracks& of);
