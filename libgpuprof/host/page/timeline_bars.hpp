@@ -25,6 +25,7 @@ struct bar {
   std::uint64_t longest_ns = 0;  // duration of its longest piece, whose name it has
   std::uint32_t name = 0;
   std::uint32_t count = 1;  // number of pieces
+  std::uint32_t place = 0;  // of its longest piece in the program, from 1 on; 0: none
 };
 
 /// Bars of a lane do not overlap.
@@ -50,6 +51,12 @@ class timeline_bars {
   void add(std::size_t lane, std::uint64_t start_ns, std::uint64_t length_ns, std::uint32_t name);
   /// Replaces in each lane the bars that begin within these moments by those of `finer`.
   void take(timeline_bars const& finer, std::uint64_t begin_ns, std::uint64_t end_ns);
+
+  /// `of` must be a bar of this lane.
+  void set_place(std::size_t lane, bar const& of, std::uint32_t place) noexcept {
+    auto& bars = lanes_[lane].bars;
+    bars[static_cast<std::size_t>(&of - bars.data())].place = place;
+  }
 
   std::vector<lane> const& lanes() const noexcept { return lanes_; }
   /// Bars within one stretch of this length, beginning at a multiple of it, may have been joined;

@@ -71,6 +71,15 @@ class document_writer {
     if (head().back() != '[') head() += ',';
   }
 
+  void texts(std::string const& name, std::vector<std::string> const& of) {
+    head() += ",\"" + name + "\":[";
+    for (auto const& text : of) {
+      next();
+      head() += json_text(text);
+    }
+    head() += ']';
+  }
+
   using counted_devices = std::map<std::uint32_t, counter_tracks::of_device>;
   void take_in(counted_devices const& devices) {
     for (auto const& [_, device] : devices)
@@ -88,20 +97,19 @@ class document_writer {
       head() += "{\"group\":" + json_text(lane->group) + ",\"name\":" + json_text(lane->name) +
                 ",\"bars\":" + std::to_string(lane->bars.size()) + "}";
     }
-    head() += "],\"names\":[";
-    for (auto const& name : made_.names) {
-      next();
-      head() += json_text(name);
-    }
-    head() += ']';
+    head() += "]";
+    texts("names", made_.names);
+    texts("places", made_.places);
     bars(order, "");
-    numbers names, longest;
+    numbers names, places, longest;
     for (auto const* lane : order)
       for (auto const& one : lane->bars) {
         names.push_back(one.name);
+        places.push_back(one.place);
         longest.push_back(one.length_ns - one.longest_ns);
       }
     column("name", names);
+    column("place", places);
     column("longest", longest);
   }
 

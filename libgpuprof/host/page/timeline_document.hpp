@@ -27,6 +27,7 @@ struct timeline_steps {
 /// {"begin_ns", "end_ns", "joined_below_ns", "lanes_left_out", "pieces_left_out",
 ///  "finer": [{"begin_ns", "end_ns"}], "finer_joined_below_ns",
 ///  "lanes": [{"group", "name", "bars"}], "names": [...],
+///  "places": [...],
 ///  "idle_joined_below_ns", "idle_is_finer",
 ///  "idle_finer_joined_below_ns", "idle": [{"device", "cause", "bars"}],
 ///  "counters": [{"device", "from": "samples" or "nvml", "points", "joined_below_ns", "left_out",
@@ -37,9 +38,10 @@ struct timeline_steps {
 /// Finer: windows, from "begin_ns" on, in which nothing is joined, or only what is shorter; idle
 /// time has windows of its own.
 /// Columns, each as page::packed(page::planes_of(...)), in the order of the lists above:
-///  start, length, pause, name, count, longest; idle-start, idle-length, idle-pause, idle-count:
+///  start, length, pause, name, place, count, longest; idle-start, idle-length, idle-pause,
+///  idle-count:
 ///    start after the start before (of the first of a lane, after begin_ns), length less busy time
-///    and less the longest piece where several are joined;
+///    and less the longest piece where several are joined; place: from 1 on, 0: none;
 ///  counter-start, counter-length: of each GPU's points;
 ///  counter-mean, counter-below, counter-above: track by track, in 65,534ths of the way from the
 ///    track's least to its greatest value, and one more; 0: none. Below and above: how far the

@@ -5,6 +5,7 @@
 
 #include <gpuprof/capture.hpp>
 
+#include "host/page/bar_places.hpp"
 #include "host/page/counter_tracks.hpp"
 #include "host/page/timeline_bars.hpp"
 #include "host/page/timeline_pieces.hpp"
@@ -43,7 +44,8 @@ struct timeline {
   // The time that all bars cover, in ns of CLOCK_REALTIME. Without bars the end is before the
   // beginning.
   std::uint64_t begin_ns = ~std::uint64_t{0}, end_ns = 0;
-  std::vector<std::string> names;  // of bars
+  std::vector<std::string> names;   // of bars
+  std::vector<std::string> places;  // of bars in the program, see bar_places
   timeline_bars bars;
   std::vector<captured_stretch> finer;  // windows in which less was joined
   std::uint64_t finer_below_ns = 0;     // joined_below_ns of these windows
@@ -68,6 +70,9 @@ class timeline_reader {
   /// precedence: together they have at most a tenth as many pieces as the timeline has bars, unless
   /// only the first is read. If `wanted` is empty, the window is in the middle of the capture.
   void read_finer(std::vector<captured_stretch> const& wanted);
+
+  /// Gives bars their places. Call it after reading.
+  bar_places places() { return {made_.bars, rows_, made_.places}; }
 
   timeline const& made() const noexcept { return made_; }
 

@@ -53,6 +53,13 @@ class Shown(Browser):
                     self.assertIn(said, tip)
                     self.assertIn("read: NVML", tip)
 
+    def test_kernels_and_calls_name_their_line_on_hover(self):
+        with self.opened(self.page_of(self.made() / "python.gpuprof")) as tab:
+            tab.evaluate("timelineView.look(0, 12000)")  # ns
+            self.assertIn("launched by model.py:20 Model.forward, module fc: Linear", self.hovered(tab, "GPU 0", "stream 7", 2800 / 12000))
+            self.assertIn("called by model.py:20 Model.forward, module fc: Linear", self.hovered(tab, "CUDA calls", "thread 4242", 2200 / 12000))
+            self.assertNotIn("by ", self.hovered(tab, "NVTX", "thread 4242", 0.3))
+
     def test_gaps_have_the_color_and_name_of_their_cause(self):
         with self.opened(self.page_of(self.made_shape("steps", 20))) as tab:
             tab.click("#timeline-slowest")

@@ -32,6 +32,19 @@ class Held(report_pages.Case):
                 busy = {"compute", "compute_and_communication", "communication", "transfer"}
                 self.assertEqual(sums, {(line["device"], line["bucket"]): line["ns"] for line in said if line["bucket"] not in busy and line["ns"] > 0})
 
+    def test_kernels_and_calls_have_their_place_in_the_program(self):
+        head, column = self.timeline_of(self.made() / "python.gpuprof")
+        size = sum(lane["bars"] for lane in head["lanes"])
+        place, at, found = column("place", size), 0, {}
+        for lane in head["lanes"]:
+            found[lane["group"], lane["name"]] = [head["places"][i - 1] if i else "" for i in place[at:at + lane["bars"]]]
+            at += lane["bars"]
+        line = "model.py:20 Model.forward"
+        self.assertEqual(found["GPU 0", "stream 7"], [line + ", module fc: Linear", line, "", line, line, line, line])
+        self.assertEqual(found["CUDA calls", "thread 4242"], [line + ", module fc: Linear", line, "", line, line])
+        self.assertEqual(found["NVTX", "thread 4242"], [""])
+        self.assertEqual(self.timeline_of(self.made_shape("steps", 20))[0]["places"], [])
+
     def test_gaps_are_where_nothing_runs(self):
         head, column = self.timeline_of(self.made_shape("steps", 20))
         idle, bars = sum(lane["bars"] for lane in head["idle"]), sum(lane["bars"] for lane in head["lanes"])

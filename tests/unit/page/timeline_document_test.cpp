@@ -83,7 +83,7 @@ TEST_CASE("an empty timeline begins and ends at 0") {
   CHECK(document.head.starts_with("{\"begin_ns\":0,\"end_ns\":0,"));
   CHECK(
       document.head.find(
-          R"("lanes":[],"names":[],"idle":[],"counters":[],)"
+          R"("lanes":[],"names":[],"places":[],"idle":[],"counters":[],)"
           R"("steps":{"name":"","count":0,"left_out":0,"warm_up":0},"paths":[],"path_rows":[]})") !=
       std::string::npos);
 }

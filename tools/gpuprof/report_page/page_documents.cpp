@@ -18,6 +18,7 @@
 #include "report_page/kernel_document.hpp"
 #include "report_page/range_places.hpp"
 #include "report_page/stack_document.hpp"
+#include "report_page/timeline_places.hpp"
 #include "roofline_facts.hpp"
 #include "roofline_of_capture.hpp"
 #include "stats_reports.hpp"
@@ -368,6 +369,8 @@ result<capture_parts> read_parts(parts_inputs const& inputs) try {
   auto const advice = waiting.get();
   if (!advice) return error{advice.message()};
   bars.read_finer(heard.to_look_into());
+  auto places = bars.places();
+  add_places(places, trace);
   capture_parts parts;
   parts.time = std::move(heard.time);
   auto& blocks = parts.blocks;

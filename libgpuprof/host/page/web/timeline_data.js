@@ -22,7 +22,7 @@ const timelineData = (() => {
         of.length[i] += before;
       }
       const part = (column) => (column === undefined ? undefined : column.subarray(at, to));
-      const lane = {...head, label: head.name, size: head.bars, start: part(of.start), end: part(of.length), busy: part(of.pause), count: part(of.count), name: part(of.name), longest: part(of.longest)};
+      const lane = {...head, label: head.name, size: head.bars, start: part(of.start), end: part(of.length), busy: part(of.pause), count: part(of.count), name: part(of.name), place: part(of.place), longest: part(of.longest)};
       at = to;
       return lane;
     });
@@ -89,7 +89,8 @@ const timelineData = (() => {
 
   async function read() {
     const head = await data.document('timeline');
-    const [lanes, idle, samples, numbered, chains] = await Promise.all([bars(head.lanes, '', ['name', 'longest']), bars(head.idle, 'idle-', []), counters(head.counters), steps(head.steps), paths(head.paths)]);
+    const [lanes, idle, samples, numbered, chains] = await Promise.all([bars(head.lanes, '', ['name', 'place', 'longest']), bars(head.idle, 'idle-', []), counters(head.counters), steps(head.steps), paths(head.paths)]);
+    for (const lane of lanes) lane.places = head.places;
     return {head, names: head.names.map(words.callName), lanes, idle, counters: samples, steps: numbered, paths: chains, whole: Math.max(1, head.end_ns - head.begin_ns)};
   }
 

@@ -21,9 +21,11 @@ const timelineTips = (() => {
     const {lane} = row, i = barAt(lane, x);
     if (i < 0) return null;
     const length = lane.end[i] - lane.start[i];
+    const place = lane.place[i] > 0 ? lane.places[lane.place[i] - 1] : '';
     return [timelineDraw.textOf(lane, i),
       lane.count[i] > 1 ? 'together ' + time(lane.busy[i]) + ' of ' + time(length) + ', the longest ' + time(lane.longest[i]) : time(length),
-      'at ' + momentText(lane.start[i]) + ', ' + lane.group + ' ' + lane.label];
+      'at ' + momentText(lane.start[i]) + ', ' + lane.group + ' ' + lane.label,
+      ...(place === '' ? [] : [(lane.group === 'CUDA calls' ? 'called by ' : 'launched by ') + place])];
   }
 
   function ofIdle(row, x) {
