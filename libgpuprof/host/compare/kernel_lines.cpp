@@ -21,9 +21,10 @@ bool is_held_by_the_gpu(kernel_line const& line) {
   return line.dram_share && *line.dram_share < latency_bound_below;
 }
 
-/// DRAM has its own clock, which does not change with the load.
+constexpr double clock_of_dram = 1;  // stands for DRAM's own, which does not change with the load
+
 std::optional<double> clock_that_matters(kernel_line const& line) {
-  if (line.bound.what == bound_by::kind::dram) return 1;
+  if (line.bound.what == bound_by::kind::dram) return clock_of_dram;
   if (!is_held_by_the_gpu(line) || !line.clock || *line.clock <= 0) return std::nullopt;
   if (line.clock_error.value_or(0) > unsure_clock * *line.clock) return std::nullopt;
   return line.clock;
@@ -228,7 +229,10 @@ void kernel_comparison::observe(drawn_line& drawn) {
   auto const has_roof = all([](auto const& value) { return value.of_roof.value_or(0) > 0; });
   if (by_.roof && has_roof) line.by_roof = *line.base->of_roof / *line.fresh->of_roof - 1;
   if (!are_known(drawn.base) || !are_known(drawn.fresh) || (by_.roof && !has_roof)) return;
-  drawn.has_clock = !by_.roof && all([](auto const& value) { return value.clock.has_value(); });
+  // The clock's part is not known of a kernel that DRAM limits on some sides only.
+  auto const is_by_dram = [](auto const& value) { return value.clock == clock_of_dram; };
+  drawn.has_clock = !by_.roof && all([](auto const& value) { return value.clock.has_value(); }) &&
+                    (all(is_by_dram) || all([&](auto const& value) { return !is_by_dram(value); }));
   for (auto const& value : drawn.base)
     line.of.left.base.push_back(observed(value, drawn.has_clock));
   for (auto const& value : drawn.fresh)

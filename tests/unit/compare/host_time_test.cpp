@@ -133,3 +133,19 @@ TEST_CASE("time that DRAM does not bound follows the clock, whatever else bounds
   CHECK_FALSE(compared(0.6));
   CHECK_FALSE(compared(std::nullopt));
 }
+
+TEST_CASE(
+    "what DRAM bounds on one side only has no part of the clock, and does not disturb others") {
+  made_program const program{.run_drift = 0.002, .knows_clock = true};
+  auto base = made_runs(program, 1, 1), fresh = made_runs(program, 2, 1);
+  base.front().kernels.at(kernel_named("kernel_6")).bound.what = bound_by::kind::dram;
+  auto const compared = compare_runs(base, fresh);
+  for (auto const& line : compared.lines) {
+    if (line.kind != line_kind::kernel) continue;
+    CAPTURE(line.name);
+    CHECK(line.by_clock.has_value() == (line.name != "kernel_6"));
+    CHECK(line.is != verdict::worse);
+    CHECK(line.is != verdict::better);
+  }
+  CHECK(std::abs(compared.clock.value_or(1)) < 0.01);
+}
