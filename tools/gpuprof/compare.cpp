@@ -2,6 +2,7 @@
 // gpuprof compare BASE NEW...: what changed between runs, and if anything got worse.
 #include "comparison/comparison_output.hpp"
 #include "comparison/read_sides.hpp"
+#include "filter_options.hpp"
 #include "host/compare/comparison.hpp"
 #include "host/compare/gate.hpp"
 #include "host/compare/run_digest.hpp"
@@ -25,6 +26,7 @@ struct compare_options {
   std::vector<std::string> files;  // the base first
   std::vector<std::string> more_bases;
   std::vector<std::string> gate;
+  std::vector<std::string> own;
   std::string step, by, format, output = "-", unit = "us";
   bool json = false, csv = false, force_overwrite = false, wide = false;
   bool different_programs = false;
@@ -80,6 +82,29 @@ result<std::vector<compare::clause>> gate_of(compare_options const& options) {
   return all;
 }
 
+/// What is compared besides kernels: as --by says, else what the gate asks for.
+result<std::optional<line_options>> places_of(compare_options const& options,
+                                              std::vector<compare::clause> const& gate) {
+  std::optional<line_options> by;
+  if (!options.by.empty()) {
+    auto const chosen = choose("--by", options.by, groupings);
+    if (!chosen) return error{chosen.message()};
+    by = line_options{.grouping = *chosen};
+  }
+  for (auto const& clause : gate) {
+    auto const is_line = clause.kind == compare::clause_kind::line;
+    if (!is_line && clause.kind != compare::clause_kind::module) continue;
+    auto const wanted = is_line ? stack_grouping::line : stack_grouping::module;
+    if (!by) by = line_options{.grouping = wanted};
+    if (by->grouping != wanted)
+      return error{"--fail-on " + clause.text + ": one comparison is either by line or by module"};
+  }
+  if (!options.own.empty() && (!by || by->grouping != stack_grouping::line))
+    return error{"--own goes with --by line"};
+  if (by) by->own = options.own;
+  return by;
+}
+
 /// Prints one line per clause to stderr and returns the exit code.
 int answer(std::vector<compare::gate_result> const& gate) {
   int code = 0;
@@ -99,14 +124,10 @@ int run(compare_options const& options) {
   if (options.files.size() < 2) return fail(2, "name a BASE and at least one NEW capture");
   auto bases = options.more_bases;
   bases.insert(bases.begin(), options.files.front());
-  std::optional<stack_grouping> by;
-  if (!options.by.empty()) {
-    auto const chosen = choose("--by", options.by, groupings);
-    if (!chosen) return fail(2, chosen.message());
-    by = *chosen;
-  }
+  auto const by = places_of(options, *clauses);
+  if (!by) return fail(2, by.message());
   auto const sides =
-      read_sides(bases, {options.files.begin() + 1, options.files.end()}, options.step, by);
+      read_sides(bases, {options.files.begin() + 1, options.files.end()}, options.step, *by);
   if (!sides) return fail(1, sides.message());
   auto const& [base, fresh] = *sides;
   if (auto const differ = compare::programs_differ(base, fresh);
@@ -169,7 +190,8 @@ void add_compare(CLI::App& app, int& exit_code) {
   add_list(
       "--fail-on", options->gate,
       "CLAUSE[,CLAUSE...]: exit with 1 when it got worse beyond noise: run>3%, step>3%, gpu>3%, "
-      "range:NAME>2%, kernel:REGEX>5%, bucket:NAME>2%, finding:RULE>1%, lost>0");
+      "range:NAME>2%, kernel:REGEX>5%, line:NAME>3%, module:NAME>3%, bucket:NAME>2%, "
+      "finding:RULE>1%, lost>0");
   command
       ->add_option("--step", options->step,
                    "NAME: the range that is a step, also with a number behind it. Default: the "
@@ -179,6 +201,7 @@ void add_compare(CLI::App& app, int& exit_code) {
       command->add_option("--by", options->by,
                           "line (of Python) or module (of PyTorch): compares their GPU time, too"),
       groupings);
+  add_own_option(*command, options->own);
   command->add_flag("--different-programs", options->different_programs,
                     "Compare although the captures are of different programs");
   add_output(*command, *options);

@@ -80,6 +80,15 @@ outcome narrow_to_ranges(selection& wanted, std::string const& text, trace_conte
 
 }  // namespace
 
+void add_own_option(CLI::App& command, std::vector<std::string>& folders) {
+  auto* const own = command.add_option(
+      "--own", folders,
+      "FOLDER: code under it is the program's own. May be given several times. Default: all but "
+      "the standard library and installed packages");
+  own->expected(1)->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  complete_with(own, {.words = {}, .is_file = true});
+}
+
 void add_filter_options(CLI::App& command, filter_options& options) {
   command
       .add_option(

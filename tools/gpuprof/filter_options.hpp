@@ -25,6 +25,9 @@ struct filter_options {
 };
 
 void add_filter_options(CLI::App& command, filter_options& options);
+/// Adds --own: folders of the program's own code. One value each time, so that names of captures
+/// may follow.
+void add_own_option(CLI::App& command, std::vector<std::string>& folders);
 
 /// Returns "only: --filter-nvtx step, --device 0", a line above the report; empty without filters.
 std::string filters_line(filter_options const& options);

@@ -121,9 +121,7 @@ void add_lines(CLI::App& app, int& exit_code) {
                         "at each line, if --pytorch ops recorded them): what has a row of its own");
   by->capture_default_str();
   complete_with(by, groupings);
-  lines->add_option("--own", options->own,
-                    "FOLDER: code under it is the program's own. May be given several times. "
-                    "Default: all but the standard library and installed packages");
+  add_own_option(*lines, options->own);
   lines->add_flag("--all-code", options->all_code,
                   "Show the innermost line, also in installed packages");
   lines->add_flag("--each-module", options->each_module,

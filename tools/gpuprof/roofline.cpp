@@ -135,6 +135,7 @@ struct roofline_options {
   std::string by = "kernel", range_scope = "process", output = "-";
   std::string format;  // empty: by the extension of `output`, else table
   filter_options filters;
+  std::vector<std::string> own;
   bool force_overwrite = false;
   bool wide = false;
   std::optional<std::int64_t> limit;
@@ -177,6 +178,8 @@ result<parsed_options> parse(roofline_options const& options) {
           ? format_by_extension(options.output, formats).value_or(roofline_format::table)
           : choose("--format", options.format, formats);
   if (!format) return error{format.message()};
+  if (!options.own.empty() && (!report::are_in_source(*by) || *by == roofline_lines::modules))
+    return error{"--own goes with --by line, function or file"};
   return parsed_options{*by, *scope, *format};
 }
 
@@ -216,10 +219,11 @@ stack_grouping grouping_of(roofline_lines by) {
 
 std::vector<roofline_row> lines_in_source(roofline_lines by, roofline const& roofs,
                                           trace_contents& trace, roofline_reading const& read,
-                                          selection const& wanted) {
+                                          selection const& wanted,
+                                          std::vector<std::string> const& own) {
   std::vector<roofline_row> rows;
   auto const times = read_source_times(trace, wanted, grouping_of(by));
-  for (auto const& group : group_by_source(times, trace, {.grouping = grouping_of(by)}))
+  for (auto const& group : group_by_source(times, trace, {.grouping = grouping_of(by), .own = own}))
     if (auto row = roofline_of(group, read, roofs)) rows.push_back(*std::move(row));
   std::stable_sort(rows.begin(), rows.end(),
                    [](auto const& a, auto const& b) { return a.total_ns > b.total_ns; });
@@ -260,9 +264,10 @@ int run_one(roofline_options const& options, parsed_options const& parsed,
   roofline const roofs(read.metrics(), read.times(), read.devices(), trace.shapes(), read.codes());
   if (!wanted.is_everything() && roofs.gpu_ns() <= 0)
     return fail(1, options.file + ": no kernel passes the filters");
-  auto rows = steps                       ? steps->rows(roofs, read.ranges())
-              : report::are_in_source(by) ? lines_in_source(by, roofs, trace, read, wanted)
-                                          : lines_of(by, roofs, trace, read.ranges());
+  auto rows = steps ? steps->rows(roofs, read.ranges())
+              : report::are_in_source(by)
+                  ? lines_in_source(by, roofs, trace, read, wanted, options.own)
+                  : lines_of(by, roofs, trace, read.ranges());
   if (steps && rows.empty())
     return fail(1, options.file +
                        " has no steps that launched kernels. Call gpuprof_step() or mark steps "
@@ -370,6 +375,7 @@ void add_roofline(CLI::App& app, int& exit_code) {
                           "function, file (Python) or module (PyTorch): what a line is");
   by->capture_default_str();
   complete_with(by, groupings);
+  add_own_option(*command, options->own);
   auto* const scope = command->add_option("--range-scope", options->range_scope, range_scope_help);
   scope->capture_default_str();
   complete_with(scope, range_scopes);

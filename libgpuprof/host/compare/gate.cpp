@@ -29,6 +29,10 @@ line_kind line_kind_of(clause_kind kind) {
       return line_kind::gpu_time;
     case clause_kind::range:
       return line_kind::range;
+    case clause_kind::line:
+      return line_kind::line;
+    case clause_kind::module:
+      return line_kind::module;
     case clause_kind::bucket:
       return line_kind::bucket;
     case clause_kind::finding:
@@ -99,6 +103,9 @@ void clause_judge::find_lines() {
     if (clause_.kind == clause_kind::run || clause_.kind == clause_kind::step ||
         clause_.kind == clause_kind::gpu)
       return true;
+    if (clause_.kind == clause_kind::line) return line.name.find(clause_.name) != std::string::npos;
+    if (clause_.kind == clause_kind::module && line.name.starts_with(clause_.name + ": "))
+      return true;
     if (clause_.kind != clause_kind::kernel) return line.name == clause_.name;
     return patterns && (patterns->match(line.name) ||
                         (!line.base_name.empty() && patterns->match(line.base_name)));
@@ -114,7 +121,9 @@ void clause_judge::find_lines() {
       continue;
     }
     auto const greater = std::max(line.base->total_ns, line.fresh->total_ns);
-    auto const is_tiny = kind == line_kind::kernel && greater < least_share * gpu_ns;
+    auto const is_of_gpu =
+        kind == line_kind::kernel || kind == line_kind::line || kind == line_kind::module;
+    auto const is_tiny = is_of_gpu && greater < least_share * gpu_ns;
     (is_tiny ? tiny : lines_).push_back(&line);
   }
   if (lines_.empty()) lines_ = std::move(tiny);
@@ -137,7 +146,7 @@ std::string clause_judge::why_none() const {
   std::vector<std::string> names;
   for (auto const& line : compared_.lines)
     if (line.kind == line_kind_of(clause_.kind)) names.push_back(line.name);
-  auto const near = clause_.kind == clause_kind::range ? nearest_name(clause_.name, names) : "";
+  auto const near = clause_.kind == clause_kind::kernel ? "" : nearest_name(clause_.name, names);
   return "no " + std::string(name_of(line_kind_of(clause_.kind))) + " in these captures is it" +
          (near.empty() ? "" : ", did you mean " + near + "?");
 }

@@ -13,12 +13,25 @@
 
 namespace gpuprof::host::compare {
 
-enum class clause_kind : std::uint8_t { run, step, gpu, range, kernel, bucket, finding, lost };
+enum class clause_kind : std::uint8_t {
+  run,
+  step,
+  gpu,
+  range,
+  kernel,
+  line,
+  module,
+  bucket,
+  finding,
+  lost
+};
 
 struct clause {
   clause_kind kind{};
   std::string text;  // as written by the user
-  std::string name;  // of a range, bucket or rule; for kernels a regular expression
+  // Of a range, bucket or rule; for kernels a regular expression; part of the name of a line; the
+  // path of a module, with or without its class.
+  std::string name;
   double limit = 0;  // a share; for `lost` a number of records
 };
 

@@ -17,14 +17,16 @@ struct kind_word {
   bool has_name;
   bool is_share;
 };
-constexpr std::array<kind_word, 8> words = {{{"run", clause_kind::run, false, true},
-                                             {"step", clause_kind::step, false, true},
-                                             {"gpu", clause_kind::gpu, false, true},
-                                             {"range", clause_kind::range, true, true},
-                                             {"kernel", clause_kind::kernel, true, true},
-                                             {"bucket", clause_kind::bucket, true, true},
-                                             {"finding", clause_kind::finding, true, true},
-                                             {"lost", clause_kind::lost, false, false}}};
+constexpr std::array<kind_word, 10> words = {{{"run", clause_kind::run, false, true},
+                                              {"step", clause_kind::step, false, true},
+                                              {"gpu", clause_kind::gpu, false, true},
+                                              {"range", clause_kind::range, true, true},
+                                              {"kernel", clause_kind::kernel, true, true},
+                                              {"line", clause_kind::line, true, true},
+                                              {"module", clause_kind::module, true, true},
+                                              {"bucket", clause_kind::bucket, true, true},
+                                              {"finding", clause_kind::finding, true, true},
+                                              {"lost", clause_kind::lost, false, false}}};
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);

@@ -76,6 +76,38 @@ class Differences(Compare):
         self.assertAlmostEqual(slow["base_total_ns_per_step"], kernel["base_total_ns_per_step"], delta=1)
         self.assertIn("** Lines of Python:", self.compare(base, new, "--by", "line").out)
 
+    def test_a_gate_on_a_line_or_a_module_reads_them(self):
+        base, new = self.side(range(1, 5), stacks=1), self.side(range(11, 15), stacks=1, slowed=1.2, moved=5)
+        failed = self.compare(base, new, "--fail-on", "line:layer3(x)>5%", code=1)
+        self.assertIn("line:layer3(x)>5%: failed: train.py: y = layer3(x) +", failed.err)
+        self.assertIn("** Lines of Python:", failed.out)
+        self.assertIn("passed", self.compare(base, new, "--fail-on", "line:layer2(x)>5%").err)
+        self.assertIn("failed: c_fc: Linear +", self.compare(base, self.side(range(11, 15), stacks=1, slowed=3), "--fail-on", "module:c_fc>2%", code=1).err)
+        self.assertIn("no line in these captures is it", self.compare(base, new, "--fail-on", "line:nowhere>3%", code=3).err)
+        for words in (("--by", "module", "--fail-on", "line:layer3>5%"), ("--fail-on", "line:layer3>5%,module:c_fc>5%")):
+            self.assertIn("either by line or by module", self.compare(base, new, *words, code=2).err)
+
+    def test_own_code_is_where_one_says(self):
+        base, new = self.made(seed=1, stacks=1, counters=1), self.made(seed=2, stacks=1, counters=1)
+        def compared(*own):
+            return {name for kind, name in self.lines(base, new, "--by", "line", *own)[0] if kind == "line"}
+        self.assertEqual(compared("--own", "/nowhere", "--own", "/program"), {f"train.py: y = layer{i}(x)" for i in range(8)})
+        self.assertEqual(compared("--own", "/launcher"), {"run.py:3"})
+        self.assertIn("--own goes with --by line", self.compare(base, new, "--own", "/program", code=2).err)
+        self.assertIn("--own goes with --by line", self.compare(base, new, "--by", "module", "--own", "/program", code=2).err)
+
+        def roofline(*words, code=0):
+            run = self.run_program(processes.path("BUILT_GPUPROF"), "roofline", *words, base)
+            self.assertEqual(run.code, code, run.err)
+            return run
+        def places(*own):
+            return {row["name"] for row in csv.DictReader(io.StringIO(roofline("-f", "csv", "--by", "line", *own).out))}
+        self.assertEqual(places("--own", "/launcher"), {"run.py:3"})
+        self.assertEqual(places("--own", "/program", "--own", "/other"), {f"train.py:{10 + i}" for i in range(8)})
+        self.assertIn("--own goes with --by line, function or file", roofline("--own", "/program", code=2).err)
+        own = self.run_program(processes.path("BUILT_GPUPROF"), "lines", "-f", "csv", "--own", "/launcher", base)
+        self.assertEqual([row["Where"] for row in csv.DictReader(io.StringIO(own.out))], ["run.py:3"])
+
     def test_modules_of_pytorch_are_compared(self):
         base, new = self.side(range(1, 5), stacks=1), self.side(range(11, 15), stacks=1, slowed=3)
         lines, _ = self.lines(base, new, "--by", "module")

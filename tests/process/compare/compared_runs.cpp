@@ -142,10 +142,16 @@ void made_training::make_kernels() {
 
 void made_training::make_stacks() {
   auto const file = out_.name("/program/train.py");
+  stack_id const launcher{1};
+  out_.add(stack_record{.stack = launcher,
+                        .file = out_.name("/launcher/run.py"),
+                        .function = out_.name("main"),
+                        .line = 3});
   for (std::uint32_t i = 0; i < kernels_.size(); ++i) {
     auto const line = 10 + i + static_cast<std::uint32_t>(of_.number("moved", 0));
-    kernels_[i].stack = static_cast<stack_id>(i + 1);
+    kernels_[i].stack = static_cast<stack_id>(i + 2);
     out_.add(stack_record{.stack = kernels_[i].stack,
+                          .caller = launcher,
                           .file = file,
                           .function = out_.name("train"),
                           .line = line,

@@ -149,3 +149,34 @@ TEST_CASE("losses are counted, not estimated") {
   CHECK(asked("lost>0", base, fresh).answer == gate_answer::failed);
   CHECK(asked("lost>5", base, fresh).answer == gate_answer::passed);
 }
+
+TEST_CASE("a gate names lines by a part of their text, modules by their path") {
+  auto const with_lines = [](made_program const& program, unsigned seed, bool modules) {
+    auto runs = made_runs(program, seed, 3);
+    for (auto& run : runs) {
+      run.are_modules = modules;
+      auto const series = [&](char const* kernel) {
+        return run.kernels.at(kernel_named(kernel)).durations;
+      };
+      run.source_lines.emplace(modules ? "h.*.mlp: Mlp" : "train.py: loss.backward()",
+                               series("kernel_3"));
+      run.source_lines.emplace(modules ? "h.*.mlp.c_fc: Linear" : "train.py: y = model(x, n > 5)",
+                               series("kernel_4"));
+    }
+    return runs;
+  };
+  auto slow = steady;
+  slow.slowed = 1.3;
+  auto const is = [&](std::string_view gate, bool modules) {
+    auto const base = with_lines(steady, 1, modules), fresh = with_lines(slow, 2, modules);
+    return asked(gate, base, fresh);
+  };
+  CHECK(is("line:backward()>3%", false).answer == gate_answer::failed);
+  CHECK(is("line:train.py>3%", false).answer == gate_answer::failed);
+  CHECK(is("line:model(x, n > 5)>3%", false).answer == gate_answer::passed);
+  CHECK(is("line:forward()>3%", false).answer == gate_answer::undecided);
+  CHECK(is("module:h.*.mlp>3%", true).answer == gate_answer::failed);
+  CHECK(is("module:h.*.mlp.c_fc: Linear>3%", true).answer == gate_answer::passed);
+  CHECK(says(is("module:h.*.mlp: Mpl>3%", true), "did you mean h.*.mlp: Mlp?"));
+  CHECK(why_refused("line>3%").find("write line:NAME>3%") != std::string::npos);
+}

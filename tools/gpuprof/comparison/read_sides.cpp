@@ -353,7 +353,7 @@ void run_pass::take_gpus() {
 ///
 /// `step` is the range that repeats; empty: find_steps chooses it.
 result<run_digest> read_run(std::string const& path, std::string const& step,
-                            std::optional<stack_grouping> by, bool steps_first) {
+                            std::optional<line_options> const& by, bool steps_first) {
   auto opened = capture::reader::open(path);
   if (!opened) return error{opened.message()};
   trace_contents trace(std::move(*opened));
@@ -376,7 +376,7 @@ result<run_digest> read_run(std::string const& path, std::string const& step,
   std::optional<source_lines> lines_of_source;
   if (by) lines_of_source.emplace(trace, *by, step);
   auto digest = run_pass(trace, slowed, std::move(lines_of_source)).run(step);
-  digest.are_modules = by == stack_grouping::module;
+  digest.are_modules = by && by->grouping == stack_grouping::module;
   digest.path = path;
   take_facts(digest, trace);
   take_roofline(digest, trace, counters);
@@ -387,7 +387,7 @@ result<run_digest> read_run(std::string const& path, std::string const& step,
 
 result<std::vector<compare::run_digest>> read_side(std::vector<std::string> const& names,
                                                    std::string const& step,
-                                                   std::optional<stack_grouping> by,
+                                                   std::optional<line_options> const& by,
                                                    bool steps_first) {
   auto const files = named_captures(names);
   if (!files) return error{files.message()};
@@ -409,7 +409,7 @@ namespace {
 
 result<two_sides> read_both(std::vector<std::string> const& base,
                             std::vector<std::string> const& fresh, std::string const& step,
-                            std::optional<stack_grouping> by, bool steps_first) {
+                            std::optional<line_options> const& by, bool steps_first) {
   // If one of the two throws, for example bad_alloc, the exception leaves this function only after
   // the other has ended.
   auto reading =
@@ -437,7 +437,7 @@ bool any_with_steps(two_sides const& sides) {
 
 result<two_sides> read_sides(std::vector<std::string> const& base,
                              std::vector<std::string> const& fresh, std::string const& step,
-                             std::optional<stack_grouping> by) {
+                             std::optional<line_options> const& by) {
   auto sides = read_both(base, fresh, step, by, true);
   if (sides && any_with_steps(*sides) && any_without_steps(*sides))
     return read_both(base, fresh, step, by, false);

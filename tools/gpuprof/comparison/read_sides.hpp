@@ -4,10 +4,10 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "host/analysis/stack_times.hpp"
 #include "host/compare/run_digest.hpp"
 #include "host/reading/roofline_reading.hpp"
 #include "host/reading/trace_contents.hpp"
+#include "lines/source_groups.hpp"
 
 #include <map>
 #include <optional>
@@ -45,6 +45,6 @@ struct two_sides {
 /// are about the steps if all runs have steps, else about the whole runs.
 result<two_sides> read_sides(std::vector<std::string> const& base,
                              std::vector<std::string> const& fresh, std::string const& step,
-                             std::optional<stack_grouping> by = {});
+                             std::optional<line_options> const& by = {});
 
 }  // namespace gpuprof::host::command

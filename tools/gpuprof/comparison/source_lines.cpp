@@ -6,11 +6,11 @@
 
 namespace gpuprof::host::command {
 
-source_lines::source_lines(trace_contents& trace, stack_grouping by, std::string const& step)
-    : forward_(credits_forward(by) ? std::make_unique<forward_stacks>(trace) : nullptr),
+source_lines::source_lines(trace_contents& trace, line_options const& by, std::string const& step)
+    : forward_(credits_forward(by.grouping) ? std::make_unique<forward_stacks>(trace) : nullptr),
       steps_(number_steps(trace.ranges(), trace.text(), step)) {
-  auto const groups = group_by_source(read_source_times(trace, {}, by), trace, {.grouping = by});
-  name_groups(groups, by);
+  auto const groups = group_by_source(read_source_times(trace, {}, by.grouping), trace, by);
+  name_groups(groups, by.grouping);
   for (std::uint32_t i = 0; i < groups.size(); ++i)
     for (auto const stack : groups[i].stacks) line_of_stack_[stack] = i;
   lines_.resize(names_.size());

@@ -19,7 +19,7 @@ namespace gpuprof::host::command {
 
 class source_lines {
  public:
-  source_lines(trace_contents& trace, stack_grouping by, std::string const& step);
+  source_lines(trace_contents& trace, line_options const& by, std::string const& step);
 
   /// Work in order of time; `launched_in` is the range of its record, `range` the innermost one of
   /// the program's structure, `what` tells which launches are alike. A launch without a stack has
