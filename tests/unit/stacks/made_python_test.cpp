@@ -10,8 +10,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <random>
 #include <string>
+#include <sys/mman.h>
 #include <vector>
 
 using namespace gpuprof;
@@ -282,4 +284,110 @@ TEST_CASE("damaged modules cost a name and never a crash") {
     CHECK(module_name(runtime(), made.outer.self(), made.inner.self(), text, place).size() <=
           text.size());
   }
+}
+
+namespace {
+
+/// A Python with modules in pages of its own, so that some can vanish.
+struct vanishing_python {
+  struct content {
+    made_python python;
+    made_modules modules;
+  };
+  static constexpr std::size_t page = 4096, pages = (sizeof(content) + page - 1) / page;
+
+  vanishing_python() {
+    memory = static_cast<std::byte*>(
+        mmap(nullptr, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    REQUIRE(memory != MAP_FAILED);
+    auto& made = *new (memory) content;
+    put<void const*>(made.python.frames[1].data() + 72, made.modules.inner.self());
+    put<void const*>(made.python.frames[3].data() + 72, made.modules.outer.self());
+    put<void const*>(made.python.frames[3].data(), made.python.codes[1].data());  // calls itself
+    whole.assign(memory, memory + sizeof(content));
+  }
+  ~vanishing_python() { munmap(memory, pages * page); }
+
+  made_python& python() { return reinterpret_cast<content*>(memory)->python; }
+
+  std::byte* memory = nullptr;
+  std::vector<std::byte> whole;
+};
+
+/// Bits that flip, words that hold any number or the address of another object, and pages that are
+/// gone. Calls look(state) after each.
+template <class Look>
+void damage(vanishing_python& made, std::mt19937_64& random, Look look) {
+  std::memcpy(made.memory, made.whole.data(), made.whole.size());
+  auto const any_of = [&](std::size_t count) { return static_cast<std::size_t>(random() % count); };
+  auto const any_address = [&] { return made.memory + any_of(made.whole.size() - 8); };
+  // Mostly frames and the thread's state: what is in texts and tables only gives other names.
+  auto& python = made.python();
+  auto const any_place = [&]() -> std::byte* {
+    switch (any_of(8)) {
+      case 0:
+        return any_address();
+      case 1:
+        return python.codes[any_of(made_python::depth)].data() + 8 * any_of(26);
+      case 2:
+        return python.state.data() + (any_of(2) == 0 ? 72 : 232);
+      default:
+        return python.frames[any_of(made_python::depth)].data() + 8 * any_of(15);
+    }
+  };
+  for (auto damaged = any_of(6) + 1; damaged > 0; --damaged) {
+    auto* const at = any_place();
+    switch (any_of(4)) {
+      case 0:
+        *at ^= static_cast<std::byte>(1u << any_of(8));
+        break;
+      case 1:
+        put<std::uint64_t>(at, random() >> any_of(64));
+        break;
+      case 2:
+        put<void const*>(at, any_address());
+        break;
+      default:
+        put<void const*>(at, made.memory + 8 * any_of(made.whole.size() / 8));
+    }
+  }
+  auto const vanishes = any_of(16) == 0;
+  auto* const page = made.memory + vanishing_python::page * any_of(vanishing_python::pages);
+  if (vanishes) mprotect(page, vanishing_python::page, PROT_NONE);
+  look(made.python().state.data());
+  if (vanishes) mprotect(page, vanishing_python::page, PROT_READ | PROT_WRITE);
+}
+
+/// Reads so many damaged stacks as those of another thread, as the sampler does, and hands over
+/// what is described. Returns how many were.
+std::size_t read_damaged(std::size_t times, unsigned seed) {
+  vanishing_python made;
+  std::mt19937_64 random(seed);
+  std::size_t numbered = 0;
+  run_with(made.python(), [&](thread_log& log) {
+    runtime().is_module_call(made.python().codes[1].data());
+    for (std::size_t i = 0; i < times; ++i) {
+      damage(made, random, [&](std::byte const* state) {
+        numbered += python_stack_of_other(runtime(), log, state) != 0;
+      });
+      if (i % 64 != 0) continue;
+      stacks_seen aside;
+      drain_log(log, aside);
+    }
+    runtime().is_module_call(nullptr);
+  });
+  return numbered;
+}
+
+}  // namespace
+
+TEST_CASE("whatever the frames of another thread hold, they cost a stack and never a crash") {
+  constexpr std::size_t times = 200'000;
+  auto const numbered = read_damaged(times, 7);
+  CHECK(numbered > times / 20);  // some damage does not matter
+  CHECK(numbered < times);
+}
+
+TEST_CASE("ten million damaged stacks are read", "[.][ten million]") {
+  CHECK(read_damaged(10'000'000, 8) > 0);
 }
