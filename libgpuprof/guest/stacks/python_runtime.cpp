@@ -33,7 +33,8 @@ constexpr python_layout layout_3_11{.has_c_frame = true,
                                     .code_name = 128,
                                     .code_lines = 136,
                                     .code_bytecode = 184,
-                                    .code_identity = 136,
+                                    .code_identity = 136,  // its lines
+                                    .code_flags = 48,
                                     .ascii_text = 48,
                                     .other_text = 72,
                                     .frame_locals = 72,
@@ -59,6 +60,7 @@ constexpr python_layout layout_3_12{.has_c_frame = true,
                                     .code_lines = 136,
                                     .code_bytecode = 192,
                                     .code_identity = 88,  // co_version is its second half
+                                    .code_flags = 0,
                                     .ascii_text = 40,
                                     .other_text = 56,
                                     .frame_locals = 72,
@@ -148,6 +150,22 @@ bool frames_of_other::copy(std::byte const* from, std::span<std::byte> into) con
     return true;
   }
   return read_own_memory(address, into);
+}
+
+std::uint64_t python_runtime::content_of(std::byte const* code) const noexcept {
+  constexpr std::uint64_t odd = 0x9E3779B97F4A7C15ull;
+  auto const* const file = load<std::byte const*>(code + layout_.code_filename);
+  auto const* const lines = load<std::byte const*>(code + layout_.code_lines);
+  if (file == nullptr || lines == nullptr) return 0;
+  auto const length = load<std::size_t>(file + length_of_text);
+  auto content = length;
+  if (length >= sizeof content && (load<std::uint32_t>(file + state_of_text) & is_ascii) != 0)
+    content = load<std::uint64_t>(file + layout_.ascii_text + length - sizeof content);
+  auto const bytes = load<std::size_t>(lines + size_of_bytes);
+  std::array<std::uint64_t, 3> first{bytes};
+  std::memcpy(&first[1], lines + content_of_bytes, std::min(bytes, 2 * sizeof(std::uint64_t)));
+  for (auto const word : first) content = (content ^ word) * odd;
+  return content;
 }
 
 std::byte const* python_runtime::innermost_frame_of_other(std::byte const* state) const noexcept {

@@ -20,6 +20,7 @@ struct python_layout {
   std::uint16_t frame_owner;  // 0: frames have none that must be left out
   std::uint16_t code_first_line, code_filename, code_name, code_lines, code_bytecode;
   std::uint16_t code_identity;  // eight bytes that differ between code objects of one address
+  std::uint16_t code_flags;     // 0: these bytes are enough
   std::uint16_t ascii_text;     // where the characters of an ASCII text begin; others are
   std::uint16_t other_text;     // here
   std::uint16_t frame_locals;   // the first is `self` in a method
@@ -151,7 +152,11 @@ class python_runtime {
     return get(memory, behind(object, sizeof(void*)), type) && type == entry_.code_type;
   }
   std::uint64_t identity_of(std::byte const* code) const noexcept {
-    return load<std::uint64_t>(code + layout_.code_identity);
+    auto const identity = load<std::uint64_t>(code + layout_.code_identity);
+    if (layout_.code_flags == 0) return identity;
+    constexpr std::uint32_t of_function = 1;  // CO_OPTIMIZED
+    auto const is_function = (load<std::uint32_t>(code + layout_.code_flags) & of_function) != 0;
+    return is_function ? identity : identity ^ content_of(code);
   }
 
   template <class Memory>
@@ -213,6 +218,9 @@ class python_runtime {
   static void const* type_of(std::byte const* object) noexcept {
     return load<void const*>(object + sizeof(void*));
   }
+  /// Some bytes of its file's name and of its lines: code of modules, notebook cells and exec()
+  /// ends often, and the next has all its parts at the same addresses.
+  std::uint64_t content_of(std::byte const* code) const noexcept;
   template <class Memory>
   std::string_view text_at(Memory const& memory, std::byte const* member,
                            std::span<char> into) const noexcept {

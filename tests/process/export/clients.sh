@@ -23,6 +23,12 @@ nsys_recipes() { packages "$1" numpy==2.4.6 pandas==3.1.1 pyarrow==26.0.1 psutil
 # 456 MB, built here: no wheel is published. Runs on Debian's openjdk-17-jre-headless.
 spark() { python3 -m pip -q --disable-pip-version-check install --no-compile --target "$1" pyspark==4.3.0 >&2; }
 
+# Switches between stacks of Python on one thread.
+greenlet() { packages "$1" greenlet==3.5.6; }
+
+# Compiles Python to C.
+cython() { packages "$1" cython==3.3.1; }
+
 # Checks documents against a schema.
 jsonschema() { packages "$1" jsonschema==4.26.0; }
 
