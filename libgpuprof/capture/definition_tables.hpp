@@ -182,6 +182,21 @@ struct table<stack_record> {
     column("first_line", at<&stack_record::first_line>);
     column("line", at<&stack_record::line>);
     column("module", at<&stack_record::module>);
+    column("binary", at<&stack_record::binary>);
+    column("address", at<&stack_record::address>);
+  }
+};
+
+template <>
+struct table<binary_record> {
+  static constexpr std::uint16_t number = 36;
+  static constexpr std::string_view name = "binary";
+  static constexpr bool definition = false;
+  static constexpr void columns(auto&& column) {
+    column("id", at<&binary_record::binary>);
+    column("path", at<&binary_record::path>);
+    column("build_id", at<&binary_record::build_id>);
+    column("load_address", at<&binary_record::load_address>);
   }
 };
 

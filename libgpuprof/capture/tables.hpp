@@ -49,7 +49,7 @@ using row_types =
                memory_record, unified_memory_record, range_begin, range_end, mark_record, end_row,
                peak_record, metric_record, read_launch_record, reading_value_record, sample_record,
                sampling_window_record, kernel_code_record, hold_record, chip_state_record,
-               pause_record, stack_record, thread_sample_record, source_line_record>;
+               pause_record, stack_record, thread_sample_record, source_line_record, binary_record>;
 inline constexpr std::size_t table_count = std::tuple_size_v<row_types>;
 
 }  // namespace gpuprof::capture

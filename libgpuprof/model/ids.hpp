@@ -21,6 +21,7 @@ enum class shape_id : std::uint32_t {};       // index into the kernel shapes; 0
 enum class thread_index : std::uint32_t {};   // one per thread of the process; 0 is "unknown"
 enum class range_id : std::uint64_t {};       // one per opened NVTX range; 0 is "no range"
 enum class stack_id : std::uint32_t {};       // index into the stacks; 0 is "no stack"
+enum class binary_id : std::uint32_t {};      // of an executable or a library; 0 is none
 enum class metric_id : std::uint32_t {};      // index into the metrics of a capture, from 1 on
 
 /// Returns the integer behind an id.

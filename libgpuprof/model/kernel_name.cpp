@@ -55,6 +55,16 @@ c_text base_of(std::string const& mangled) {
   return c_text(parts.getFunctionBaseName(nullptr, &size));
 }
 
+/// The same with namespaces and classes.
+c_text qualified_of(std::string const& mangled) {
+  llvm::ItaniumPartialDemangler parts;
+  constexpr bool failed = true;
+  if (parts.partialDemangle(mangled.c_str()) == failed) return nullptr;
+  std::size_t size = 0;
+  return c_text(parts.isFunction() ? parts.getFunctionName(nullptr, &size)
+                                   : parts.finishDemangle(nullptr, &size));
+}
+
 using reading = c_text (*)(std::string const&);
 
 /// Demangles a long name on a thread with a stack that is large enough. Returns null if no thread
@@ -83,16 +93,24 @@ c_text on_large_stack(reading read, std::string const& mangled) {
   return std::move(asked.found);
 }
 
+std::string shown_name(std::string_view mangled, reading read) {
+  std::string name(mangled);
+  if (!mangled.starts_with("_Z") || name.size() > max_taken_apart) return name;
+  auto const shown = name.size() <= max_on_this_stack ? read(name) : on_large_stack(read, name);
+  return shown != nullptr ? std::string(shown.get()) : name;
+}
+
 }  // namespace
 
 std::string kernel_display_name(std::string_view mangled, kernel_name_style style) {
-  std::string name(mangled);
-  if (style == kernel_name_style::mangled || !mangled.starts_with("_Z") ||
-      name.size() > max_taken_apart)
-    return name;
-  reading const read = style == kernel_name_style::base ? base_of : demangled;
-  auto const shown = name.size() <= max_on_this_stack ? read(name) : on_large_stack(read, name);
-  return shown != nullptr ? std::string(shown.get()) : name;
+  if (style == kernel_name_style::mangled) return std::string(mangled);
+  return shown_name(mangled, style == kernel_name_style::base ? base_of : demangled);
+}
+
+std::string function_display_name(std::string_view mangled) {
+  // Parts of a function: "_Z4stepi.isra.0", "_Z4stepi.cold".
+  if (mangled.starts_with("_Z")) mangled = mangled.substr(0, mangled.find('.'));
+  return shown_name(mangled, qualified_of);
 }
 
 }  // namespace gpuprof

@@ -16,6 +16,9 @@ enum class kernel_name_style {
 
 /// Returns the name unchanged if it is not a mangled C++ name.
 std::string kernel_display_name(std::string_view mangled, kernel_name_style style);
+/// Of a function of the CPU: "ns::step<int>", without parameters. Returns the name unchanged if it
+/// is not a mangled C++ name.
+std::string function_display_name(std::string_view mangled);
 
 // Recognizes kernels that wait for other GPUs by their names.
 

@@ -52,7 +52,8 @@ struct sampling_results {
   RECORD(pause_record)                 \
   RECORD(chip_state_record)            \
   RECORD(thread_sample_record)         \
-  RECORD(source_line_record)
+  RECORD(source_line_record)           \
+  RECORD(binary_record)
 
 /// Gets records in the order of the capture file: shapes before their kernels, ranges before the
 /// work launched in them, metrics before their values. A sink ignores records that it does not

@@ -214,6 +214,19 @@ struct stack_record {
   // "mlp.c_fc: Conv1D": where this frame calls a module of PyTorch, its name in the module that is
   // called next further out, and its class. Without a name: nothing further out holds it.
   name_id module{};
+  // Native code instead of Python, which has no names here. `address`: where the call returns to,
+  // as in the file of the binary, whatever address it was loaded at.
+  binary_id binary{};
+  std::uint64_t address = 0;
+  bool is_native() const noexcept { return raw(binary) != 0 || address != 0; }
+};
+
+/// An executable or a library with native code that is on recorded stacks.
+struct binary_record {
+  binary_id binary{};
+  name_id path{};                  // of its file
+  name_id build_id{};              // in hexadecimal digits; empty: it has none
+  std::uint64_t load_address = 0;  // what was added to the addresses of the file
 };
 
 /// The text of a source line of the program.

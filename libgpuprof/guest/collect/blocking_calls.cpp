@@ -4,7 +4,6 @@
 #include "base/own_calls.hpp"
 #include "guest/nvtx/log_writer.hpp"
 #include "guest/nvtx/ticks.hpp"
-#include "guest/stacks/python_stack.hpp"
 
 #include <algorithm>
 
@@ -44,15 +43,23 @@ bool remove_version(std::string_view& name) noexcept {
 
 }  // namespace
 
-bool is_blocking_call(std::string_view name) noexcept {
+call_kind kind_of_blocking_call(std::string_view name) noexcept {
   while (remove_version(name) || remove_suffix(name, "_ptds") || remove_suffix(name, "_ptsz")) {
   }
-  if (!name.starts_with("cu")) return false;
+  if (!name.starts_with("cu")) return call_kind::none;
   name.remove_prefix(name.starts_with("cuda") ? 4 : 2);
-  if (name.starts_with("GraphInstantiate")) return true;
+  if (name.starts_with("GraphInstantiate")) return call_kind::other;
   if (name.starts_with("Memcpy") || name.starts_with("Memset"))
-    return name.find("Async") == name.npos;
-  return std::find(blocking.begin(), blocking.end(), name) != blocking.end();
+    return name.find("Async") == name.npos ? call_kind::copy : call_kind::none;
+  if (std::find(blocking.begin(), blocking.end(), name) == blocking.end()) return call_kind::none;
+  if (name.ends_with("Synchronize")) return call_kind::wait;
+  for (auto const* const code : {"Module", "Library", "Link"})
+    if (name.starts_with(code)) return call_kind::other;
+  return call_kind::allocation;
+}
+
+bool is_blocking_call(std::string_view name) noexcept {
+  return kind_of_blocking_call(name) != call_kind::none;
 }
 
 void blocking_calls::entered(CUpti_CallbackData const& call) noexcept {
@@ -71,7 +78,7 @@ void blocking_calls::left(CUpti_CallbackId id, CUpti_CallbackData const& call) n
   done.correlation = static_cast<correlation_id>(call.correlationId);
   done.id = id;
   done.result = status != nullptr ? *status : 0;
-  done.stack = python_stack_number(*log);
+  done.stack = stack_number(*log, kinds_[id], done.correlation, done.ended - done.entered);
   write_driver_call(*log, done);
 }
 

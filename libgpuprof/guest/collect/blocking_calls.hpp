@@ -4,6 +4,7 @@
 #pragma once
 
 #include "guest/cupti/api.hpp"
+#include "guest/stacks/native_stack.hpp"
 
 #include <array>
 #include <atomic>
@@ -16,16 +17,19 @@ namespace gpuprof::guest {
 /// stream, an event or a context; synchronous copies and fills; allocation and pinning of memory;
 /// loading of code; instantiation of graphs.
 bool is_blocking_call(std::string_view name) noexcept;
+/// What such a call does; none: it is not such a call.
+call_kind kind_of_blocking_call(std::string_view name) noexcept;
 
 /// Notes blocking calls of the driver, which runtime calls end in. Driver calls report both their
 /// entry and their end.
 class blocking_calls {
  public:
   void learn(std::uint32_t driver_cbid, char const* name) noexcept {
-    if (driver_cbid < has_.size()) has_[driver_cbid] = name != nullptr && is_blocking_call(name);
+    if (driver_cbid < kinds_.size())
+      kinds_[driver_cbid] = name != nullptr ? kind_of_blocking_call(name) : call_kind::none;
   }
   bool has(std::uint32_t driver_cbid) const noexcept {
-    return driver_cbid < has_.size() && has_[driver_cbid];
+    return driver_cbid < kinds_.size() && kinds_[driver_cbid] != call_kind::none;
   }
   void record(bool on) noexcept { are_recorded_.store(on, std::memory_order_relaxed); }
 
@@ -35,7 +39,7 @@ class blocking_calls {
   void left(CUpti_CallbackId id, CUpti_CallbackData const& call) noexcept;
 
  private:
-  std::array<bool, 1024> has_{};
+  std::array<call_kind, 1024> kinds_{};
   std::atomic<bool> are_recorded_{false};
 };
 

@@ -6,7 +6,7 @@
 #include "base/process.hpp"
 #include "guest/nvtx/log_writer.hpp"
 #include "guest/nvtx/ticks.hpp"
-#include "guest/stacks/python_stack.hpp"
+#include "guest/stacks/native_stack.hpp"
 
 #include <string_view>
 
@@ -324,9 +324,11 @@ void launch_callbacks::launch_ended(call_class what, CUpti_CallbackData const& c
   auto const is_noted = entered != 0 && log_is_recording.load(std::memory_order_relaxed);
   auto* const log = is_noted ? this_thread_log() : nullptr;
   auto flags = log != nullptr ? flags_of(what, call) : std::uint8_t{0};
-  auto const stack = log != nullptr && (flags & (launch_failed | launch_captured)) == 0
-                         ? python_stack_number(*log)
-                         : std::uint16_t{0};
+  auto const stack =
+      log != nullptr && (flags & (launch_failed | launch_captured)) == 0
+          ? stack_number(*log, what == call_class::copy ? call_kind::copy : call_kind::kernel,
+                         static_cast<correlation_id>(call.correlationId))
+          : std::uint16_t{0};
   launch_remark remark;
   if (gate != nullptr && what == call_class::copy) gate->work_left(under_way.at_gate, call);
   if (gate != nullptr && what != call_class::copy)

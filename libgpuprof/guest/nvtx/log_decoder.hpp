@@ -41,7 +41,7 @@ struct driver_call_note {
   std::uint16_t stack = 0;  // as in stack_note; 0: none
 };
 
-/// One frame of the Python stack of a thread.
+/// One frame of the stack of a thread.
 using stack_frame_note = log_frame;
 
 /// A stack of one thread. Later launches of the thread refer to it by its number, until another
@@ -50,6 +50,7 @@ struct stack_note {
   thread_index thread{};
   std::uint16_t number = 0;
   std::span<stack_frame_note const> frames;  // innermost first
+  std::uint16_t caller = 0;                  // number of the stack that has called the last one
 };
 
 /// As in thread_sample_record; stacks are numbers of the sampling thread.
@@ -184,7 +185,8 @@ std::size_t drain_log(thread_log& log, Sink& sink, tick_line const& line) {
         for (std::size_t i = 0; i < size; ++i) frames[i] = log.ring.next(1 + i).frame;
         sink.stack({.thread = log.index,
                     .number = head.stack_or_payload,
-                    .frames = {frames.data(), size}});
+                    .frames = {frames.data(), size},
+                    .caller = static_cast<std::uint16_t>(head.correlation)});
         return 1 + head.color_or_arguments;
       }
       case entry_kind::thread_sample: {

@@ -37,7 +37,7 @@ enum launch_flags : std::uint8_t {
 struct log_slot {
   std::uint64_t time = 0;
   std::uint64_t range = 0;        // launch: innermost open range; others: the range itself
-  std::uint32_t correlation = 0;  // launches and calls
+  std::uint32_t correlation = 0;  // launches and calls; stack: the number of its callers
   name_id name{};                 // launch: the kernel
   entry_kind kind{};
   std::uint8_t flags = 0;  // launch_flags, or range_style
@@ -89,7 +89,9 @@ struct log_frame {
   name_id file{}, function{};
   std::uint32_t first_line = 0, line = 0;  // of the function, and of the call in it
   name_id module{};                        // as in stack_record
-  std::uint32_t unused[3] = {};
+  // Native code: its number in guest/stacks/loaded_binaries, and the address in its file.
+  std::uint32_t binary = 0;
+  std::uint64_t address = 0;
 };
 static_assert(sizeof(log_sample) == 32 && sizeof(log_unrecorded) == 32 && sizeof(log_call) == 32 &&
               sizeof(log_frame) == 32);

@@ -62,11 +62,12 @@ bool write_driver_call(thread_log& log, finished_call const& call) noexcept {
   return true;
 }
 
-bool write_stack(thread_log& log, std::uint16_t number,
-                 std::span<log_frame const> frames) noexcept {
+bool write_stack(thread_log& log, std::uint16_t number, std::span<log_frame const> frames,
+                 std::uint16_t caller) noexcept {
   auto const slots = 1 + frames.size();
   if (!has_room(log, slots)) return false;
-  log.ring.slot(0).head = {.kind = entry_kind::stack,
+  log.ring.slot(0).head = {.correlation = caller,
+                           .kind = entry_kind::stack,
                            .stack_or_payload = number,
                            .color_or_arguments = static_cast<std::uint32_t>(frames.size())};
   for (std::size_t i = 0; i < frames.size(); ++i) log.ring.slot(1 + i).frame = frames[i];

@@ -75,8 +75,10 @@ struct finished_call {
 bool write_driver_call(thread_log& log, finished_call const& call) noexcept;
 
 /// Describes a stack, innermost frame first. Launches of this thread that come after it may have
-/// its number, until another stack gets it. Returns false if there is no room.
-bool write_stack(thread_log& log, std::uint16_t number, std::span<log_frame const> frames) noexcept;
+/// its number, until another stack gets it. `caller`: number of the stack that has called the last
+/// of the frames; 0: none. Returns false if there is no room.
+bool write_stack(thread_log& log, std::uint16_t number, std::span<log_frame const> frames,
+                 std::uint16_t caller = 0) noexcept;
 /// Of another thread than that of the log.
 struct seen_thread {
   std::uint32_t os_thread = 0;

@@ -98,6 +98,28 @@ bool read_python_backtrace(settings& s, std::string_view text) {
   return read_word(s.python_stacks, text, words);
 }
 
+bool read_native_backtrace(settings& s, std::string_view text) {
+  constexpr native_backtrace none{.allocations = false, .long_waits = false};
+  auto chosen = none;
+  if (text == "auto") {
+    chosen = {};
+  } else if (text != "none") {
+    for (auto const part : split(text, ',')) {
+      auto const all = part == "all";
+      auto const is = [&](std::string_view word) { return all || part == word; };
+      chosen.kernels |= is("kernel");
+      chosen.copies |= is("memory");
+      chosen.allocations |= is("memory");
+      chosen.waits |= is("sync");
+      chosen.others |= all;
+      auto const is_known = all || part == "kernel" || part == "memory" || part == "sync";
+      if (!is_known) return false;
+    }
+  }
+  s.native_stacks = chosen;
+  return true;
+}
+
 bool read_torch_recording(settings& s, std::string_view text) {
   static constexpr std::array<std::pair<std::string_view, torch_recording>, 2> words{
       {{"ops", torch_recording::operators}, {"none", torch_recording::none}}};
@@ -244,6 +266,13 @@ constexpr std::array table{
         "it takes 0.5 % of the thread's time, or half of --overhead-budget if that is less), all, "
         "none. CPython 3.11 to 3.15.",
         false, read_python_backtrace},
+    option{
+        "cudabacktrace", 0, "auto|none|all|KIND[,KIND...]",
+        "auto, none, all, or a list of kernel, memory, sync", "auto",
+        "Record the native stack (C, C++, Rust) of kernel launches, memory (allocations, copies, "
+        "fills), sync (waits) or all CUDA calls that are recorded; auto: of allocations, and of "
+        "calls that block for 2 ms.",
+        false, read_native_backtrace, "auto,none,all,kernel,memory,sync"},
     option{"pytorch", 0, "ops|none", "ops, none", "none",
            "Record PyTorch's operators, autograd nodes and record_function as ranges (ops), or not "
            "(none).",

@@ -65,6 +65,13 @@ enum class graph_detail { graph, node };
 /// as many as can be read in 0.5 % of the thread's time.
 enum class python_backtrace { none, automatic, all };
 
+/// Which calls get the native stack of their thread.
+struct native_backtrace {
+  bool kernels = false, copies = false, waits = false, others = false;
+  bool allocations = true, long_waits = true;
+  friend bool operator==(native_backtrace const&, native_backtrace const&) = default;
+};
+
 /// Which threads of the program are looked at about 100 times a second.
 enum class thread_sampling { none, process };
 
@@ -126,6 +133,7 @@ struct settings {
   std::optional<range_pattern> step_range;  // each end of this range is a step
   graph_detail graph_trace = graph_detail::node;
   python_backtrace python_stacks = python_backtrace::automatic;
+  native_backtrace native_stacks;
   thread_sampling sampling = thread_sampling::process;
   torch_recording pytorch = torch_recording::none;
   source_storing source = source_storing::own;

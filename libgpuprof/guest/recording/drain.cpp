@@ -9,6 +9,8 @@
 #include "base/time.hpp"
 #include "guest/nvtx/ranges.hpp"
 #include "guest/recording/source_lines.hpp"
+#include "guest/stacks/loaded_binaries.hpp"
+#include "guest/stacks/native_stack.hpp"
 #include "model/own_files.hpp"
 
 #include <algorithm>
@@ -341,6 +343,29 @@ void drain::take_source() {
   for (auto const& row : rows) records_.add(row);
 }
 
+void drain::take_binaries() {
+  std::vector<binary_record> rows;
+  for (auto const number : assembler_->take_new_binaries()) {
+    auto const& one = binaries().at(number);
+    std::string build_id;
+    for (auto const byte : std::span(one.build_id).first(one.build_id_size)) {
+      constexpr std::string_view digits = "0123456789abcdef";
+      build_id += digits[byte >> 4];
+      build_id += digits[byte & 15];
+    }
+    rows.push_back({static_cast<binary_id>(number), names().intern(one.path),
+                    names().intern(build_id), one.load_address});
+  }
+  output_.write_names();
+  for (auto const& row : rows) records_.add(row);
+}
+
+/// Beside, because a thread of the program may be loading libraries for long.
+void drain::prepare_native_stacks() {
+  native_stacks_have_ticks(1e9 / static_cast<double>(look_at_tick_line().to_ns(1'000'000'000)));
+  if (unwinder_is_wanted()) do_beside(load_unwinder);
+}
+
 /// Postponed as long as possible while the program has few descriptors left.
 void drain::describe_gpus(bool is_last) {
   auto* const tracer = tracer_.load(std::memory_order_acquire);
@@ -375,6 +400,8 @@ void drain::flush_file(bool is_last) noexcept {
   attempt([this] { take_counters(); });
   attempt([this] { take_code(); });
   attempt([this] { take_source(); });
+  attempt([this] { take_binaries(); });
+  attempt([this] { prepare_native_stacks(); });
   attempt([this, is_last] { describe_gpus(is_last); });
   attempt([this] { gather_counters(); });
   attempt([this] {

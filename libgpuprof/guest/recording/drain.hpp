@@ -195,6 +195,8 @@ class drain {
   void take_counters();
   void take_code();
   void take_source();
+  void take_binaries();
+  void prepare_native_stacks();
   void describe_gpus(bool is_last);
   void ask_gpus();
   void finish_counters(counter_worker::ending what) noexcept;

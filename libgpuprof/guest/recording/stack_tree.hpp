@@ -27,7 +27,7 @@ class stack_tree {
   /// Passes on what is new, callers first. Beyond max_stacks the innermost new frames are left out
   /// and the stack is counted.
   void add(stack_note const& note, record_sink& to) {
-    stack_id at{};
+    auto at = of(note.thread, note.caller);
     for (auto frame = note.frames.rbegin(); frame != note.frames.rend(); ++frame) {
       auto const next = find_or_add(at, *frame, to);
       if (raw(next) == 0) {
@@ -51,26 +51,35 @@ class stack_tree {
   std::uint64_t refused() const noexcept { return refused_; }
   /// The lines of frames that came since the last call, each once.
   std::vector<source_place> take_new_places() { return std::exchange(new_places_, {}); }
+  /// The binaries of such frames, each once.
+  std::vector<std::uint32_t> take_new_binaries() { return std::exchange(new_binaries_, {}); }
 
  private:
-  using key = std::tuple<stack_id, name_id, name_id, std::uint32_t, std::uint32_t, name_id>;
+  using key = std::tuple<stack_id, name_id, name_id, std::uint32_t, std::uint32_t, name_id,
+                         std::uint32_t, std::uint64_t>;
 
   stack_id find_or_add(stack_id caller, stack_frame_note const& frame, record_sink& to) {
-    key const k{caller, frame.file, frame.function, frame.first_line, frame.line, frame.module};
+    key const k{caller,     frame.file,   frame.function, frame.first_line,
+                frame.line, frame.module, frame.binary,   frame.address};
     auto const known = stacks_.find(k);
     if (known != stacks_.end()) return known->second;
     if (stacks_.size() >= max_stacks) return {};
     auto const made = static_cast<stack_id>(stacks_.size() + 1);
     stacks_.emplace(k, made);
     source_place const place{frame.file, frame.line};
-    if (places_.size() < max_places && places_.insert(place).second) new_places_.push_back(place);
+    if (frame.line != 0 && places_.size() < max_places && places_.insert(place).second)
+      new_places_.push_back(place);
+    if (frame.binary != 0 && binaries_.insert(frame.binary).second)
+      new_binaries_.push_back(frame.binary);
     to.add(stack_record{.stack = made,
                         .caller = caller,
                         .file = frame.file,
                         .function = frame.function,
                         .first_line = frame.first_line,
                         .line = frame.line,
-                        .module = frame.module});
+                        .module = frame.module,
+                        .binary = static_cast<binary_id>(frame.binary),
+                        .address = frame.address});
     return made;
   }
 
@@ -79,6 +88,8 @@ class stack_tree {
   std::map<key, stack_id> stacks_;
   std::set<source_place> places_;
   std::vector<source_place> new_places_;
+  std::set<std::uint32_t> binaries_;
+  std::vector<std::uint32_t> new_binaries_;
   std::unordered_map<thread_index, std::vector<stack_id>> by_thread_;
   std::uint64_t refused_ = 0;
 };

@@ -163,6 +163,7 @@ class trace_assembler final : public activity_sink {
   trace_counts const& counts() const noexcept { return counts_; }
   /// See stack_tree.
   std::vector<source_place> take_new_places() { return stacks_.take_new_places(); }
+  std::vector<std::uint32_t> take_new_binaries() { return stacks_.take_new_binaries(); }
   void report(ledger& to) const;
   std::uint64_t launches_forgotten() const noexcept { return launches_.overwritten(); }
   std::size_t table_bytes() const noexcept { return launches_.bytes(); }

@@ -9,6 +9,7 @@
 #include "base/time.hpp"
 #include "guest/driver/cuda_driver.hpp"
 #include "guest/operators/torch_operators.hpp"
+#include "guest/stacks/native_stack.hpp"
 #include "guest/stacks/python_runtime.hpp"
 #include "guest/stacks/python_stack.hpp"
 #include "guest/threads/thread_sampler.hpp"
@@ -34,6 +35,20 @@ trace_options trace_options_of(settings const& asked) {
   options.sync = asked.trace.sync;
   options.whole_graphs = asked.graph_trace == graph_detail::graph;
   return options;
+}
+
+std::uint8_t kinds_of(native_backtrace const& asked) {
+  unsigned kinds = 0;
+  auto const add = [&](bool is_asked, call_kind kind) {
+    if (is_asked) kinds |= static_cast<unsigned>(kind);
+  };
+  add(asked.kernels, call_kind::kernel);
+  add(asked.copies, call_kind::copy);
+  add(asked.allocations, call_kind::allocation);
+  add(asked.waits, call_kind::wait);
+  add(asked.others, call_kind::other);
+  add(asked.long_waits, call_kind::long_wait);
+  return static_cast<std::uint8_t>(kinds);
 }
 
 }  // namespace
@@ -124,6 +139,8 @@ void tracing_switch::begin_stacks(std::vector<std::string>& warnings) {
     if (!reason.empty() && !std::exchange(stacks_refused_, true))
       warnings.push_back("Python stacks are off: " + reason + ". All else is recorded.");
   }
+  auto const native = kinds_of(settings_.native_stacks);
+  read_native_stacks(native, std::min(0.002, settings_.metrics.budget_percent / 500), python);
   if (settings_.sampling == thread_sampling::none) return;
   if (auto const error = sample_threads(python); error != 0)
     warnings.push_back("threads of the program are not sampled: pthread_create() returned " +

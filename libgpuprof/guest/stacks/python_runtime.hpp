@@ -90,6 +90,10 @@ class python_runtime {
   python_runtime(python_layout const& layout, functions const& entry) noexcept
       : layout_(layout), entry_(entry) {}
 
+  /// Lies in the code of Python.
+  void const* some_code() const noexcept {
+    return reinterpret_cast<void const*>(entry_.is_initialized);
+  }
   /// False before Python is initialized, and as soon as it ends.
   bool runs() const noexcept { return entry_.is_initialized() != 0; }
   /// The PyThreadState of the calling thread; null: it has none, or Python does not run.

@@ -3,7 +3,7 @@
 
 #include "guest/nvtx/log_writer.hpp"
 #include "guest/nvtx/ticks.hpp"
-#include "guest/stacks/module_name.hpp"
+#include "guest/stacks/known_stacks.hpp"
 #include "guest/stacks/python_threads.hpp"
 
 #include <algorithm>
@@ -33,85 +33,10 @@ std::atomic<std::byte const*> main_state{nullptr};
 constexpr std::string_view frame_of_other_thread = "(for another thread)";
 constexpr std::uint64_t ticks_to_read_again = 2'000'000;  // about 1 ms
 
-constexpr std::uint32_t first_slots = 512;
-constexpr std::uint32_t most_slots = 2u * max_stacks_of_thread;
 constexpr unsigned timed_every = 16;  // walks; reading the clock twice takes 20 ns
 // The start of a program makes many new stacks, each of which takes some microseconds once.
 constexpr std::uint64_t ticks_for_nothing = 50'000'000;  // about 20 ms of a thread
 constexpr unsigned judged_every = 1024;                  // launches
-
-constexpr std::uint64_t mix(std::uint64_t hash, std::uint64_t with) noexcept {
-  hash = (hash ^ with) * 0x9E3779B97F4A7C15ull;
-  return hash ^ (hash >> 29);
-}
-
-/// The stacks that one thread has had, by the hash of their frames. It lies in memory of the log,
-/// so that it goes to the next thread, or away, with it.
-struct known_stacks {
-  struct slot {
-    std::uint64_t hash;    // 0: free
-    std::uint32_t number;  // 0: only a place where a launch has been seen
-    std::uint32_t unused;
-  };
-  std::uint32_t slots = 0, used = 0;
-  std::uint16_t last_number = 0;
-  bool is_of_main_thread = false;
-  // How many launches have no walk, to stay within most_of_the_time:
-  std::uint32_t one_in = 1, until_next = 0;
-  std::uint32_t launches = 0, walks = 0, timed = 0;
-  std::uint64_t timed_ticks = 0, spent_ticks = 0, judged_at = 0, random = 0x2545F4914F6CDD1Dull;
-  // The stack that was last read of the main thread:
-  std::byte const* other_frame = nullptr;
-  std::uint64_t other_read_at = 0;
-  std::uint16_t other_number = 0;
-  known_module_names modules;
-
-  std::span<slot> table() noexcept { return {reinterpret_cast<slot*>(this + 1), slots}; }
-  slot& place_of(std::uint64_t hash) noexcept {
-    auto const all = table();
-    auto i = hash & (slots - 1);
-    while (all[i].hash != 0 && all[i].hash != hash) i = (i + 1) & (slots - 1);
-    return all[i];
-  }
-  void clear() noexcept {
-    std::ranges::fill(table(), slot{});
-    used = 0;
-    last_number = 0;
-    other_frame = nullptr;
-  }
-};
-
-constexpr std::size_t bytes_for(std::uint32_t slots) noexcept {
-  return sizeof(known_stacks) + slots * sizeof(known_stacks::slot);
-}
-
-known_stacks* stacks_of(thread_log& log) noexcept {
-  auto& memory = log.stack_memory;
-  if (memory.data() != nullptr) [[likely]]
-    return std::launder(reinterpret_cast<known_stacks*>(memory.data()));
-  if (!memory.allocate(bytes_for(first_slots))) return nullptr;
-  auto* const made = new (memory.data()) known_stacks;
-  made->slots = first_slots;
-  made->is_of_main_thread = log.os_thread == static_cast<std::uint32_t>(getpid());
-  return made;
-}
-
-/// Makes room for one more entry, if need be by forgetting all.
-known_stacks* with_room(thread_log& log, known_stacks* stacks) noexcept {
-  if (2 * stacks->used < stacks->slots) return stacks;
-  auto const slots = 2 * stacks->slots;
-  side_memory bigger(log.stack_memory.budget());
-  if (slots > most_slots || !bigger.allocate(bytes_for(slots))) {
-    stacks->clear();
-    return stacks;
-  }
-  auto* const grown = new (bigger.data()) known_stacks(*stacks);
-  grown->slots = slots;
-  for (auto const& known : stacks->table())
-    if (known.hash != 0) grown->place_of(known.hash) = known;
-  log.stack_memory.swap(bigger);
-  return grown;
-}
 
 /// The products do not wait for each other: only one short step of a frame waits for the frame
 /// before.
@@ -213,7 +138,7 @@ void name_modules(python_runtime const& python, thread_log& log,
 }
 
 bool is_new_place(thread_log& log, known_stacks*& stacks, std::uint64_t hash) noexcept {
-  auto const place = mix(hash, 1) | 1;
+  auto const place = mixed_hash(hash, 1) | 1;
   if (stacks->place_of(place).hash != 0) return false;
   stacks = with_room(log, stacks);
   stacks->place_of(place) = {place, 0, 0};
@@ -270,15 +195,7 @@ std::uint16_t describe_and_number(python_runtime const& python, Memory const& me
     if (!describe(python, memory, log, stack.frames[i], scratch, frames[size++])) return 0;
   name_modules(python, log, {stack.frames.data(), size - first},
                {frames.data() + first, size - first});
-  auto* stacks = stacks_of(log);
-  if (stacks->last_number == max_stacks_of_thread) stacks->clear();
-  stacks = with_room(log, stacks);
-  auto const number = static_cast<std::uint16_t>(stacks->last_number + 1);
-  if (!write_stack(log, number, {frames.data(), size})) return 0;
-  stacks->last_number = number;
-  stacks->place_of(stack.hash) = {stack.hash, number, 0};
-  ++stacks->used;
-  return number;
+  return give_number(log, stack.hash, {frames.data(), size});
 }
 
 template <class Memory>
@@ -296,7 +213,7 @@ seen_stack whole_stack(walk<Memory>& frames, python_position at) noexcept {
     stack.hash = frames.hash(stack.hash, at);
     stack.frames[stack.size++] = at;
   }
-  stack.hash = mix(stack.hash, stack.size) | 1;  // 0 marks a free slot
+  stack.hash = mixed_hash(stack.hash, stack.size) | 1;  // 0 marks a free slot
   return stack;
 }
 
@@ -317,13 +234,14 @@ void read_python_stacks(python_runtime const* runtime, double share) noexcept {
 namespace {
 
 std::uint16_t own_stack(python_runtime const& python, thread_log& log, known_stacks* stacks,
-                        std::byte const* innermost) noexcept {
+                        std::byte const* innermost, bool always) noexcept {
   if (stacks->launches == judged_every || stacks->judged_at == 0) judge_cost(*stacks);
   ++stacks->launches;
   own_frames const memory;
   walk frames(python, memory, innermost);
   auto const first = frames.next();
-  if (first.code == nullptr || !is_walked(log, stacks, hash_of(0, first))) return 0;
+  if (first.code == nullptr) return 0;
+  if (!is_walked(log, stacks, hash_of(0, first)) && !always) return 0;
   auto const is_timed = stacks->walks++ % timed_every == 0;
   auto const begin = is_timed ? read_ticks() : 0;
   auto const* const module_call = python.module_call();
@@ -348,7 +266,7 @@ __attribute__((noinline)) std::uint16_t read_other(python_runtime const& python,
   auto stack = whole_stack(frames, frames.next());
   if (stack.size == 0 || frames.is_damaged()) return 0;
   stack.is_borrowed = is_borrowed;
-  stack.hash = mix(stack.hash, is_borrowed ? 2 : 3) | 1;
+  stack.hash = mixed_hash(stack.hash, is_borrowed ? 2 : 3) | 1;
   return number_of(python, memory, log, stack);
 }
 
@@ -393,7 +311,8 @@ std::uint16_t python_stack_of_other(python_runtime const& python, thread_log& lo
   return 0;
 }
 
-std::uint16_t detail::number_python_stack(python_runtime const& python, thread_log& log) noexcept {
+std::uint16_t detail::number_python_stack(python_runtime const& python, thread_log& log,
+                                          bool always) noexcept {
   auto const* const state = python.state_of_this_thread();
   auto* const stacks = stacks_of(log);
   if (stacks == nullptr) return 0;
@@ -401,7 +320,7 @@ std::uint16_t detail::number_python_stack(python_runtime const& python, thread_l
   if (innermost == nullptr)
     return python.runs() ? stack_of_main_thread(python, log, stacks) : std::uint16_t{0};
   if (stacks->is_of_main_thread) main_state.store(state, std::memory_order_release);
-  return own_stack(python, log, stacks, innermost);
+  return own_stack(python, log, stacks, innermost, always);
 }
 
 }  // namespace gpuprof::guest

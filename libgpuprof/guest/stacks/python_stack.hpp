@@ -13,9 +13,6 @@
 
 namespace gpuprof::guest {
 
-/// A thread that has more stacks than this gives their numbers again.
-inline constexpr std::uint16_t max_stacks_of_thread = 16'384;
-
 /// From now on stacks are read from this runtime; null: no stacks. A thread whose walks would take
 /// more than `share` of its time, if that is less than 1, gives a stack to one launch in N, and to
 /// the first of each place.
@@ -28,14 +25,16 @@ std::uint16_t python_stack_of_other(python_runtime const& python, thread_log& lo
 
 namespace detail {
 extern std::atomic<python_runtime const*> python_read;
-std::uint16_t number_python_stack(python_runtime const& python, thread_log& log) noexcept;
+std::uint16_t number_python_stack(python_runtime const& python, thread_log& log,
+                                  bool always) noexcept;
 }  // namespace detail
 
 /// Called by the owner thread of the log only, while it records. Returns the number of the
 /// thread's Python stack, which the ring has described before; 0: it has none, or it is left out.
-inline std::uint16_t python_stack_number(thread_log& log) noexcept {
+/// `always`: it is not left out.
+inline std::uint16_t python_stack_number(thread_log& log, bool always = false) noexcept {
   auto const* const python = detail::python_read.load(std::memory_order_acquire);
-  return python != nullptr ? detail::number_python_stack(*python, log) : std::uint16_t{0};
+  return python != nullptr ? detail::number_python_stack(*python, log, always) : std::uint16_t{0};
 }
 
 }  // namespace gpuprof::guest

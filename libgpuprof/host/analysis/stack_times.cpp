@@ -25,6 +25,7 @@ frame_key key_of(stack_record const& frame, stack_grouping grouping) noexcept {
     case stack_grouping::module:
       break;
   }
+  if (frame.is_native() && frame.line == 0) return {frame.file, frame.function, 0, 0};
   return {frame.file, {}, 0, frame.line};  // functions may share a line
 }
 

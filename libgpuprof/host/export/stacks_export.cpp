@@ -31,7 +31,7 @@ weighed_stacks read_stacks(export_job& job) {
   row_progress rows(job);
   auto const times = read_stack_times(job.trace, [&] { rows.one(); });
   rows.end();
-  auto const stacks = stacks_of(job.trace.file());
+  auto const& stacks = job.trace.stacks();
   return weighed_stacks(job.trace, times, lines_of_stack(job.trace, stacks));
 }
 

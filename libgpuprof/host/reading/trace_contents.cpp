@@ -3,6 +3,7 @@
 
 #include "base/readable.hpp"
 #include "host/analysis/timeline/log_histogram.hpp"
+#include "host/reading/native_names.hpp"
 #include "host/reading/time_order.hpp"
 #include "model/torch_ranges.hpp"
 #include "text/overview.hpp"
@@ -22,10 +23,13 @@ void each(capture::reader& file, Take take) {
   });
 }
 
+// The file numbers its names from 1 on; it cannot have so many.
+constexpr std::uint32_t first_added_text = 0xC000'0000;
+
 }  // namespace
 
 trace_contents::trace_contents(capture::reader file)
-    : file_(std::move(file)), text_([this](name_id id) { return file_.text(id); }) {
+    : file_(std::move(file)), text_([this](name_id id) { return text_of(id); }) {
   // A capture window is written when it opens, and again with its end when it closes.
   std::map<std::uint32_t, window_record> windows;
   each<window_record>(file_, [&](auto const& w) { windows[w.index] = w; });
@@ -383,13 +387,29 @@ text::overview trace_contents::overview() {
   return about;
 }
 
-std::vector<stack_record> stacks_of(capture::reader& file) {
-  std::vector<stack_record> stacks(1);
-  each<stack_record>(file, [&](stack_record const& row) {
+std::string_view trace_contents::text_of(name_id name) const noexcept {
+  if (raw(name) < first_added_text) return file_.text(name);
+  auto const index = raw(name) - first_added_text;
+  return index < added_texts_.size() ? added_texts_[index] : std::string_view{};
+}
+
+std::vector<stack_record> const& trace_contents::stacks() {
+  if (stacks_) return *stacks_;
+  auto& stacks = stacks_.emplace(1);
+  each<stack_record>(file_, [&](stack_record const& row) {
     constexpr std::uint32_t largest = 1u << 24;  // only a damaged file has others
     if (raw(row.stack) > largest) return;
     if (raw(row.stack) >= stacks.size()) stacks.resize(raw(row.stack) + std::size_t{1});
     stacks[raw(row.stack)] = row;
+  });
+  std::map<binary_id, native_binary> binaries;
+  each<binary_record>(file_, [&](binary_record const& row) {
+    binaries[row.binary] = {row.path, std::string(text_(row.path)),
+                            std::string(text_(row.build_id))};
+  });
+  name_native_frames(stacks, binaries, [this](std::string text) {
+    added_texts_.push_back(std::move(text));
+    return static_cast<name_id>(first_added_text + added_texts_.size() - 1);
   });
   return stacks;
 }

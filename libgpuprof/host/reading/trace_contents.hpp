@@ -10,6 +10,7 @@
 #include "text/overview.hpp"
 
 #include <array>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -30,6 +31,9 @@ class trace_contents {
   trace_contents& operator=(trace_contents const&) = delete;
 
   capture::reader& file() noexcept { return file_; }
+  /// The stacks of the capture, indexed by stack_id; the first is none. Frames of native code have
+  /// the path of their binary as file, and a function: see native_names.hpp.
+  std::vector<stack_record> const& stacks();
   text_of_name const& text() const noexcept { return text_; }
 
   std::vector<kernel_shape> const& shapes();
@@ -82,6 +86,7 @@ class trace_contents {
   std::vector<std::string> missing();
 
  private:
+  std::string_view text_of(name_id name) const noexcept;
   std::string peaks_line();
   std::string labels_line() const;
   template <class Row>
@@ -95,6 +100,8 @@ class trace_contents {
   std::map<thread_index, std::uint32_t> os_threads_;
   std::unordered_map<std::uint32_t, thread_index> threads_;
   std::map<std::string, std::uint64_t, std::less<>> counters_;
+  std::deque<std::string> added_texts_;  // which the file does not have
+  std::optional<std::vector<stack_record>> stacks_;
   std::optional<std::vector<kernel_shape>> shapes_;
   std::array<std::optional<kernel_labels>, 4> labels_;
   std::optional<std::set<device_id>> devices_at_work_;
@@ -106,8 +113,5 @@ class trace_contents {
   std::array<std::optional<launch_ranges>, 2> launched_;  // indexed by scope
   timestamp_ns origin_;
 };
-
-/// The stacks of a capture, indexed by stack_id; the first is none.
-std::vector<stack_record> stacks_of(capture::reader& file);
 
 }  // namespace gpuprof::host

@@ -40,7 +40,7 @@ bool is_later_column(std::string_view table, std::string_view column) {
 template <class Row>
 constexpr bool is_later_table =
     std::is_same_v<Row, stack_record> || std::is_same_v<Row, thread_sample_record> ||
-    std::is_same_v<Row, source_line_record>;
+    std::is_same_v<Row, source_line_record> || std::is_same_v<Row, binary_record>;
 
 template <class Row>
 std::vector<Row> expected_rows() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stacks of a made-up CPython: its objects are bytes of this test, laid out as in 3.13.
 #include "../nvtx/seen.hpp"
+#include "guest/stacks/known_stacks.hpp"
 #include "guest/stacks/module_name.hpp"
 #include "guest/stacks/python_runtime.hpp"
 #include "guest/stacks/python_stack.hpp"

@@ -33,7 +33,7 @@ bool is_idle_by_cpu(time_bucket bucket) noexcept {
 }  // namespace
 
 program_lines::program_lines(trace_contents& trace, stack_times const& times) {
-  auto const stacks = stacks_of(trace.file());
+  auto const& stacks = trace.stacks();
   auto const text = [&](name_id name) { return trace.text()(name); };
   auto const is_own = [&](stack_record const& frame) {
     return is_own_by_default(text(frame.file));

@@ -59,7 +59,7 @@ std::function<bool(stack_record const&)> own_files(trace_contents& trace,
   if (options.whole_stacks) return [](stack_record const&) { return true; };
   return [&trace, folders = options.own](stack_record const& frame) {
     auto const file = trace.text()(frame.file);
-    if (folders.empty()) return is_own_by_default(file);
+    if (folders.empty()) return frame.is_native() ? is_own_binary(file) : is_own_by_default(file);
     return std::any_of(folders.begin(), folders.end(), [&](std::string const& folder) {
       return file.starts_with(folder) &&
              (file.size() == folder.size() || folder.ends_with('/') || file[folder.size()] == '/');
@@ -67,7 +67,11 @@ std::function<bool(stack_record const&)> own_files(trace_contents& trace,
   };
 }
 
-std::string where(std::string_view file, stack_record const& frame, stack_grouping grouping) {
+std::string where(trace_contents& trace, stack_record const& frame, stack_grouping grouping) {
+  auto const file = trace.text()(frame.file);
+  auto const has_place = !file.empty() && (!frame.is_native() || frame.line != 0);
+  if (!has_place && grouping != stack_grouping::file)
+    return std::string(trace.text()(frame.function));
   auto text = std::string(file.substr(file.rfind('/') + 1));
   auto const line = grouping == stack_grouping::function ? frame.first_line : frame.line;
   if (grouping != stack_grouping::file && line != 0) text += ':' + std::to_string(line);
@@ -101,7 +105,7 @@ std::vector<source_group> groups_of_frames(stack_times const& times,
   for (auto& group : group_stacks(times, stacks, options.grouping, own_files(trace, options))) {
     auto& row = made.emplace_back();
     auto const file = trace.text()(group.frame.file);
-    row.name = where(file, group.frame, options.grouping);
+    row.name = where(trace, group.frame, options.grouping);
     row.where.file = file;
     if (options.grouping != stack_grouping::file)
       row.where.function = trace.text()(group.frame.function);
@@ -155,7 +159,7 @@ stack_times read_source_times(trace_contents& trace, selection const& wanted,
 
 std::vector<source_group> group_by_source(stack_times const& times, trace_contents& trace,
                                           line_options const& options) {
-  auto const stacks = stacks_of(trace.file());
+  auto const& stacks = trace.stacks();
   auto groups = options.grouping == stack_grouping::module
                     ? groups_of_modules(times, stacks, trace, !options.each_module)
                     : groups_of_frames(times, stacks, trace, options);

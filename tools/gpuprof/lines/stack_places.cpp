@@ -3,8 +3,7 @@
 
 namespace gpuprof::host::command {
 
-stack_places::stack_places(trace_contents& trace)
-    : trace_(trace), stacks_(stacks_of(trace.file())) {}
+stack_places::stack_places(trace_contents& trace) : trace_(trace), stacks_(trace.stacks()) {}
 
 stack_record const* stack_places::own_frame_of(stack_id stack) const {
   auto const* const own = own_frame(stacks_, stack, [&](stack_record const& frame) {

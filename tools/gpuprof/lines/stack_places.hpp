@@ -29,7 +29,7 @@ class stack_places {
 
  private:
   trace_contents& trace_;
-  std::vector<stack_record> stacks_;
+  std::vector<stack_record> const& stacks_;
 };
 
 /// Two standard errors, in points of a share, of one half among so many looks.

@@ -168,7 +168,7 @@ std::string source_of(weighed_stacks const& all, trace_contents& trace) {
 
 std::string stack_document(trace_contents& trace) {
   json_members members;
-  auto const stacks = stacks_of(trace.file());
+  auto const& stacks = trace.stacks();
   if (stacks.size() == 1) return "{}";
   auto const times = read_stack_times(trace, [] {});
   weighed_stacks const lines(trace, times, lines_of_stack(trace, stacks));
