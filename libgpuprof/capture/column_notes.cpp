@@ -139,7 +139,7 @@ constexpr auto columns = std::to_array<column_note>({
     {"stack", "line", "", "", "line that has made the call; 0: not known"},
     {"stack", "module", "", "name.id", "`mlp.c_fc: Conv1D`: where the frame calls a module of PyTorch, its name in the module that is called next further out, and its class; without a name: nothing further out holds it"},
     {"stack", "binary", "", "binary.id", "native code, which has no names here: the file that it is from; 0: Python, or not known"},
-    {"stack", "address", "", "", "native code: where the call returns to, as an address of that file; of binary 0, in memory"},
+    {"stack", "address", "", "", "native code: where the call returns to, as an address of that file; of binary 0, in memory. 2^64 - 1: what called the frames inside is not known"},
     {"binary", "id", "", "", "its number, from 1 on"},
     {"binary", "path", "", "name.id", "its file"},
     {"binary", "build_id", "", "name.id", "its build id in hexadecimal digits; empty: it has none"},

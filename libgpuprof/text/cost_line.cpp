@@ -101,7 +101,7 @@ std::string cost_line(overview const& about) {
             " for counters" +
             (about.all_launches_read ? ")" : " later, which --overhead-budget limits)");
   if (spent.python_stacks > 0)
-    line += ", with " + readable_time(spent.python_stacks) + " for Python stacks";
+    line += ", with " + readable_time(spent.python_stacks) + " for stacks";
   return line + spent_on_launches(about) + spent_beside(about);
 }
 

@@ -22,6 +22,7 @@ import cost  # noqa: E402
 import counters  # noqa: E402
 import harness  # noqa: E402
 import lifetimes  # noqa: E402
+import native_stacks  # noqa: E402
 import other_clients  # noqa: E402
 import patience  # noqa: E402
 import peaks  # noqa: E402
@@ -75,6 +76,7 @@ def main():
     checks += [(f"counters_{c.__name__}", c, ()) for c in sampling.ALL]
     checks += [(f"clients_{c.__name__}", c, ()) for c in other_clients.ALL]
     checks += [(f"lifetimes_{c.__name__}", c, ()) for c in lifetimes.ALL]
+    checks += [(f"native_{c.__name__}", c, ()) for c in native_stacks.ALL]
     checks += [(f"patience_{c.__name__}", c, ()) for c in patience.ALL]
     checks += [(f"analysis_{c.__name__}", c, (times, quick)) for c in analysis.ALL]
     checks += [(f"analysis_{c.__name__}", c, (times, quick)) for c in analysis_frameworks.ALL]

@@ -201,6 +201,7 @@ std::optional<finished_report> report_beside_pass(trace_contents& trace, stats_i
   if (kind == report_kind::idle_cause_sum) return idle_cause_report(trace, wanted, inputs.path);
   if (kind == report_kind::torch_op_sum) return operator_report(trace, wanted, inputs.path, false);
   line_options options;
+  options.python_only = true;
   if (kind == report_kind::py_function_sum) options.grouping = stack_grouping::function;
   if (kind == report_kind::py_module_sum) options.grouping = stack_grouping::module;
   return line_report(trace, wanted, inputs.path, options);

@@ -15,7 +15,7 @@ struct other_word {
 
 constexpr std::string_view about_stacks =
     "the Python stack of each launch, copy and wait is recorded anyway (--python-backtrace), and "
-    "gpuprof lines shows them; stacks of C and C++ are not recorded";
+    "gpuprof lines shows them; --cudabacktrace all adds C and C++";
 constexpr std::string_view about_threads =
     "what the threads of the program do on the CPU is looked at anyway (--sample), and gpuprof "
     "analyze and gpuprof stats -r idle_cause_sum show it; functions of C and C++ are not sampled";
@@ -30,7 +30,6 @@ constexpr std::string_view about_libraries =
 
 constexpr other_word other_options[] = {
     {"backtrace", about_stacks},
-    {"cudabacktrace", about_stacks},
     {"python-sampling", about_threads},
     {"python-sampling-frequency", about_threads},
     {"sampling-frequency", about_threads},

@@ -111,8 +111,9 @@ bool read_native_backtrace(settings& s, std::string_view text) {
       chosen.copies |= is("memory");
       chosen.allocations |= is("memory");
       chosen.waits |= is("sync");
-      chosen.others |= all;
-      auto const is_known = all || part == "kernel" || part == "memory" || part == "sync";
+      chosen.others |= is("other");
+      auto const is_known =
+          all || part == "kernel" || part == "memory" || part == "sync" || part == "other";
       if (!is_known) return false;
     }
   }
@@ -268,11 +269,11 @@ constexpr std::array table{
         false, read_python_backtrace},
     option{
         "cudabacktrace", 0, "auto|none|all|KIND[,KIND...]",
-        "auto, none, all, or a list of kernel, memory, sync", "auto",
+        "auto, none, all, or a list of kernel, memory, sync, other", "auto",
         "Record the native stack (C, C++, Rust) of kernel launches, memory (allocations, copies, "
         "fills), sync (waits) or all CUDA calls that are recorded; auto: of allocations, and of "
         "calls that block for 2 ms.",
-        false, read_native_backtrace, "auto,none,all,kernel,memory,sync"},
+        false, read_native_backtrace, "auto,none,all,kernel,memory,sync,other"},
     option{"pytorch", 0, "ops|none", "ops, none", "none",
            "Record PyTorch's operators, autograd nodes and record_function as ranges (ops), or not "
            "(none).",

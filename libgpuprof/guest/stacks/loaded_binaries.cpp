@@ -21,7 +21,7 @@ std::string_view file_name(std::string_view path) noexcept {
 bool is_of_driver_or_profiler(std::string_view path) noexcept {
   auto const name = file_name(path);
   return name.starts_with("libcuda.so") || name.starts_with("libcupti.so") ||
-         name.starts_with("libgpuprof");
+         name.starts_with("libgpuprof.so") || name.starts_with("libgpuprof_preload");
 }
 
 bool is_c_library(std::string_view path) noexcept {

@@ -13,7 +13,6 @@
 #include <cstddef>
 #include <dlfcn.h>
 #include <span>
-#include <string_view>
 #include <sys/auxv.h>
 #include <unwind.h>
 
@@ -37,10 +36,9 @@ std::atomic<bool> unwinder_tried{false};
 std::atomic<double> native_share{0};
 std::atomic<double> ticks_per_ns{2};
 std::atomic<std::uintptr_t> python_begin{0}, python_end{0};
-std::atomic<std::uint32_t> name_of_cut{0};
 
 // Stands for the callers of a stack that could not be read to its end.
-constexpr std::string_view cut_here = "(callers not known)";
+constexpr std::uint64_t callers_not_known = ~std::uint64_t{0};
 
 constexpr double quick_a_second = 1000, slow_a_second = 20;
 // Can be used at once after a pause.
@@ -131,7 +129,7 @@ __attribute__((noinline)) std::uint16_t describe_native(thread_log& log, walked 
                         (of[last] != 0 && binaries().at(of[last]).begins_threads);
   if (!is_whole) {
     if (size == frames.size()) --size;
-    frames[size++] = {.function = static_cast<name_id>(name_of_cut.load())};
+    frames[size++] = {.address = callers_not_known};
   }
   return give_number(log, hash, {frames.data(), size}, caller);
 }
@@ -177,7 +175,6 @@ bool may_walk(known_stacks& stacks, std::uint64_t now, bool is_quick) noexcept {
 
 void read_native_stacks(std::uint8_t kinds, double share, python_runtime const* python) noexcept {
   native_share.store(share, std::memory_order_relaxed);
-  if (kinds != 0) name_of_cut.store(raw(names().intern(cut_here)));
   if (kinds != 0 && python != nullptr && python_end.load() == 0) {
     std::array<std::uintptr_t, 1> const inside{
         reinterpret_cast<std::uintptr_t>(python->some_code())};

@@ -46,9 +46,12 @@ std::string folded(weighed_stacks const& all, trace_contents&) {
     if (ns <= 0) continue;
     for (std::size_t i = 0; i < frames.size(); ++i) {
       auto const& one = all.frames()[frames[i]];
-      auto label = one.file.empty()
-                       ? one.name
-                       : one.name + " (" + name_of(one.file) + ':' + std::to_string(one.line) + ')';
+      auto label = one.name;
+      if (!one.file.empty()) {
+        label += " (" + name_of(one.file);
+        if (!one.is_native) label += ':' + std::to_string(one.line);
+        label += ')';
+      }
       std::replace(label.begin(), label.end(), ';', ',');
       text += (i != 0 ? ";" : "") + label;
     }
@@ -71,7 +74,7 @@ std::string speedscope(weighed_stacks const& all, trace_contents& trace) {
     if (!one.file.empty()) {
       text += ",\"file\":";
       append_json_text(text, one.file);
-      text += ",\"line\":" + std::to_string(one.line);
+      if (!one.is_native) text += ",\"line\":" + std::to_string(one.line);
     }
     text += '}';
   }
@@ -170,8 +173,8 @@ result<export_notes> write_stacks(export_job& job, std::string const& path, bool
                                   std::string (*as_text)(weighed_stacks const&, trace_contents&)) {
   if (job.trace.file().row_count<stack_record>() == 0)
     return error{
-        "the capture holds no Python stacks, nothing is written. They are recorded in "
-        "programs that CPython 3.11 to 3.15 runs"};
+        "the capture holds no stacks, nothing is written. They are recorded in programs that "
+        "CPython 3.11 to 3.15 runs, and with --cudabacktrace all in others"};
   auto file = unfinished_file::create(path, overwrite);
   if (!file) return error{file.message()};
   file->put(as_text(read_stacks(job), job.trace));

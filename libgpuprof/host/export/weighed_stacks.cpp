@@ -107,7 +107,8 @@ weighed_stacks::path_of_stack lines_of_stack(trace_contents& trace,
     for (auto at = raw(stack); at != 0 && at < stacks.size(); at = raw(stacks[at].caller)) {
       auto const& row = stacks[at];
       path.push_back({stack_frame::kind::line, std::string(trace.text()(row.function)),
-                      std::string(trace.text()(row.file)), row.first_line, row.line});
+                      std::string(trace.text()(row.file)), row.first_line, row.line,
+                      row.is_native()});
       if (raw(row.caller) >= at) break;  // only a damaged file has such callers
     }
     std::reverse(path.begin(), path.end());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Python stacks of a capture with their GPU time, CPU time and idle time, as viewers of flame
+// The stacks of a capture with their GPU time, CPU time and idle time, as viewers of flame
 // graphs want them: the innermost frame is the kernel or the call.
 #pragma once
 
@@ -23,6 +23,7 @@ struct stack_frame {
   enum class kind : std::uint8_t { line, module, kernel, call, other } is;
   std::string name, file;  // no file: not a line
   std::uint32_t first_line = 0, line = 0;
+  bool is_native = false;  // the file is that of machine code; no line
   friend auto operator<=>(stack_frame const&, stack_frame const&) = default;
 };
 
@@ -53,7 +54,8 @@ class weighed_stacks {
   std::map<stack_frame, std::uint32_t> known_;
 };
 
-/// Each frame is a line of Python. `stacks` is indexed by stack_id and must outlive the result.
+/// Each frame is a line of Python, or a function of native code. `stacks` is indexed by stack_id
+/// and must outlive the result.
 weighed_stacks::path_of_stack lines_of_stack(trace_contents& trace,
                                              std::vector<stack_record> const& stacks);
 

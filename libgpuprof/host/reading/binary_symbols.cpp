@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <optional>
 #include <string_view>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
@@ -15,32 +14,35 @@
 namespace gpuprof::host {
 namespace {
 
-/// A regular file in memory, or nothing. What is asked for beyond its end is not there.
-class mapped_binary {
+/// Reads parts of a regular file. What is not there, or is too large, is empty.
+class binary_file {
  public:
-  explicit mapped_binary(char const* path) noexcept {
-    auto const descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (descriptor < 0) return;
+  explicit binary_file(char const* path) noexcept
+      : descriptor_(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {
     struct stat about {};
-    if (fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode) && about.st_size > 0) {
-      auto const size = static_cast<std::size_t>(about.st_size);
-      auto* const memory = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-      if (memory != MAP_FAILED) bytes_ = {static_cast<char const*>(memory), size};
-    }
-    close(descriptor);
+    if (descriptor_ >= 0 && fstat(descriptor_, &about) == 0 && S_ISREG(about.st_mode))
+      size_ = static_cast<std::uint64_t>(about.st_size);
   }
-  ~mapped_binary() {
-    if (!bytes_.empty()) munmap(const_cast<char*>(bytes_.data()), bytes_.size());
+  ~binary_file() {
+    if (descriptor_ >= 0) close(descriptor_);
   }
-  mapped_binary(mapped_binary const&) = delete;
-  mapped_binary& operator=(mapped_binary const&) = delete;
+  binary_file(binary_file const&) = delete;
+  binary_file& operator=(binary_file const&) = delete;
 
-  std::string_view part(std::uint64_t from, std::uint64_t size) const noexcept {
-    if (from > bytes_.size() || size > bytes_.size() - from) return {};
-    return bytes_.substr(from, size);
+  std::string part(std::uint64_t from, std::uint64_t size) const {
+    constexpr std::uint64_t largest = 2u << 30;
+    if (from > size_ || size > size_ - from || size > largest) return {};
+    std::string bytes(size, '\0');
+    for (std::size_t used = 0; used < size;) {
+      auto const read =
+          pread(descriptor_, bytes.data() + used, size - used, static_cast<off_t>(from + used));
+      if (read <= 0) return {};
+      used += static_cast<std::size_t>(read);
+    }
+    return bytes;
   }
   template <class T>
-  std::optional<T> get(std::uint64_t from) const noexcept {
+  std::optional<T> get(std::uint64_t from) const {
     auto const bytes = part(from, sizeof(T));
     if (bytes.empty()) return std::nullopt;
     T value;
@@ -49,7 +51,8 @@ class mapped_binary {
   }
 
  private:
-  std::string_view bytes_;
+  int descriptor_;
+  std::uint64_t size_ = 0;
 };
 
 std::string hexadecimal(std::string_view bytes) {
@@ -99,7 +102,7 @@ class symbol_search {
                                  (best.is_sized == is_sized && best.begin >= symbol.st_value)))
         continue;
       auto const text = names.substr(std::min<std::size_t>(symbol.st_name, names.size()));
-      best = {text.substr(0, text.find('\0')), symbol.st_value, is_sized};
+      best = {std::string(text.substr(0, text.find('\0'))), symbol.st_value, is_sized};
     }
   }
   std::map<std::uint64_t, std::string> result() const {
@@ -112,7 +115,7 @@ class symbol_search {
  private:
   static constexpr std::uint64_t most_without_size = 512;
   struct symbol {
-    std::string_view name;
+    std::string name;
     std::uint64_t begin = 0;
     bool is_sized = false;
   };
@@ -125,7 +128,7 @@ class symbol_search {
 std::map<std::uint64_t, std::string> functions_at(std::string const& path,
                                                   std::string_view build_id,
                                                   std::span<std::uint64_t const> addresses) {
-  mapped_binary const file(path.c_str());
+  binary_file const file(path.c_str());
   auto const header = file.get<Elf64_Ehdr>(0);
   if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
       header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB)

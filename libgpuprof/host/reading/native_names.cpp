@@ -16,7 +16,11 @@ std::uint64_t call_of(stack_record const& frame) noexcept {
   return frame.address != 0 ? frame.address - 1 : 0;
 }
 
+// As guest/stacks/native_stack.cpp writes it.
+constexpr std::uint64_t callers_not_known = ~std::uint64_t{0};
+
 std::string address_text(std::string_view path, std::uint64_t address) {
+  if (address == callers_not_known) return "(callers not known)";
   char text[32];
   std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
   if (path.empty()) return text;

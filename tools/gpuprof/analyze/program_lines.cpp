@@ -35,16 +35,11 @@ bool is_idle_by_cpu(time_bucket bucket) noexcept {
 program_lines::program_lines(trace_contents& trace, stack_times const& times) {
   auto const& stacks = trace.stacks();
   auto const text = [&](name_id name) { return trace.text()(name); };
-  auto const is_own = [&](stack_record const& frame) {
-    return is_own_by_default(text(frame.file));
-  };
   module_tree const modules(stacks, text);
   for (auto const& [stack, sum] : times.stacks()) {
     program_place place;
-    if (auto const* const frame = own_frame(stacks, stack, is_own)) {
-      auto const file = text(frame->file);
-      place.line =
-          std::string(file.substr(file.rfind('/') + 1)) + ':' + std::to_string(frame->line);
+    if (auto const* const frame = named_frame(stacks, stack, text)) {
+      place.line = place_of(*frame, text);
       idle_[raw(stack)] += sum.idle_ns;
     }
     if (auto const number = modules.of(stack); number != 0) {

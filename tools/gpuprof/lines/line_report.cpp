@@ -144,6 +144,11 @@ std::vector<line_column> columns_for(std::vector<line_row>& rows, line_options c
   columns.push_back({{"Where", column_kind::text, text::never_left_out}, name});
   words({"Function", column_kind::text, 2}, &source_place::function);
   words({"File", column_kind::text, 1}, &source_place::file);
+  if (options.for_programs &&
+      std::ranges::any_of(rows, [](line_row const& row) { return row.group.is_native; }))
+    columns.push_back({{"native", column_kind::integer}, [](line_row const& row) {
+                         return text::cell(report::whole(row.group.is_native ? 1 : 0));
+                       }});
   if (options.grouping == stack_grouping::line)
     words({"Source", column_kind::text}, &source_place::source);
   return columns;
@@ -205,7 +210,7 @@ finished_report line_report(trace_contents& trace, selection const& wanted, std:
   finished_report finished;
   finished.missing = without_stacks(trace, path);
   if (!finished.missing.empty()) return finished;
-  auto const times = read_source_times(trace, wanted, options.grouping);
+  auto const times = read_source_times(trace, wanted, options.grouping, options.python_only);
   std::vector<line_row> rows;
   for (auto& group : group_by_source(times, trace, options))
     rows.push_back({std::move(group), std::nullopt, {}});

@@ -34,25 +34,60 @@ struct reading {
   bool has_filter;
   allocated_bytes const& allocated;
   forward_stacks const* forward;
+  std::vector<stack_id> const& python_parts;  // empty: stacks count as they are
 
+  stack_id counted(stack_id stack) const {
+    if (python_parts.empty()) return stack;
+    return raw(stack) < python_parts.size() ? python_parts[raw(stack)] : stack_id{};
+  }
   template <class Work>
   void operator()(Work const& work) {
     if (has_filter && !wanted.keeps(work)) return;
-    if (forward == nullptr) return times.add(work);
+    if (forward == nullptr && python_parts.empty()) return times.add(work);
     auto moved = work;
-    moved.stack = forward->of(work.range, work.stack);
+    moved.stack = counted(forward != nullptr ? forward->of(work.range, work.stack) : work.stack);
     times.add(moved);
   }
   void operator()(api_record const& call) {
     auto const thread = trace.thread_of(call.os_thread);
     if (has_filter && !wanted.keeps(call, thread)) return;
     auto const bytes = allocated.find(raw(call.correlation));
-    times.add(call, thread, bytes == allocated.end() ? 0 : bytes->second);
+    auto moved = call;
+    moved.stack = counted(call.stack);
+    times.add(moved, thread, bytes == allocated.end() ? 0 : bytes->second);
   }
   void operator()(thread_sample_record const& row) {
     if (!has_filter) times.add(row);
   }
 };
+
+/// By stack: its part in Python; 0: it has none. Empty if no stack has native frames.
+std::vector<stack_id> python_parts_of(std::vector<stack_record> const& stacks) {
+  std::vector<stack_id> parts(stacks.size());
+  auto has_native = false;
+  for (std::size_t i = 0; i < stacks.size(); ++i) {
+    auto const caller = raw(stacks[i].caller);
+    auto const is_native = stacks[i].is_native();
+    has_native = has_native || is_native;
+    parts[i] = !is_native   ? static_cast<stack_id>(i)
+               : caller < i ? parts[caller]
+                            : stack_id{};  // only a damaged file has such callers
+  }
+  return has_native ? parts : std::vector<stack_id>{};
+}
+
+/// Adds the stacks whose part in Python counts for a group, because work refers to the whole ones.
+void add_whole_stacks(std::vector<source_group>& groups, std::vector<stack_id> const& parts) {
+  std::unordered_map<stack_id, std::vector<stack_id>> whole;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    if (parts[i] != static_cast<stack_id>(i)) whole[parts[i]].push_back(static_cast<stack_id>(i));
+  for (auto& group : groups) {
+    auto const known = group.stacks;
+    for (auto const part : known)
+      if (auto const found = whole.find(part); found != whole.end())
+        group.stacks.insert(group.stacks.end(), found->second.begin(), found->second.end());
+  }
+}
 
 std::function<bool(stack_record const&)> own_files(trace_contents& trace,
                                                    line_options const& options) {
@@ -107,9 +142,10 @@ std::vector<source_group> groups_of_frames(stack_times const& times,
     auto const file = trace.text()(group.frame.file);
     row.name = where(trace, group.frame, options.grouping);
     row.where.file = file;
+    row.is_native = group.frame.is_native();
     if (options.grouping != stack_grouping::file)
       row.where.function = trace.text()(group.frame.function);
-    if (options.grouping == stack_grouping::line) {
+    if (options.grouping == stack_grouping::line && !row.is_native) {
       row.where.line = group.frame.line;
       row.where.source = sources.line(row.where.file, group.frame.line);
     }
@@ -144,15 +180,16 @@ std::string_view word_of(stack_grouping grouping) noexcept {
 }
 
 stack_times read_source_times(trace_contents& trace, selection const& wanted,
-                              stack_grouping grouping) {
+                              stack_grouping grouping, bool python_only) {
   stack_times times;
+  auto const parts = python_only ? python_parts_of(trace.stacks()) : std::vector<stack_id>{};
   std::optional<forward_stacks> forward;
   if (credits_forward(grouping)) forward.emplace(trace);
   auto const allocated = read_allocations(trace);
   for_each_in_time<kernel_record, copy_record, memset_record, graph_record, api_record,
                    thread_sample_record>(
       trace.file(), reading{trace, wanted, times, !wanted.is_everything(), allocated,
-                            forward ? &*forward : nullptr});
+                            forward ? &*forward : nullptr, parts});
   times.finish();
   return times;
 }
@@ -163,6 +200,7 @@ std::vector<source_group> group_by_source(stack_times const& times, trace_conten
   auto groups = options.grouping == stack_grouping::module
                     ? groups_of_modules(times, stacks, trace, !options.each_module)
                     : groups_of_frames(times, stacks, trace, options);
+  if (options.python_only) add_whole_stacks(groups, python_parts_of(stacks));
   std::stable_sort(groups.begin(), groups.end(), [](source_group const& a, source_group const& b) {
     return a.own.gpu_ns > b.own.gpu_ns;
   });
@@ -173,7 +211,7 @@ std::string without_stacks(trace_contents& trace, std::string const& path) {
   if (trace.file().row_count<stack_record>() > 0) return {};
   return path +
          " holds no Python stacks. They are recorded in programs that CPython 3.11 to 3.15 runs, "
-         "unless with --python-backtrace none";
+         "unless with --python-backtrace none; --cudabacktrace all records those of C and C++";
 }
 
 std::optional<roofline_row> roofline_of(source_group const& group, roofline_reading const& read,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The places in a Python program that launch GPU work: lines, functions, files or modules.
+// The places in a program that launch GPU work: lines, functions, files or modules.
 #pragma once
 
 #include "host/analysis/roofline_row.hpp"
@@ -21,6 +21,7 @@ struct line_options {
   std::vector<std::string> own = {};  // folders of the program; empty: all but installed packages
   bool whole_stacks = false;          // the innermost frame counts, in whatever file it is
   bool for_programs = false;          // columns of the roofline have the names and units of its csv
+  bool python_only = false;           // without native frames
   bool each_module = false;  // modules whose paths differ in numbers have rows of their own
 };
 
@@ -30,6 +31,7 @@ std::string_view word_of(stack_grouping grouping) noexcept;
 struct source_group {
   std::string name;  // "train.py:61"; the path of a module
   source_place where;
+  bool is_native = false;     // a function of machine code
   std::uint64_t modules = 0;  // that the row stands for
   stack_sum own;
   double total_ns = 0;  // GPU time, also of what it called in own code
@@ -45,8 +47,9 @@ constexpr bool credits_forward(stack_grouping grouping) noexcept {
 }
 
 /// Reads the GPU work that passes `wanted`, in order of time, to be grouped in this way.
+/// `python_only`: a stack is its part in Python.
 stack_times read_source_times(trace_contents& trace, selection const& wanted,
-                              stack_grouping grouping);
+                              stack_grouping grouping, bool python_only = false);
 
 /// Most GPU time first.
 std::vector<source_group> group_by_source(stack_times const& times, trace_contents& trace,

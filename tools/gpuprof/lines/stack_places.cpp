@@ -5,19 +5,32 @@ namespace gpuprof::host::command {
 
 stack_places::stack_places(trace_contents& trace) : trace_(trace), stacks_(trace.stacks()) {}
 
-stack_record const* stack_places::own_frame_of(stack_id stack) const {
-  auto const* const own = own_frame(stacks_, stack, [&](stack_record const& frame) {
-    return is_own_by_default(trace_.text()(frame.file));
+stack_record const* named_frame(std::vector<stack_record> const& stacks, stack_id stack,
+                                text_of_name const& text) {
+  auto const* const of_python = own_frame(stacks, stack, [&](stack_record const& frame) {
+    return !frame.is_native() && is_own_by_default(text(frame.file));
   });
+  if (of_python != nullptr) return of_python;
+  return own_frame(stacks, stack, [&](stack_record const& frame) {
+    return frame.is_native() && is_own_binary(text(frame.file));
+  });
+}
+
+std::string place_of(stack_record const& frame, text_of_name const& text) {
+  if (frame.is_native()) return std::string(text(frame.function));
+  auto const file = text(frame.file);
+  auto place = std::string(file.substr(file.rfind('/') + 1));
+  return frame.line != 0 ? place + ':' + std::to_string(frame.line) : place;
+}
+
+stack_record const* stack_places::own_frame_of(stack_id stack) const {
+  auto const* const own = named_frame(stacks_, stack, trace_.text());
   if (own != nullptr || raw(stack) == 0 || raw(stack) >= stacks_.size()) return own;
   return &stacks_[raw(stack)];
 }
 
 std::string stack_places::where(stack_record const* frame) const {
-  if (frame == nullptr) return {};
-  auto const file = trace_.text()(frame->file);
-  auto text = std::string(file.substr(file.rfind('/') + 1));
-  return frame->line != 0 ? text + ':' + std::to_string(frame->line) : text;
+  return frame != nullptr ? place_of(*frame, trace_.text()) : std::string();
 }
 
 bool stack_places::loads_data(stack_id stack) const {

@@ -12,6 +12,13 @@
 
 namespace gpuprof::host::command {
 
+/// The frame that says where in the program this is: the innermost of own code in Python, else of
+/// own native code; null: there is neither.
+stack_record const* named_frame(std::vector<stack_record> const& stacks, stack_id stack,
+                                text_of_name const& text);
+/// "train.py:61"; of native code, the function.
+std::string place_of(stack_record const& frame, text_of_name const& text);
+
 class stack_places {
  public:
   explicit stack_places(trace_contents& trace);

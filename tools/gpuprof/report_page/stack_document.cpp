@@ -93,7 +93,8 @@ std::string_view word_of(stack_frame::kind kind) {
 }
 
 std::string name_of(stack_frame const& frame) {
-  if (frame.is != stack_frame::kind::line || frame.file.empty()) return frame.name;
+  if (frame.is != stack_frame::kind::line || frame.file.empty() || frame.is_native)
+    return frame.name;
   return frame.file.substr(frame.file.rfind('/') + 1) + ':' + std::to_string(frame.line) + ' ' +
          frame.name;
 }
@@ -108,7 +109,7 @@ void append_place(std::string& to, place const& one, stack_frame const& frame) {
   if (frame.is == stack_frame::kind::line) {
     o.text("file", frame.file);
     o.whole("line", frame.line);
-    o.flag("is_own", is_own_by_default(frame.file));
+    o.flag("is_own", frame.is_native ? is_own_binary(frame.file) : is_own_by_default(frame.file));
   }
   o.number("instances", one.total.launches);
   for (auto const& by : times_of_place) {
@@ -148,7 +149,8 @@ weighed_stacks::path_of_stack modules_of_stack(module_tree const& tree) {
 std::string source_of(weighed_stacks const& all, trace_contents& trace) {
   std::map<std::string, std::set<std::uint32_t>> used;
   for (auto const& frame : all.frames())
-    if (frame.is == stack_frame::kind::line) used[frame.file].insert(frame.line);
+    if (frame.is == stack_frame::kind::line && !frame.is_native)
+      used[frame.file].insert(frame.line);
   source_texts texts(trace);
   json_members files;
   for (auto const& [file, lines] : used) {
