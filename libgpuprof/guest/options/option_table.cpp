@@ -314,13 +314,14 @@ constexpr std::array table{
            "The metrics to read; roofline unless --metrics names some. Alone it means --metrics "
            "auto.",
            false, read_metric_set},
-    option{"overhead-budget", 0, "PERCENT", "a percentage from 0.01 to 100", "1",
-           "Most of the run time that reading counters and Python stacks may cost, beside "
-           "--overhead-once. Stacks take at most half of it.",
-           false,
-           [](settings& s, std::string_view v) {
-             return read_percent(s.metrics.budget_percent, v, 0.01, 100);
-           }},
+    option{
+        "overhead-budget", 0, "PERCENT", "a percentage from 0.01 to 100", "1",
+        "Most of the run time that reading counters and stacks may cost, beside --overhead-once. "
+        "Python stacks take at most half of it, native ones a fifth.",
+        false,
+        [](settings& s, std::string_view v) {
+          return read_percent(s.metrics.budget_percent, v, 0.01, 100);
+        }},
     option{"overhead-once", 0, "SECONDS", "seconds from 0 to 60, such as 0.25", "",
            "Most that reading counters around launches may cost once, beside --overhead-budget. "
            "Default: 0.25, as soon as both together are no more than six times that of the time so "

@@ -362,7 +362,9 @@ void drain::take_binaries() {
 
 /// Beside, because a thread of the program may be loading libraries for long.
 void drain::prepare_native_stacks() {
-  native_stacks_have_ticks(1e9 / static_cast<double>(look_at_tick_line().to_ns(1'000'000'000)));
+  constexpr std::uint64_t ticks = 1'000'000'000;
+  if (auto const ns = look_at_tick_line().to_ns(ticks); ns != 0)
+    native_stacks_have_ticks(ticks * ns_per_second / ns);
   if (unwinder_is_wanted()) do_beside(load_unwinder);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/stacks/native_stack.hpp"
 
+#include "base/no_cancellation.hpp"
 #include "base/real_dlsym.hpp"
 #include "guest/nvtx/log_writer.hpp"
 #include "guest/nvtx/ticks.hpp"
@@ -33,22 +34,19 @@ std::atomic<quick_walk> quick{nullptr};
 std::atomic<unsigned long long> removed_before{0};
 std::atomic<bool> unwinder_tried{false};
 
-std::atomic<double> native_share{0};
-std::atomic<double> ticks_per_ns{2};
+// Whole numbers, because the program may trap exceptions of floating point.
+std::atomic<std::uint64_t> one_part_in{0};  // of a thread's time; 0: nothing
+std::atomic<std::uint64_t> ticks_a_second{2'000'000'000};
 std::atomic<std::uintptr_t> python_begin{0}, python_end{0};
 
 // Stands for the callers of a stack that could not be read to its end.
 constexpr std::uint64_t callers_not_known = ~std::uint64_t{0};
 
-constexpr double quick_a_second = 1000, slow_a_second = 20;
+constexpr std::uint64_t quick_a_second = 1000, slow_a_second = 20;
 // Can be used at once after a pause.
-constexpr double quick_at_once = 200, slow_at_once = 20;
-// Many stacks are new at the start of a program.
-constexpr double free_ns = 5e6;
-
-std::uint64_t ticks_of(double ns) noexcept {
-  return static_cast<std::uint64_t>(ns * ticks_per_ns.load(std::memory_order_relaxed));
-}
+constexpr std::uint64_t quick_at_once = 200, slow_at_once = 20;
+// Many stacks are new at the start of a program: 5 ms for nothing.
+constexpr std::uint64_t free_part_of_second = 200;
 
 /// Return addresses, the innermost first.
 struct walked {
@@ -153,17 +151,16 @@ __attribute__((noinline)) std::uint16_t number_native(thread_log& log,
 /// Returns false if the thread has had as many walks as it may have.
 bool may_walk(known_stacks& stacks, std::uint64_t now, bool is_quick) noexcept {
   auto& own = stacks.native;
+  auto const second = ticks_a_second.load(std::memory_order_relaxed);
   if (own.first_at == 0) {
     own.first_at = own.tokens_at = now;
-    own.tokens = ticks_of(1e9);  // at least as many as can be used at once
+    own.tokens = second;  // as many as can be used at once
   }
-  auto const passed = static_cast<double>(now - own.first_at);
-  auto const allowed = native_share.load(std::memory_order_relaxed) * passed;
-  if (static_cast<double>(own.spent) > static_cast<double>(ticks_of(free_ns)) + allowed)
-    return false;
-  auto const each = ticks_of(1e9 / (is_quick ? quick_a_second : slow_a_second));
-  auto const most = static_cast<std::uint64_t>(static_cast<double>(each) *
-                                               (is_quick ? quick_at_once : slow_at_once));
+  auto const part = one_part_in.load(std::memory_order_relaxed);
+  auto const allowed = part != 0 ? (now - own.first_at) / part : 0;
+  if (own.spent > second / free_part_of_second + allowed) return false;
+  auto const each = second / (is_quick ? quick_a_second : slow_a_second);
+  auto const most = each * (is_quick ? quick_at_once : slow_at_once);
   own.tokens = std::min(own.tokens + (now - own.tokens_at), most);
   own.tokens_at = now;
   if (own.tokens < each) return false;
@@ -174,7 +171,8 @@ bool may_walk(known_stacks& stacks, std::uint64_t now, bool is_quick) noexcept {
 }  // namespace
 
 void read_native_stacks(std::uint8_t kinds, double share, python_runtime const* python) noexcept {
-  native_share.store(share, std::memory_order_relaxed);
+  one_part_in.store(share > 0 ? static_cast<std::uint64_t>(1 / share) : 0,
+                    std::memory_order_relaxed);
   if (kinds != 0 && python != nullptr && python_end.load() == 0) {
     std::array<std::uintptr_t, 1> const inside{
         reinterpret_cast<std::uintptr_t>(python->some_code())};
@@ -202,12 +200,12 @@ void load_unwinder() noexcept {
   quick.store(found, std::memory_order_release);
 }
 
-void native_stacks_have_ticks(double rate) noexcept {
-  if (rate > 0) ticks_per_ns.store(rate, std::memory_order_relaxed);
+void native_stacks_have_ticks(std::uint64_t a_second) noexcept {
+  if (a_second != 0) ticks_a_second.store(a_second, std::memory_order_relaxed);
 }
 
 bool detail::is_long_wait(std::uint64_t ticks) noexcept {
-  return ticks >= ticks_of(static_cast<double>(long_wait_ns));
+  return ticks >= ticks_a_second.load(std::memory_order_relaxed) / (1'000'000'000 / long_wait_ns);
 }
 
 std::uint16_t detail::number_native_stack(thread_log& log, correlation_id of_call) noexcept {
@@ -220,6 +218,7 @@ std::uint16_t detail::number_native_stack(thread_log& log, correlation_id of_cal
   if (!may_walk(*stacks, read_ticks(), quick.load(std::memory_order_relaxed) != nullptr))
     return python_stack_number(log);
   auto const python = python_stack_number(log, true);
+  no_cancellation const here;  // libunwind may write to a pipe, to see whether memory is there
   auto const saved_errno = errno;
   auto const begin = read_ticks();
   auto const libraries = count_libraries();

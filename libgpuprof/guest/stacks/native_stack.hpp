@@ -36,7 +36,7 @@ void load_unwinder() noexcept;
 /// True if load_unwinder() has something to do.
 bool unwinder_is_wanted() noexcept;
 /// How fast read_ticks() runs, for the limits in time.
-void native_stacks_have_ticks(double ticks_per_ns) noexcept;
+void native_stacks_have_ticks(std::uint64_t a_second) noexcept;
 
 namespace detail {
 extern std::atomic<std::uint8_t> native_kinds;
