@@ -225,7 +225,8 @@ std::uint16_t detail::number_native_stack(thread_log& log, correlation_id of_cal
   auto const number = number_native(log, libraries, quick_one(libraries), python);
   auto const spent = read_ticks() - begin;
   stacks = stacks_of(log);  // it may have moved
-  stacks->native.spent += spent;
+  // A thread that lost its core meanwhile has not spent that time here.
+  stacks->native.spent += std::min(spent, ticks_a_second.load(std::memory_order_relaxed) / 1000);
   stacks->native.correlation = correlation;
   stacks->native.number = number;
   thread_counters::bump(log.counters.stack_ticks, spent);

@@ -2,8 +2,8 @@
 // Gives the native stack of a call a number, on the thread that makes the call: machine code below
 // the Python stack, if there is one. Only addresses are kept; the command finds their functions.
 //
-// A walk takes 1 us with libunwind, of which a thread has 1,000 a second, and 20 to 40 us with the
-// unwinder of libgcc, of which it has 20 a second. A call beyond that has its Python stack alone.
+// With libunwind a walk through 40 frames takes 0.8 us, and a thread has 1,000 a second; with the
+// unwinder of libgcc 8 us, and 20 a second. A call beyond that has its Python stack alone.
 #pragma once
 
 #include "guest/nvtx/thread_log.hpp"

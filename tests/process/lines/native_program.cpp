@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program in C++ with known functions, which plays a session from them:
 //   nested           app::model::forward > app::inner<int> > app::play, twice
+//   late             a session, and one more when the profiler has had time for preparations
 //   plugin FILE ...  loads each library, calls its entry(), and unloads it before the next one
 //   blind            from a function that has no unwind tables
 #include <chrono>
@@ -59,6 +60,11 @@ int main(int count, char** words) {
   app::play_session = reinterpret_cast<int (*)(int, char**)>(dlsym(player, "_Z12play_sessioniPPc"));
   std::string_view const what = count > 1 ? words[1] : "nested";
   if (what == "nested") app::model().forward();
+  if (what == "late") {
+    app::play();
+    app::wait_for_stacks();
+    app::inner<int>(1);
+  }
   if (what == "blind") blind(app::play);
   if (what == "plugin")
     for (int i = 2; i < count; ++i) {

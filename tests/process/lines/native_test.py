@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Native stacks: programs in C++ play sessions from known functions, and gpuprof lines names these."""
+import ctypes
 import json
 import re
 import shutil
@@ -18,6 +19,14 @@ def leaf():
     if play_session(2, words) != 0: raise SystemExit("the session cannot be played")
 leaf()
 '''
+
+
+def has_libunwind():
+    try:
+        ctypes.CDLL("libunwind.so.8")
+        return True
+    except OSError:
+        return False
 
 
 class Native(processes.Case):
@@ -122,6 +131,26 @@ class Native(processes.Case):
         self.assertTrue(share, said.out + said.err)
         seconds = float(re.search(r"captured: .*?, ([0-9.,]+) m?s", said.out + said.err).group(1).replace(",", ""))
         self.assertLess(float(share.group(1)) / 100 * 40000, 20 + 220 + 1.2 * seconds * 1000, run.err)
+
+    def test_libunwind_is_used_where_it_is(self):
+        if not has_libunwind():
+            self.skipTest("no libunwind.so.8")
+        self.profile("late", launches=150)
+        said = self.gpuprof("lines", self.capture, "--by", "function")
+        share = re.search(r"the stack of ([0-9.]+)\s?% of the launches was recorded", said.out + said.err)
+        self.assertGreater(float(share.group(1)) / 100 * 300 if share else 300, 60)  # libgcc's unwinder may give 40
+        for stack in self.folded():
+            own = [re.sub(r" \(.*", "", frame) for frame in stack if "(gpuprof_native_program)" in frame]
+            self.assertIn(own, (["_start", "main", "app::inner<int>", "app::play"], ["_start", "main", "app::play"]))
+
+    def test_a_finding_names_the_function(self):
+        self.profile("nested")
+        found = json.loads(self.gpuprof("analyze", self.capture, "--all", "--min-gain", "0%", "-f", "json").out)["findings"]
+        named = [one["where"]["line"] for one in found if one["where"]["line"]]
+        self.assertTrue(named, found)
+        for name in named:
+            self.assertNotIn(":0", name)
+            self.assertRegex(name, "^(app|gpuprof|play_session)")
 
     def test_none_records_none(self):
         self.profile("nested", options=("--cudabacktrace", "none"))
