@@ -91,7 +91,7 @@ void python_frames::see(of_thread& thread, moment const& at) {
   if (thread.open.empty() || thread.stack != at.stack) {
     path_.clear();
     for (auto of = at.stack; raw(of) != 0; of = stacks_[raw(of)].caller) {
-      path_.push_back(of);
+      if (!stacks_[raw(of)].is_native()) path_.push_back(of);
       if (raw(stacks_[raw(of)].caller) >= raw(of)) break;  // only a damaged file has such callers
     }
     std::reverse(path_.begin(), path_.end());

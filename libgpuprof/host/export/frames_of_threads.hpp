@@ -29,7 +29,7 @@ class frames_of_threads {
 
  private:
   export_job& job_;
-  std::vector<stack_record> stacks_;
+  std::vector<stack_record> const& stacks_;
 };
 
 /// The threads that have ranges of PyTorch's operators, thousands for each step.

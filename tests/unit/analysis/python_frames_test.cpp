@@ -14,13 +14,15 @@ namespace {
 
 constexpr std::uint32_t main_thread = 100, other_thread = 101;
 
-/// 1 calls 2, which calls 3 and 4; 5 is another line of the outermost function.
+/// 1 calls 2, which calls 3 and 4; 5 is another line of the outermost function; 3 calls native
+/// code.
 std::vector<stack_record> const& stacks() {
   static auto const made = [] {
     std::vector<stack_record> rows(6);
     constexpr std::uint32_t callers[] = {0, 0, 1, 2, 2, 0};
     for (std::uint32_t i = 1; i < rows.size(); ++i)
       rows[i] = {.stack = stack_id{i}, .caller = static_cast<stack_id>(callers[i])};
+    rows.push_back({.stack = stack_id{6}, .caller = stack_id{3}, .address = 0x1230});
     return rows;
   }();
   return made;
@@ -73,6 +75,13 @@ struct collected {
 using texts = std::vector<std::string>;
 
 }  // namespace
+
+TEST_CASE("native frames have no slices, and their Python callers have") {
+  collected all;
+  all.of.add(launched(10, 6), main_thread, 5);
+  all.of.finish();
+  CHECK(all.begun == "123");
+}
 
 TEST_CASE("launches that follow each other share the frames that all have on their stacks") {
   collected made;

@@ -17,7 +17,7 @@ class places_reader {
       : to_(to),
         trace_(trace),
         frames_(trace),
-        modules_(stacks_of(trace.file()), [&](name_id name) { return trace.text()(name); }) {}
+        modules_(trace.stacks(), [&](name_id name) { return trace.text()(name); }) {}
 
   template <class Work>
   void operator()(Work const& work) {
