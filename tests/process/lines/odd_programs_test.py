@@ -4,6 +4,8 @@
 import json
 import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -200,7 +202,7 @@ int main(int count, char** words) {
     def test_a_program_that_ends_by_os_exit_keeps_its_stacks(self):
         for version, python in pythons().items():
             with self.subTest(version):
-                self.profile(PLAY + "play()  # last\nbusy(0.1)\nthreading.Thread(target=busy, args=(1,)).start()\nos._exit(7)\n", python=python, code_wanted=7)
+                self.profile(PLAY + "play()  # last\ntime.sleep(2)\nthreading.Thread(target=busy, args=(1,)).start()\nos._exit(7)\n", python=python, code_wanted=7)
                 self.assertEqual(self.launches().get("last"), 1)
 
     def test_children_of_a_fork_amid_looks_run_on_and_are_not_recorded_as_the_parent(self):
@@ -273,6 +275,34 @@ os.execv(sys.argv[1], sys.argv[1:])
         self.assertEqual(looks[0]["The Thread"], "sleeps", looks)  # the kernel still says what a thread does
         self.assertFalse([row for row in looks if row["Where"]], looks)
         self.assertEqual(control.code, 0)
+
+    def test_looks_send_no_signal_and_interrupt_no_call(self):
+        if shutil.which("strace") is None:
+            self.skipTest("there is no strace here")
+        code = PLAY + """
+import select
+r, w = os.pipe()
+end = time.perf_counter() + 2
+def repeat(work):
+    while time.perf_counter() < end:
+        play()
+        work()
+def locks():
+    lock = threading.Lock()
+    lock.acquire()
+    lock.acquire(timeout=0.03)
+work = (lambda: time.sleep(0.03), lambda: (os.write(w, b"x"), os.read(r, 1)), locks, lambda: select.select([], [], [], 0.03), lambda: busy(0.03))
+threads = [threading.Thread(target=repeat, args=(one,)) for one in work]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+os.kill(os.getpid(), 0 if len(sys.argv) == 1 else 28)  # SIGWINCH does nothing
+"""
+        python = self.run_program(sys.executable, "-c", "import sys; print(sys.executable)").out.strip()  # not a script that starts it
+        for words, signals in (((), 0), (("signal",), 1)):  # the second is the control
+            self.profile(code, command=("strace", "-f", "-o", self.folder / "calls", python, self.program, *words))
+            calls = (self.folder / "calls").read_text(errors="replace")
+            self.assertEqual((calls.count("--- SIG"), len(re.findall("EINTR|ERESTART", calls))), (signals, 0))
+            self.assertGreater(calls.count("process_vm_readv("), 20)
 
     def test_other_processes_that_are_hidden_hide_nothing(self):
         python = "/usr/bin/python3.11"
