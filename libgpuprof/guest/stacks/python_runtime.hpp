@@ -20,7 +20,7 @@ struct python_layout {
   std::uint16_t frame_owner;  // 0: frames have none that must be left out
   std::uint16_t code_first_line, code_filename, code_name, code_lines, code_bytecode;
   std::uint16_t code_identity;  // eight bytes that differ between code objects of one address
-  std::uint16_t code_flags;     // 0: these bytes are enough
+  bool identity_may_return;     // those bytes may be the same in the next code object there
   std::uint16_t ascii_text;     // where the characters of an ASCII text begin; others are
   std::uint16_t other_text;     // here
   std::uint16_t frame_locals;   // the first is `self` in a method
@@ -157,10 +157,10 @@ class python_runtime {
   }
   std::uint64_t identity_of(std::byte const* code) const noexcept {
     auto const identity = load<std::uint64_t>(code + layout_.code_identity);
-    if (layout_.code_flags == 0) return identity;
-    constexpr std::uint32_t of_function = 1;  // CO_OPTIMIZED
-    auto const is_function = (load<std::uint32_t>(code + layout_.code_flags) & of_function) != 0;
-    return is_function ? identity : identity ^ content_of(code);
+    auto const* const name = load<std::byte const*>(code + layout_.code_name);
+    return layout_.identity_may_return && name == module_name_.load(std::memory_order_relaxed)
+               ? identity ^ content_of(code)
+               : identity;
   }
 
   template <class Memory>
@@ -197,6 +197,10 @@ class python_runtime {
   }
   void is_module_call(std::byte const* code) const noexcept {
     module_call_.store(code, std::memory_order_relaxed);
+  }
+  /// `code` of the caller's own frame is named "<module>", by the one text that all such code has.
+  void is_code_of_module(std::byte const* code) const noexcept {
+    module_name_.store(load<std::byte const*>(code + layout_.code_name), std::memory_order_relaxed);
   }
   python_layout const& layout() const noexcept { return layout_; }
 
@@ -235,6 +239,7 @@ class python_runtime {
   python_layout const& layout_;
   functions const entry_;
   mutable std::atomic<std::byte const*> module_call_{nullptr};
+  mutable std::atomic<std::byte const*> module_name_{nullptr};
 };
 
 /// Looks for CPython among the loaded libraries. Null, and no `reason`: there is none. Null with a

@@ -111,6 +111,7 @@ bool describe(python_runtime const& python, Memory const& memory, thread_log& lo
   if (Memory::may_fail && file == "<shim>") return false;
   auto const function = python.function_name(memory, at.code, for_function);
   if (at.module == nullptr && is_module_call(file, function)) python.is_module_call(at.code);
+  if (!Memory::may_fail && function == "<module>") python.is_code_of_module(at.code);
   into = {.file = log.names.intern(file),
           .function = log.names.intern(function),
           .first_line = python.first_line(memory, at.code),
