@@ -19,13 +19,15 @@ inline bool is_own_by_default(std::string_view file) noexcept {
 /// library.
 inline bool is_own_binary(std::string_view path) noexcept {
   for (std::string_view const folder :
-       {"/usr/lib", "/lib", "/usr/local/cuda", "/opt/nvidia", "linux-vdso"})
+       {"/usr/lib", "/lib/", "/lib64/", "/usr/local/cuda", "/opt/nvidia", "linux-vdso"})
     if (path.starts_with(folder)) return false;
   auto const name = path.substr(path.rfind('/') + 1);
   for (std::string_view const known :
-       {"python", "libpython", "libstdc++.", "libgcc_s.", "libgomp.", "libcudart", "libcublas",
-        "libcudnn", "libcufft", "libcusolver", "libcusparse", "libnccl", "libnvrtc"})
+       {"python3", "libpython", "libffi.", "libtorch", "libc10", "libmkl", "libiomp", "libstdc++.",
+        "libgcc_s.", "libgomp.", "libcudart", "libcublas", "libcudnn", "libcufft", "libcusolver",
+        "libcusparse", "libnccl", "libnvrtc"})
     if (name.starts_with(known)) return false;
+  if (name == "python") return false;
   return is_own_by_default(path);
 }
 

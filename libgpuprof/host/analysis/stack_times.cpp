@@ -115,7 +115,7 @@ void stack_times::spread(thread_index thread, stack_sum const& sum, sums const& 
   }
 }
 
-void stack_times::finish() {
+void stack_times::finish(std::vector<bool> const& are_native) {
   for (auto const& [_, thread] : running_)
     for (auto const& [stack, looks] : thread.looks_of)
       if (raw(stack) != 0) stacks_[stack].cpu_ns += thread.on_core_ns * looks / thread.looks;
@@ -139,6 +139,13 @@ void stack_times::finish() {
       continue;
     }
     on_such_threads_ += without->second.launches;
+    auto const is_native = [&](auto const& known) {
+      return raw(known.first) < are_native.size() && are_native[raw(known.first)];
+    };
+    if (stacks.size() == 1 && std::ranges::all_of(of_thread->second, is_native)) {
+      others_[thread] += without->second;
+      continue;
+    }
     spread(thread, without->second, stacks.size() > 1 ? stacks : of_thread->second);
   }
 }
@@ -154,6 +161,15 @@ void stack_times::each_recorded(
     for (auto const& [stack, sum] : stacks)
       if (raw(stack) != 0) use({is, is_call ? what - calls : what}, stack, sum);
   }
+}
+
+std::vector<bool> native_only(std::vector<stack_record> const& stacks) {
+  std::vector<bool> only(stacks.size());
+  for (std::size_t i = 1; i < stacks.size(); ++i) {
+    auto const caller = raw(stacks[i].caller);
+    only[i] = stacks[i].is_native() && (caller == 0 || (caller < i && only[caller]));
+  }
+  return only;
 }
 
 stack_record const* own_frame(std::vector<stack_record> const& stacks, stack_id stack,
@@ -184,7 +200,8 @@ std::vector<stack_group> group_stacks(stack_times const& times,
       if (!is_own(frame)) continue;
       auto& group = group_of(frame);
       if (seen.insert(&group).second) group.total += sum;
-      if (own == nullptr) own = &frame;
+      // A line of Python says more than the native code that it calls.
+      if (own == nullptr || (own->is_native() && !frame.is_native())) own = &frame;
     }
     if (own == nullptr && raw(stack) < stacks.size()) {
       own = &stacks[raw(stack)];

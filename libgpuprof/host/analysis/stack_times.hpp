@@ -50,11 +50,13 @@ class stack_times {
   void each_recorded(std::function<void(ran, stack_id, stack_sum const&)> const& use) const;
 
   /// Spreads the work without a stack over the stacks of its thread: first over those of work that
-  /// ran the same, else over all.
-  void finish();
+  /// ran the same, else over all. `are_native`: by stack, whether all its frames are native. Only
+  /// calls of some kinds may have these: on a thread that has no others, they speak for the same
+  /// work alone.
+  void finish(std::vector<bool> const& are_native = {});
 
   std::map<stack_id, stack_sum> const& stacks() const noexcept { return stacks_; }
-  /// Work of threads that have no Python stack at all.
+  /// Work of threads that have no stack at all, or none of such work.
   std::map<thread_index, stack_sum> const& without_stack() const noexcept { return others_; }
   /// Part of the launches on threads with stacks whose stack was recorded, from 0 to 1.
   double recorded_share() const noexcept {
@@ -87,6 +89,9 @@ class stack_times {
   stack_sum all_;
   double with_stack_ = 0, on_such_threads_ = 0;
 };
+
+/// By stack: true if it has no frame of Python. `stacks` is indexed by stack_id.
+std::vector<bool> native_only(std::vector<stack_record> const& stacks);
 
 /// What a row of a table of stacks stands for.
 enum class stack_grouping { line, function, file, module };

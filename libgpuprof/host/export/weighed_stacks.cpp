@@ -37,7 +37,7 @@ stack_times read_stack_times(trace_contents& trace, std::function<void()> const&
   stack_times times;
   for_each_in_time<kernel_record, copy_record, memset_record, graph_record, api_record,
                    thread_sample_record>(trace.file(), stack_visitor{trace, times, advance});
-  times.finish();
+  times.finish(native_only(trace.stacks()));
   return times;
 }
 
@@ -92,12 +92,13 @@ weighed_stacks::weighed_stacks(trace_contents& trace, stack_times const& times,
     if (path.empty()) of.erase(stack);
   }
   add_leaves(trace, times, of);
+  auto const has_native = std::ranges::any_of(trace.stacks(), &stack_record::is_native);
   for (auto const& [thread, sum] : times.without_stack())
-    stacks_.push_back(
-        {{index_of({stack_frame::kind::other,
-                    "(no Python on thread " + std::to_string(trace.os_thread(thread)) + ")",
-                    {}})},
-         sum});
+    stacks_.push_back({{index_of({stack_frame::kind::other,
+                                  (has_native ? "(no stack on thread " : "(no Python on thread ") +
+                                      std::to_string(trace.os_thread(thread)) + ")",
+                                  {}})},
+                       sum});
 }
 
 weighed_stacks::path_of_stack lines_of_stack(trace_contents& trace,

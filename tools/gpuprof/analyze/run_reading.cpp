@@ -282,7 +282,7 @@ void run_reading::go_through_time() {
   pass_->finish();
   if (has_samples) facts_.looks = idle_looks_of(trace_, causes);
   if (file.row_count<stack_record>() == 0) return;
-  stacks.finish();
+  stacks.finish(native_only(trace_.stacks()));
   lines_ = program_lines(trace_, stacks);
 }
 

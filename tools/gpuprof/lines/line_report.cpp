@@ -210,6 +210,16 @@ finished_report line_report(trace_contents& trace, selection const& wanted, std:
   finished_report finished;
   finished.missing = without_stacks(trace, path);
   if (!finished.missing.empty()) return finished;
+  auto const& stacks = trace.stacks();
+  auto const is_native = [](stack_record const& one) {
+    return one.is_native() || raw(one.stack) == 0;
+  };
+  if (options.python_only && std::ranges::all_of(stacks, is_native)) {
+    finished.missing = path +
+                       " holds no Python stacks. They are recorded in programs that CPython 3.11 "
+                       "to 3.15 runs, unless with --python-backtrace none";
+    return finished;
+  }
   auto const times = read_source_times(trace, wanted, options.grouping, options.python_only);
   std::vector<line_row> rows;
   for (auto& group : group_by_source(times, trace, options))
@@ -222,7 +232,10 @@ finished_report line_report(trace_contents& trace, selection const& wanted, std:
   if (!has_rooflines)
     finished.notes.push_back("no bytes, FLOP and shares of the roof: the capture " +
                              trace.without_counters());
-  if (times.recorded_share() < 0.9995)
+  if (times.recorded_share() <= 0)
+    finished.notes.push_back(
+        "no launch has a stack; --cudabacktrace all records those of programs in C and C++");
+  else if (times.recorded_share() < 0.9995)
     finished.notes.push_back("the stack of " + percent_of(times.recorded_share()) +
                              " of the launches was recorded; the others are spread over the stacks "
                              "of launches of the same kernels");

@@ -153,9 +153,12 @@ std::vector<source_group> groups_of_frames(stack_times const& times,
     row.total_ns = group.total.gpu_ns;
     row.stacks = std::move(group.stacks);
   }
+  auto const has_native =
+      !options.python_only && std::ranges::any_of(stacks, &stack_record::is_native);
   for (auto const& [thread, sum] : times.without_stack()) {
     auto& row = made.emplace_back();
-    row.name = "(no Python on thread " + std::to_string(trace.os_thread(thread)) + ")";
+    row.name = (has_native ? "(no stack on thread " : "(no Python on thread ") +
+               std::to_string(trace.os_thread(thread)) + ")";
     row.own = sum;
     row.total_ns = sum.gpu_ns;
     row.threads.push_back(thread);
@@ -190,7 +193,7 @@ stack_times read_source_times(trace_contents& trace, selection const& wanted,
                    thread_sample_record>(
       trace.file(), reading{trace, wanted, times, !wanted.is_everything(), allocated,
                             forward ? &*forward : nullptr, parts});
-  times.finish();
+  times.finish(native_only(trace.stacks()));
   return times;
 }
 
