@@ -365,7 +365,8 @@ void drain::prepare_native_stacks() {
   constexpr std::uint64_t ticks = 1'000'000'000;
   if (auto const ns = look_at_tick_line().to_ns(ticks); ns != 0)
     native_stacks_have_ticks(ticks * ns_per_second / ns);
-  if (unwinder_is_wanted()) do_beside(load_unwinder);
+  // At exit the loader may hold its lock while it waits for this thread.
+  if (unwinder_is_wanted() && !process_is_exiting()) do_beside(load_unwinder);
 }
 
 /// Postponed as long as possible while the program has few descriptors left.
@@ -403,7 +404,7 @@ void drain::flush_file(bool is_last) noexcept {
   attempt([this] { take_code(); });
   attempt([this] { take_source(); });
   attempt([this] { take_binaries(); });
-  attempt([this] { prepare_native_stacks(); });
+  if (!is_last) attempt([this] { prepare_native_stacks(); });
   attempt([this, is_last] { describe_gpus(is_last); });
   attempt([this] { gather_counters(); });
   attempt([this] {
