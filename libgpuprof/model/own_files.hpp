@@ -31,4 +31,20 @@ inline bool is_own_binary(std::string_view path) noexcept {
   return is_own_by_default(path);
 }
 
+/// Not of CUDA's runtime, which programs link in, and not made by nvcc. `name`: demangled.
+inline bool is_own_function(std::string_view name) noexcept {
+  for (std::string_view const known :
+       {"libcudart_static_", "cudart::", "__cuda", "__device_stub__", "__nv_"})
+    if (name.starts_with(known)) return false;
+  constexpr std::string_view runtime = "cuda";  // cudaMalloc
+  auto const is_call = name.starts_with(runtime) && name.size() > runtime.size() &&
+                       name[runtime.size()] >= 'A' && name[runtime.size()] <= 'Z';
+  return !is_call;
+}
+
+/// A frame of native code that is the program's own.
+inline bool is_own_native(std::string_view path, std::string_view function) noexcept {
+  return is_own_binary(path) && is_own_function(function);
+}
+
 }  // namespace gpuprof

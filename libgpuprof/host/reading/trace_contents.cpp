@@ -5,6 +5,7 @@
 #include "host/analysis/timeline/log_histogram.hpp"
 #include "host/reading/native_names.hpp"
 #include "host/reading/time_order.hpp"
+#include "model/kernel_name.hpp"
 #include "model/torch_ranges.hpp"
 #include "text/overview.hpp"
 
@@ -12,6 +13,8 @@
 #include <charconv>
 #include <cstdio>
 #include <numeric>
+#include <set>
+#include <string>
 
 namespace gpuprof::host {
 namespace {
@@ -407,7 +410,12 @@ std::vector<stack_record> const& trace_contents::stacks() {
     binaries[row.binary] = {row.path, std::string(text_(row.path)),
                             std::string(text_(row.build_id))};
   });
-  name_native_frames(stacks, binaries, [this](std::string text) {
+  // nvcc makes a function of the CPU for each kernel, with its name, which makes the launch.
+  std::set<std::string> kernels;
+  if (!binaries.empty())
+    for (auto const& shape : shapes()) kernels.insert(function_display_name(text_(shape.name)));
+  name_native_frames(stacks, binaries, [&](std::string text) {
+    if (kernels.contains(text)) text.insert(0, "__device_stub__");
     added_texts_.push_back(std::move(text));
     return static_cast<name_id>(first_added_text + added_texts_.size() - 1);
   });

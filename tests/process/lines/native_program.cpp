@@ -4,6 +4,8 @@
 //   late             a session, and one more when the profiler has had time for preparations
 //   plugin FILE ...  loads each library, calls its entry(), and unloads it before the next one
 //   blind            from a function that has no unwind tables
+//   runtime          app::starts > even > libcudart_static_0123abcd, as a program does that has
+//                    CUDA's runtime linked in: "even" is a kernel of the session, too
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -20,11 +22,15 @@ int (*play_session)(int, char**);
 // Every function does something after its call, so that none is left early.
 int volatile calls = 0;
 
-__attribute__((noinline)) void play() {
+__attribute__((always_inline)) inline void play_here() {
   char name[] = "play";
   char* words[] = {name, std::getenv("SESSION"), nullptr};
   if (play_session(2, words) != 0) std::exit(3);
   calls = calls + 1;
+}
+
+__attribute__((noinline)) void play() {
+  play_here();
 }
 
 template <class Count>
@@ -54,6 +60,24 @@ __attribute__((noinline)) int call_plugin(char const* path) {
 
 }  // namespace app
 
+extern "C" __attribute__((noinline)) void libcudart_static_0123abcd() {
+  app::play_here();
+}
+
+__attribute__((noinline)) void even(float*, int) {
+  libcudart_static_0123abcd();
+  app::calls = app::calls + 1;
+}
+
+namespace app {
+
+__attribute__((noinline)) void starts() {
+  even(nullptr, 0);
+  calls = calls + 1;
+}
+
+}  // namespace app
+
 int main(int count, char** words) {
   void* const player = dlopen(std::getenv("BUILT_PLAY_MODULE"), RTLD_NOW);
   if (player == nullptr) return std::puts(dlerror()), 2;
@@ -66,6 +90,7 @@ int main(int count, char** words) {
     app::inner<int>(1);
   }
   if (what == "blind") blind(app::play);
+  if (what == "runtime") app::starts();
   if (what == "plugin")
     for (int i = 2; i < count; ++i) {
       if (i > 2) app::wait_for_stacks();

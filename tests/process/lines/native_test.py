@@ -82,6 +82,12 @@ class Native(processes.Case):
             self.assertNotIn("(callers not known)", stack)
             self.assertIn("_start", stack[0])
 
+    def test_the_runtime_that_is_linked_in_and_the_stubs_of_kernels_are_not_the_programs_own(self):
+        self.profile("runtime")
+        with_time = {name for name, row in self.rows("--by", "function", "--own", self.program).items() if row["GPU Time (ns)"] > 0}
+        self.assertEqual(with_time - {""}, {"app::starts"})  # "": work whose stack was beyond the limit
+        self.assertIn("__device_stub__even", {frame.partition(" ")[0] for stack in self.folded() for frame in stack})
+
     def test_a_library_that_was_unloaded_keeps_its_names(self):
         self.profile("plugin", processes.path("BUILT_NATIVE_FIRST"), processes.path("BUILT_NATIVE_SECOND"), processes.path("BUILT_NATIVE_FIRST"))
         rows = self.rows("--by", "function", "--own", processes.path("BUILT_NATIVE_FIRST"), "--own", processes.path("BUILT_NATIVE_SECOND"))

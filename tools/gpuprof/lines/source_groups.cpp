@@ -94,6 +94,7 @@ std::function<bool(stack_record const&)> own_files(trace_contents& trace,
   if (options.whole_stacks) return [](stack_record const&) { return true; };
   return [&trace, folders = options.own](stack_record const& frame) {
     auto const file = trace.text()(frame.file);
+    if (frame.is_native() && !is_own_function(trace.text()(frame.function))) return false;
     if (folders.empty()) return frame.is_native() ? is_own_binary(file) : is_own_by_default(file);
     return std::any_of(folders.begin(), folders.end(), [&](std::string const& folder) {
       return file.starts_with(folder) &&

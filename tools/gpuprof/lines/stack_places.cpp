@@ -12,7 +12,7 @@ stack_record const* named_frame(std::vector<stack_record> const& stacks, stack_i
   });
   if (of_python != nullptr) return of_python;
   return own_frame(stacks, stack, [&](stack_record const& frame) {
-    return frame.is_native() && is_own_binary(text(frame.file));
+    return frame.is_native() && is_own_native(text(frame.file), text(frame.function));
   });
 }
 

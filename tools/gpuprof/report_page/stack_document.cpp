@@ -109,7 +109,8 @@ void append_place(std::string& to, place const& one, stack_frame const& frame) {
   if (frame.is == stack_frame::kind::line) {
     o.text("file", frame.file);
     o.whole("line", frame.line);
-    o.flag("is_own", frame.is_native ? is_own_binary(frame.file) : is_own_by_default(frame.file));
+    o.flag("is_own",
+           frame.is_native ? is_own_native(frame.file, frame.name) : is_own_by_default(frame.file));
   }
   o.number("instances", one.total.launches);
   for (auto const& by : times_of_place) {
