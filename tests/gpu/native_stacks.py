@@ -83,7 +83,7 @@ def torch():
     row("native: kernels of PyTorch; lost", f"{every.kernels()}; {every.lost()}", f"{none.kernels()}; nothing", (every.kernels(), every.lost()) == (none.kernels(), "nothing"))
     row("native: the loss of PyTorch", every.text("loss"), none.text("loss"), every.text("loss") == none.text("loss"))
     # Lines without launches were seen by the sampler, by chance.
-    lines = [[(one["Where"], one["Launches"]) for one in run_.stats("py_line_sum") if one["Launches"] > 0] for run_ in (none, every)]
+    lines = [[(one["Where"], one["Launches"]) for one in run_.stats("py_line_sum") if float(one["Launches"]) > 0] for run_ in (none, every)]
     row("native: lines of Python, with and without", f"{len(lines[1])} lines", "the same", bool(lines[0]) and sorted(lines[0]) == sorted(lines[1]))
     stacks = stacks_of(every.capture)
     both = [stack for stack in stacks if any(".py:" in frame for frame in stack) and any("libtorch" in frame or "libc10" in frame for frame in stack)]
