@@ -127,7 +127,9 @@ class Contents(Sqlite):
             with self.exported(capture) as database:
                 expected = [(shown(row["NVTX Range"]), row["TID"], shown(row["Kernel Name"]), row["Kern Inst"], row["NVTX Inst"], row["Total Time (ns)"])
                             for row in self.stats(capture, "nvtx_kern_sum") if row["Style"] == "PushPop"]
-                self.assertEqual(sorted(database.execute(KERNELS_IN_RANGES).fetchall()), sorted(expected))
+                # Operators of PyTorch are ranges here; stats has them in torch_op_sum alone.
+                found = [row for row in database.execute(KERNELS_IN_RANGES) if not row[0].startswith("torch:")]
+                self.assertEqual(sorted(found), sorted(expected))
 
     def test_texts_are_utf8(self):
         for capture in self.all_captures():
