@@ -55,17 +55,17 @@ std::string percent(double share) {
   return text;
 }
 
-/// Returns "; each of 1,000 launches took about 3.4 us longer, 3.4 ms in all".
+/// Returns "; tracing made each of 1,000 launches about 3.4 us longer, 3.4 ms in all".
 std::string spent_on_launches(overview const& about) {
   if (about.launches == 0) return {};
   auto const calls = static_cast<double>(about.launches);
-  auto const launches = "; each of " + counted(about.launches, "launches") + " took ";
+  auto const text = "; tracing made each of " + counted(about.launches, "launches") + " ";
   if (about.ns_a_launch)
-    return launches + "about " + readable_time(*about.ns_a_launch) + " longer, " +
+    return text + "about " + readable_time(*about.ns_a_launch) + " longer, " +
            readable_time(calls * *about.ns_a_launch) + " in all";
-  return launches + readable_time(least_ns_a_launch) + " to " + readable_time(most_ns_a_launch) +
-         " longer, as on other machines, " + readable_time(calls * least_ns_a_launch) + " to " +
-         readable_time(calls * most_ns_a_launch) + " in all";
+  return text + readable_time(least_ns_a_launch) + " to " + readable_time(most_ns_a_launch) +
+         " longer (measured on other machines), " + readable_time(calls * least_ns_a_launch) +
+         " to " + readable_time(calls * most_ns_a_launch) + " in all";
 }
 
 /// Returns "; a thread of the profiler used 411 ms of CPU, and 10.6 MB of memory".

@@ -49,9 +49,9 @@ TEST_CASE("the first lines say what was captured, what was lost, what it cost") 
       "captured: ./train --steps 2 on 2 x NVIDIA H200, 1.250 s, 1,234,567 kernels, 3 NVTX ranges");
   CHECK(lines[1] == "lost: nothing");
   CHECK(lines[2] ==
-        "cost: the program waited 9.8 ms for this profiler, 0.8 % of the run; each of 2,000 "
-        "launches took 523 ns to 2.5 us longer, as on other machines, 1.046 ms to 5 ms in all; the "
-        "profiler used 33.6 MB of memory");
+        "cost: the program waited 9.8 ms for this profiler, 0.8 % of the run; tracing made "
+        "each of 2,000 launches 523 ns to 2.5 us longer (measured on other machines), 1.046 ms to "
+        "5 ms in all; the profiler used 33.6 MB of memory");
 }
 
 TEST_CASE("the cost is told apart by what was paid once and what counters took later") {
@@ -68,8 +68,8 @@ TEST_CASE("the cost is told apart by what was paid once and what counters took l
   // 250 of 500 ms for launches and 100 of 300 ms for samples were allowed once.
   CHECK(cost_line(about) ==
         "cost: the program waited 850 ms for this profiler, 8.5 % of the run (400 ms once, 450 ms "
-        "for counters later, which --overhead-budget limits); each of 50,000 launches took about "
-        "3.4 us longer, 170 ms in all; a thread of the profiler used 411 ms of CPU");
+        "for counters later, which --overhead-budget limits); tracing made each of 50,000 "
+        "launches about 3.4 us longer, 170 ms in all; a thread of the profiler used 411 ms of CPU");
   about.all_launches_read = true;
   CHECK(cost_line(about).find("(50 ms once, 800 ms for counters);") != std::string::npos);
   CHECK(text::sampling_once_ns == guest::sampling_budget::sampling_once_ns);
