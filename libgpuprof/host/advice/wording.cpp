@@ -80,7 +80,11 @@ std::string in_count(double count) {
 }
 
 std::string in_times(std::uint64_t count) {
-  return count == 1 ? "once" : in_count(static_cast<double>(count)) + " times";
+  if (count == 1) return "once";
+  auto text = std::to_string(count);
+  for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3)
+    text.insert(static_cast<std::size_t>(at), ",");
+  return text + " times";
 }
 
 }  // namespace gpuprof::host::advice

@@ -47,8 +47,7 @@ std::string_view shortened(std::string_view file) noexcept {
 
 }  // namespace
 
-frames_of_threads::frames_of_threads(export_job& job)
-    : job_(job), stacks_(job.trace.stacks()) {}
+frames_of_threads::frames_of_threads(export_job& job) : job_(job), stacks_(job.trace.stacks()) {}
 
 void frames_of_threads::read(std::function<bool(std::uint32_t)> const& is_cut,
                              python_frames::receiver const& begun,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/advice/rules/group/group_finding.hpp"
 
-#include "base/readable.hpp"
 #include "host/advice/rules/idle_sum.hpp"
 #include "host/advice/wording.hpp"
 
@@ -45,7 +44,7 @@ std::string in_time_of_step(run_facts const& facts, double of_all_ns) {
 std::string how_often(run_facts const& facts, double instances) {
   if (facts.are_stretches) {
     auto const all = std::round(std::max(1.0, instances * steps_per_recorded(facts)));
-    return counted(static_cast<std::uint64_t>(all), "times");
+    return in_times(static_cast<std::uint64_t>(all));
   }
   auto const times = per_step(facts, instances);
   return times >= 1.5 ? in_count(std::max(1.0, times)) + " times a step" : "in each step";
