@@ -33,8 +33,10 @@ class TorchNames(package.Case):
         self.assertNotIn("Warning", run.err)
         events = json.loads((self.folder / "trace.json").read_text())["traceEvents"]
         self.assertEqual(len([e for e in events if e.get("cat") == "kernel"]), 205)
-        logged = next((self.folder / "logs").iterdir()).read_bytes()
-        self.assertEqual(len(json.loads(gzip.decompress(logged))["traceEvents"]), len(events))
+        logged = json.loads(gzip.decompress(next((self.folder / "logs").iterdir()).read_bytes()))["traceEvents"]
+        # The frames of a thread may have been looked at once more since the log was written.
+        without_frames = [[e for e in each if e.get("cat") != "python_function"] for each in (logged, events)]
+        self.assertEqual(len(without_frames[0]), len(without_frames[1]))
 
     def test_requested_data_that_is_not_recorded_is_reported(self):
         run = self.python("""

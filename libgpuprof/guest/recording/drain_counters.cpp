@@ -63,8 +63,8 @@ void drain::say_what_was_written() {
   if (output_.file() == nullptr || assembler_ == nullptr) return;
   auto const& seen = assembler_->counts();
   // `gpuprof profile` says it, unless another process of the run has worked.
-  auto const any =
-      seen.kernels + seen.graphs + seen.copies + seen.sets + seen.ranges + seen.kernels_filtered;
+  auto const any = seen.kernels + seen.graphs + seen.copies + seen.sets + seen.ranges + seen.marks +
+                   seen.calls + seen.kernels_filtered;
   if (any == 0 && options_.run_notes) return;
   auto line = counted(seen.kernels, "kernels");
   auto const add = [&line](std::uint64_t count, char const* what) {
