@@ -4,6 +4,7 @@
 
 #include "base/result.hpp"
 #include "host/replay/repair.hpp"
+#include "text/overview.hpp"
 #include "whatif/read_steps.hpp"
 
 #include <functional>
@@ -23,6 +24,9 @@ struct repair_options {
   std::string no_cpu_longer;
   std::optional<double> launch_cost_ns;
   bool pinned = false, without_profiler = false;
+  /// What tracing added to a launch of this run, if that is known: what --without-profiler takes
+  /// off.
+  double traced_launch_ns = text::least_ns_a_launch;
 };
 
 void add_repair_options(CLI::App& command, repair_options& options);

@@ -18,10 +18,6 @@ using replay::repair_kind;
 /// The length of a smaller copy hardly depends on the rate of the link.
 constexpr std::uint64_t small_copy_bytes = 65'536;
 
-/// Tracing adds this to a launch: docs/measurements/tracing.md has 3,267 ns traced and 2,744 ns
-/// bare.
-constexpr double profiled_launch_ns = 523;
-
 enum class subject { work, call, range };
 
 std::string_view words_of(subject of) noexcept {
@@ -203,7 +199,7 @@ void add_launch_cost(repair_list& list, repair_options const& options,
   if (now_ns <= 0)
     return list.fail("what a launch costs is not known: too few launches follow each other", false);
   auto const cost = options.launch_cost_ns.value_or(
-      std::max(0.0, static_cast<double>(now_ns) - profiled_launch_ns));
+      std::max(0.0, static_cast<double>(now_ns) - options.traced_launch_ns));
   list.add(repair{repair_kind::launch_cost, {}, cost, 0});
 }
 
