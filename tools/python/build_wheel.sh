@@ -52,7 +52,7 @@ repair() {
 }
 
 # The same format in 3 % fewer bytes than zlib makes of it.
-pack_tighter() { advzip -z -2 "$out"/libgpuprof-*.whl && python3 -m zipfile -t "$(echo "$out"/libgpuprof-*.whl)"; }
+pack_tighter() { advzip -z -4 -i 1 "$out"/libgpuprof-*.whl && python3 -m zipfile -t "$(echo "$out"/libgpuprof-*.whl)"; }
 
 # Every CPython of this machine from 3.9 on: in PATH, of pyenv, and those named.
 pythons() {

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <dlfcn.h>
 #include <functional>
+#include <gnu/libc-version.h>
 #include <map>
 #include <string>
 #include <thread>
@@ -204,7 +205,7 @@ TEST_CASE("what a native stack of 40 frames takes", "[.cost]") {
 
 TEST_CASE("binaries are found by address, with their files and build ids") {
   std::array<std::uintptr_t, 3> const addresses{reinterpret_cast<std::uintptr_t>(&returns_there),
-                                                reinterpret_cast<std::uintptr_t>(&std::malloc), 1};
+                                                reinterpret_cast<std::uintptr_t>(&gnu_get_libc_version), 1};
   std::array<std::uint32_t, 3> numbers{};
   REQUIRE(binaries().find(addresses, numbers, count_libraries()));
   REQUIRE(numbers[0] != 0);
