@@ -204,8 +204,9 @@ TEST_CASE("what a native stack of 40 frames takes", "[.cost]") {
 }
 
 TEST_CASE("binaries are found by address, with their files and build ids") {
-  std::array<std::uintptr_t, 3> const addresses{reinterpret_cast<std::uintptr_t>(&returns_there),
-                                                reinterpret_cast<std::uintptr_t>(&gnu_get_libc_version), 1};
+  std::array<std::uintptr_t, 3> const addresses{
+      reinterpret_cast<std::uintptr_t>(&returns_there),
+      reinterpret_cast<std::uintptr_t>(&gnu_get_libc_version), 1};
   std::array<std::uint32_t, 3> numbers{};
   REQUIRE(binaries().find(addresses, numbers, count_libraries()));
   REQUIRE(numbers[0] != 0);
