@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a thread knows of its stacks: the numbers that they have, and how many it may still read.
+// Keeps, for a thread, the numbers of the stacks that it has had, and how many it may still read.
 #pragma once
 
 #include "guest/nvtx/thread_log.hpp"

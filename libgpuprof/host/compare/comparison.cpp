@@ -40,9 +40,6 @@ std::set<std::string> gpu_models(side runs) {
   return models;
 }
 
-/// The sum of all buckets of idle time; their names begin with it.
-constexpr std::string_view idle_sum = "idle";
-
 class comparer {
  public:
   comparer(side base, side fresh) : base_(base), fresh_(fresh) {}

@@ -29,8 +29,8 @@ enum class clause_kind : std::uint8_t {
 struct clause {
   clause_kind kind{};
   std::string text;  // as written by the user
-  // Of a range, bucket or rule; for kernels a regular expression; part of the name of a line; the
-  // path of a module, with or without its class.
+  // The name of a range, bucket or rule; for kernels a regular expression; for lines a part of the
+  // name; for modules the path, with or without the class.
   std::string name;
   double limit = 0;  // a share; for `lost` a number of records
 };

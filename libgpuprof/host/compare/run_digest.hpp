@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gpuprof::host::compare {
@@ -60,6 +61,9 @@ struct kernel_key {
   extent3 grid, block;
   friend auto operator<=>(kernel_key const&, kernel_key const&) = default;
 };
+
+/// The name of the sum of all buckets of idle time; their names begin with it.
+inline constexpr std::string_view idle_sum = "idle";
 
 struct kernel_line {
   duration_series durations;

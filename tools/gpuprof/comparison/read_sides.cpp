@@ -42,7 +42,7 @@ void take_buckets(compare::run_digest& digest, time_ledger const& ledger) {
     auto const bucket = static_cast<time_bucket>(i);
     if (all[bucket] > 0) digest.buckets[std::string(name_of(bucket))] = all[bucket] / gpus;
   }
-  digest.buckets["idle"] = all.idle() / gpus;
+  digest.buckets[std::string(compare::idle_sum)] = all.idle() / gpus;
 }
 
 }  // namespace
