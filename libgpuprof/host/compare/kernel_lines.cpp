@@ -241,7 +241,8 @@ void kernel_comparison::observe(drawn_line& drawn) {
   auto const least = short_floor_ns / std::min(line.base->call_ns, line.fresh->call_ns);
   drawn.floor = std::max(drawn.floor, least);
   line.of.left.floor = std::max(drawn.has_clock ? drawn.floor : run_floor, least);
-  if (!all([](auto const& value) { return !value.is_host_copy; })) line.of.left.floor = host_floor;
+  if (!all([](auto const& value) { return !value.is_host_copy; }))
+    line.of.left.floor = drawn.floor = std::max(host_floor, least);
   drawn.is_shared = is_weighty(drawn);
   if (!drawn.has_clock) return;
   auto const clock = [](values const& side) {

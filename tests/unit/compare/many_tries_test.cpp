@@ -88,6 +88,23 @@ TEST_CASE("a greater share of computing is not worse, less idle time is better")
   CHECK(is.at("idle: CPU work") == verdict::better);
 }
 
+TEST_CASE("one capture a side: a copy between host and GPU differs as the CPU does") {
+  auto const judged = [](double slowed, bool is_host_copy) {
+    made_program slower;
+    slower.slowed = slowed;
+    auto base = made_runs({}, 1, 1), fresh = made_runs(slower, 2, 1);
+    for (auto* run : {&base.front(), &fresh.front()})
+      run->kernels.at(kernel_named("kernel_3")).is_host_copy = is_host_copy;
+    auto const compared = compare_runs(base, fresh);
+    for (auto const& line : compared.lines)
+      if (line.name == "kernel_3") return line.is;
+    return verdict::not_tested;
+  };
+  CHECK(judged(1.3, false) == verdict::worse);
+  CHECK(judged(1.3, true) != verdict::worse);
+  CHECK(judged(2, true) == verdict::worse);
+}
+
 TEST_CASE("one capture a side: a share of idle time is no surer than the length of a step") {
   auto const judged = [](made_program const& of) {
     auto base = made_runs(of, 1, 1), fresh = made_runs(of, 2, 1);
