@@ -74,8 +74,8 @@ if(GPUPROF_SANITIZE MATCHES "undefined" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU"
   add_compile_options(-fno-sanitize=null,alignment)
   set(gpuprof_checks_of_bytes -fsanitize=null,alignment)
 endif()
-# Rules and texts: they see figures that are added up, not records, and take twice as long to compile with -O3.
-set(GPUPROF_LITTLE_OPTIMIZED advice compare options report)
+# Rules and texts see figures that are added up, not records: they are small before they are fast.
+set(GPUPROF_SMALL advice compare options report)
 
 # The standard headers are compiled once for all layers, where several files are compiled at a time anyway. Debug builds read them in
 # each file, so they say what a file forgot to include.
@@ -95,12 +95,12 @@ function(gpuprof_layer name)
   target_include_directories(gpuprof_${name} PUBLIC "${PROJECT_SOURCE_DIR}/libgpuprof")
   list(TRANSFORM arg_LAYERS PREPEND gpuprof_)
   target_link_libraries(gpuprof_${name} PUBLIC ${arg_LAYERS} PRIVATE gpuprof_flags ${arg_LIBRARIES})
-  if(name IN_LIST GPUPROF_LITTLE_OPTIMIZED)
-    target_compile_options(gpuprof_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  if(name IN_LIST GPUPROF_SMALL)
+    target_compile_options(gpuprof_${name} PRIVATE $<$<CONFIG:Release>:-Os>)
   endif()
   if(gpuprof_checks_of_bytes AND name IN_LIST GPUPROF_READS_BYTES)
     target_compile_options(gpuprof_${name} PRIVATE ${gpuprof_checks_of_bytes})
-  elseif(CMAKE_UNITY_BUILD)
+  elseif(CMAKE_UNITY_BUILD AND NOT name IN_LIST GPUPROF_SMALL)  # headers compiled for speed do not go with -Os
     target_precompile_headers(gpuprof_${name} REUSE_FROM gpuprof_standard_headers)
   endif()
 endfunction()
