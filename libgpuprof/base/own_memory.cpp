@@ -19,11 +19,11 @@ constexpr std::size_t first_piece = 256;
 
 /// Returns 0 or errno. The kernel copies the bytes, so an address that cannot be read is an error
 /// and not a fault.
-int copy_own_memory(std::uint64_t address, std::span<std::byte> into) noexcept {
+int copy_memory(pid_t process, std::uint64_t address, std::span<std::byte> into) noexcept {
   auto const saved_errno = errno;
   iovec const local{into.data(), into.size()};
   iovec const remote{reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)), into.size()};
-  auto const copied = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+  auto const copied = process_vm_readv(process, &local, 1, &remote, 1, 0);
   auto const failed = std::cmp_equal(copied, into.size()) ? 0 : copied < 0 ? errno : EFAULT;
   errno = saved_errno;
   return failed;
@@ -90,7 +90,13 @@ std::optional<std::size_t> readable_length(char const* text, std::size_t max_byt
 }
 
 bool read_own_memory(std::uint64_t address, std::span<std::byte> into) noexcept {
-  return copy_own_memory(address, into) == 0;
+  return copy_memory(getpid(), address, into) == 0;
+}
+
+bool read_memory_of(std::uint32_t process, std::uint64_t address,
+                    std::span<std::byte> into) noexcept {
+  auto const id = process != 0 ? static_cast<pid_t>(process) : getpid();
+  return copy_memory(id, address, into) == 0;
 }
 
 std::string read_own_text(char const* text, std::size_t max_bytes) {
@@ -100,7 +106,7 @@ std::string read_own_text(char const* text, std::size_t max_bytes) {
     auto const at = reinterpret_cast<std::uintptr_t>(text) + read.size();
     auto const wanted = read.empty() ? first_piece : max_bytes - read.size();
     auto const bytes = std::min(wanted, page - at % page);
-    auto const failed = copy_own_memory(at, std::span(piece).first(bytes));
+    auto const failed = copy_memory(getpid(), at, std::span(piece).first(bytes));
     if (failed == EFAULT) return {};
     if (failed != 0) return {text, readable_length(text, max_bytes).value_or(0)};
     auto const* const characters = reinterpret_cast<char const*>(piece.data());

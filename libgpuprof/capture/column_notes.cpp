@@ -48,7 +48,7 @@ constexpr auto tables = std::to_array<table_note>({
     {"stack", "stacks of launches and blocking calls, of Python (--python-backtrace) and of native code (--cudabacktrace): the innermost frame, and the stack without it", "by id, callers before the stacks that they call, before any row that refers to them"},
     {"binary", "executables and libraries whose code is on recorded stacks (--cudabacktrace)", "as they became known, maybe after rows that refer to them"},
     {"source_line", "lines of the program's own Python files that are on recorded stacks (--source)", "as they became known"},
-    {"thread_sample", "what threads of the program did, looked at about 100 times a second (--sample)", "as each became known, 0.2 s or less after its start; threads are mixed"},
+    {"thread_sample", "what threads of the program did, looked at about 100 times a second, and the main threads of its child processes (--sample)", "as each became known, 0.2 s or less after its start; threads are mixed"},
 });
 
 constexpr auto columns = std::to_array<column_note>({
@@ -154,6 +154,7 @@ constexpr auto columns = std::to_array<column_note>({
     {"thread_sample", "wanted_core_ns", "ns", "", "time in which it could have run but found no core"},
     {"thread_sample", "stack", "", "stack.id", "its Python stack; 0: none"},
     {"thread_sample", "holder", "", "stack.id", "state 1: the stack of the thread that held the GIL"},
+    {"thread_sample", "is_child", "", "", "1: the main thread of a child process, which os_thread numbers"},
     {"window", "index", "", "", "1, 2, 3 ... in this file"},
     {"window", "end", "ns of CLOCK_REALTIME", "", "when it ended; 0: still open when the file ended"},
     {"window", "trigger", "", "name.id", "\"start\", \"cudaProfilerStart\", \"nvtx range 'step'\" ..."},

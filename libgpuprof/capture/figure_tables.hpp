@@ -166,6 +166,7 @@ struct table<thread_sample_record> {
     column("wanted_core_ns", at<&thread_sample_record::wanted_core_ns>);
     column("stack", at<&thread_sample_record::stack>);
     column("holder", at<&thread_sample_record::holder>);
+    column("is_child", at<&thread_sample_record::is_child>);
   }
 };
 

@@ -248,7 +248,8 @@ enum class cpu_state : std::uint8_t {
   other = 7
 };
 
-/// A thread of the program, looked at some times in a row with the same answer.
+/// A thread of the program, or the main thread of a child process, looked at some times in a row with
+/// the same answer.
 struct thread_sample_record {
   timestamp_ns start;    // the first look
   duration_ns duration;  // until the last one; the looks are evenly spread
@@ -259,6 +260,7 @@ struct thread_sample_record {
   std::uint64_t wanted_core_ns = 0;  // it could have run, but all cores were taken
   stack_id stack{};                  // its Python stack; 0: it has none, or it could not be read
   stack_id holder{};                 // state gil: the stack of the thread that had the GIL
+  bool is_child = false;             // os_thread is the number of a child process
 };
 
 enum class range_style : std::uint8_t { push_pop = 0, start_end = 1 };

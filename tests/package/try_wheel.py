@@ -7,6 +7,7 @@ plays recorded sessions, where there is one; QUICK, without uv and pipx.
 """
 import os
 import pathlib
+import re
 import shutil
 import statistics
 import subprocess
@@ -182,6 +183,18 @@ class Contents(unittest.TestCase):
                      "share/bash-completion/completions/gpuprof", "share/zsh/site-functions/_gpuprof",
                      "share/fish/vendor_completions.d/gpuprof.fish", "share/doc/gpuprof/README.md", "libexec/gpuprof/demo/play-session", "__init__.py", "_command.py", "__main__.py"):
             self.assertIn("libgpuprof/" + name, names)
+
+    def test_every_link_between_its_pages_leads_to_a_file(self):
+        names = set(zipfile.ZipFile(WHEEL).namelist())
+        links = []
+        with zipfile.ZipFile(WHEEL) as wheel:
+            for page in names:
+                if page.startswith("libgpuprof/share/doc/") and page.endswith(".md"):
+                    links += [(page, os.path.normpath(os.path.join(os.path.dirname(page), link)))
+                              for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", wheel.read(page).decode()) if not re.match("[a-z]+:", link)]
+        self.assertGreater(len(links), 100)
+        folders = {os.path.dirname(name) for name in names}
+        self.assertEqual([link for link in links if link[1] not in names and link[1] not in folders], [])
 
     def test_the_wheel_contains_only_our_folders(self):
         self.assertEqual({name.partition("/")[0].partition("-")[0] for name in zipfile.ZipFile(WHEEL).namelist()}, {"libgpuprof"})

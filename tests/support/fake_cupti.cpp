@@ -24,7 +24,7 @@ inline constexpr bool changes_something =
     !(is<M, &cupti_api::cuptiGetVersion> || is<M, &cupti_api::cuptiGetResultString> ||
       is<M, &cupti_api::cuptiGetCallbackName> || is<M, &cupti_api::cuptiActivityGetNextRecord> ||
       is<M, &cupti_api::cuptiDeviceGetChipName> || is<M, &cupti_api::cuptiGetDeviceId> ||
-      is<M, &cupti_api::cuptiGetContextId>);
+      is<M, &cupti_api::cuptiGetContextId> || is<M, &cupti_api::cuptiGetGraphNodeId>);
 
 template <class T>
 std::string text_of(T const& argument) {
@@ -204,6 +204,11 @@ CUptiResult fake_cupti::act(Args... args) {
   } else if constexpr (is<M, &cupti_api::cuptiDeviceGetChipName>) {
     return [](CUpti_Device_GetChipName_Params* params) {
       params->pChipName = "GH100";
+      return CUPTI_SUCCESS;
+    }(args...);
+  } else if constexpr (is<M, &cupti_api::cuptiGetGraphNodeId>) {
+    return [](CUgraphNode node, std::uint64_t* id) {
+      *id = reinterpret_cast<std::uintptr_t>(node);
       return CUPTI_SUCCESS;
     }(args...);
   } else if constexpr (requires { host.answer(args...); }) {

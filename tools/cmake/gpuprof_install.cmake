@@ -64,13 +64,7 @@ configure_file("${PROJECT_BINARY_DIR}/package/gpuprofConfigVersion.cmake" "${bui
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md"
   "${PROJECT_SOURCE_DIR}/CONTRIBUTING.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 file(GLOB_RECURSE pages CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/docs/*.md" "${PROJECT_SOURCE_DIR}/docs/*.json"
-  "${PROJECT_SOURCE_DIR}/docs/*.svg" "${PROJECT_SOURCE_DIR}/tests/*.md")
-if(DEFINED SKBUILD)  # the wheel has a limit of size: it has no pictures, and no pages about tests and measurements
-  list(FILTER pages EXCLUDE REGEX "^(tests|docs/measurements)/")
-else()
-  file(GLOB_RECURSE pictures CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/docs/*.webp")
-  list(APPEND pages ${pictures})
-endif()
+  "${PROJECT_SOURCE_DIR}/docs/*.svg" "${PROJECT_SOURCE_DIR}/docs/*.webp" "${PROJECT_SOURCE_DIR}/tests/*.md")
 file(GLOB examples CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
   "${PROJECT_SOURCE_DIR}/examples/*.c" "${PROJECT_SOURCE_DIR}/examples/*.cpp" "${PROJECT_SOURCE_DIR}/examples/*.cu" "${PROJECT_SOURCE_DIR}/examples/*.py")
 foreach(page IN LISTS pages examples)

@@ -74,6 +74,7 @@ call_class classify_driver_call(char const* text) noexcept {
 }
 
 void launch_callbacks::learn_calls(cupti_api const& api) {
+  id_of_node_ = api.cuptiGetGraphNodeId;
   for (std::uint32_t cbid = 1; cbid < classes_.size(); ++cbid) {
     char const* name = nullptr;
     if (api.cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, cbid, &name) != CUPTI_SUCCESS)
@@ -113,6 +114,8 @@ void launch_callbacks::resource_event(CUpti_CallbackId id,
                                       CUpti_ResourceData const& resource) noexcept {
   if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED) under_way.went_into_graph = true;
   note_graph(static_cast<CUpti_CallbackIdResource>(id), resource);
+  if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED || id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED)
+    note_graph_node(resource);
   auto* const gate = gate_.load(std::memory_order_acquire);
   if (gate != nullptr && id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
     gate->context_made(resource.context);
@@ -137,6 +140,25 @@ void launch_callbacks::note_graph(CUpti_CallbackIdResource id,
     level->made(under_way.graph, about->graphExec);
   else if (id == CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING)
     level->gone(about->graphExec);
+}
+
+/// An executable graph has copies of the nodes of the graph that it was made from, and records have
+/// the numbers of these copies.
+void launch_callbacks::note_graph_node(CUpti_ResourceData const& resource) noexcept {
+  auto const* const about = static_cast<CUpti_GraphData const*>(resource.resourceDescriptor);
+  if (about == nullptr || id_of_node_ == nullptr ||
+      !log_is_recording.load(std::memory_order_relaxed))
+    return;
+  std::uint64_t node = 0, original = 0;
+  if (id_of_node_(about->node, &node) != CUPTI_SUCCESS) return;
+  auto const is_copy = about->originalNode != nullptr &&
+                       id_of_node_(about->originalNode, &original) == CUPTI_SUCCESS;
+  auto* const log = this_thread_log();
+  if (log == nullptr) return;
+  auto const stack = is_copy ? std::uint16_t{0} : stack_number(*log, call_kind::kernel, {});
+  if (!is_copy && stack == 0) return;
+  write_graph_node(*log, static_cast<graph_node_id>(node), static_cast<graph_node_id>(original),
+                   stack);
 }
 
 void launch_callbacks::note_graph_call(call_class what, CUpti_CallbackId id,

@@ -96,6 +96,7 @@ void cupti_tracer::switch_resource_callbacks(bool on) noexcept {
         on ? 1u : 0u, subscriber(), CUPTI_CB_DOMAIN_RESOURCE, static_cast<CUpti_CallbackId>(id));
   };
   switch_one(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
+  switch_one(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
   if (!callbacks_.has_gate()) return;
   switch_one(CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
   switch_one(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);

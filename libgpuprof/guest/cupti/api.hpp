@@ -38,6 +38,7 @@ namespace gpuprof::guest {
   X(cuptiSetThreadIdType)                       \
   X(cuptiGetDeviceId)                           \
   X(cuptiGetContextId)                          \
+  X(cuptiGetGraphNodeId)                        \
   X(cuptiDeviceGetChipName)                     \
   X(cuptiActivityConfigureUnifiedMemoryCounter) \
   X(cuptiEnableAllDomains)                      \

@@ -53,6 +53,14 @@ struct stack_note {
   std::uint16_t caller = 0;                  // number of the stack that has called the last one
 };
 
+/// A node of a graph, and the node that it is a copy of (0: none) or the stack of the call that
+/// made it.
+struct graph_node_note {
+  graph_node_id node{}, original{};
+  thread_index thread{};
+  std::uint16_t stack = 0;
+};
+
 /// As in thread_sample_record; stacks are numbers of the sampling thread.
 struct thread_sample_note {
   timestamp_ns start;
@@ -63,6 +71,7 @@ struct thread_sample_note {
   std::uint64_t on_core_ns = 0, wanted_core_ns = 0;
   thread_index sampler{};
   std::uint16_t stack = 0, holder = 0;
+  bool is_child = false;
 };
 
 /// Receives the decoded entries in the order in which the thread wrote them. If a start/end range
@@ -71,7 +80,7 @@ template <class Sink>
 concept log_sink = requires(Sink& sink, launch_note const& launch, range_begin const& begin,
                             range_end const& end, mark_record const& mark,
                             driver_call_note const& call, stack_note const& stack,
-                            thread_sample_note const& sample) {
+                            thread_sample_note const& sample, graph_node_note const& node) {
   sink.launch(launch);
   sink.call(call);
   sink.begin(begin);
@@ -79,6 +88,7 @@ concept log_sink = requires(Sink& sink, launch_note const& launch, range_begin c
   sink.mark(mark);
   sink.stack(stack);
   sink.sample(sample);
+  sink.graph_node(node);
 };
 
 namespace detail {
@@ -189,6 +199,12 @@ std::size_t drain_log(thread_log& log, Sink& sink, tick_line const& line) {
                     .caller = static_cast<std::uint16_t>(head.correlation)});
         return 1 + head.color_or_arguments;
       }
+      case entry_kind::graph_node:
+        sink.graph_node({.node = static_cast<graph_node_id>(head.range),
+                         .original = static_cast<graph_node_id>(head.time),
+                         .thread = log.index,
+                         .stack = head.stack_or_payload});
+        break;
       case entry_kind::thread_sample: {
         auto const& more = log.ring.next(1).sample;
         auto const start = line.to_time(head.time);
@@ -201,7 +217,8 @@ std::size_t drain_log(thread_log& log, Sink& sink, tick_line const& line) {
                      .wanted_core_ns = more.wanted_core_ns,
                      .sampler = log.index,
                      .stack = head.stack_or_payload,
-                     .holder = more.holder});
+                     .holder = more.holder,
+                     .is_child = more.is_child != 0});
         return 2;
       }
     }

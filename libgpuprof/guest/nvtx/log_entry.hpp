@@ -5,6 +5,7 @@
 #include "model/ids.hpp"
 #include "model/records.hpp"
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 
@@ -19,7 +20,8 @@ enum class entry_kind : std::uint8_t {
   mark,
   driver_call,
   stack,
-  thread_sample
+  thread_sample,
+  graph_node
 };
 
 enum launch_flags : std::uint8_t {
@@ -33,7 +35,8 @@ enum launch_flags : std::uint8_t {
 
 /// 32 bytes. Range ends and launches take one slot; range begins and marks two (head, detail), or
 /// three with declared work; launches without kernel records two (head, unrecorded); driver calls
-/// two (head, call); stacks one, and one for each frame; thread samples two (head, sample).
+/// two (head, call); nodes of graphs one (`range`: the node, `time`: the node that it is a copy
+/// of); stacks one, and one for each frame; thread samples two (head, sample).
 struct log_slot {
   std::uint64_t time = 0;
   std::uint64_t range = 0;        // launch: innermost open range; others: the range itself
@@ -78,8 +81,9 @@ struct log_call {
 struct log_sample {
   std::uint64_t last_look = 0;  // ticks
   std::uint64_t on_core_ns = 0, wanted_core_ns = 0;
-  std::uint16_t holder = 0;  // as in log_slot
-  std::uint16_t unused[3] = {};
+  std::uint16_t holder = 0;    // as in log_slot
+  std::uint16_t is_child = 0;  // as in thread_sample_record
+  std::uint16_t unused[2] = {};
 };
 /// Frames beyond this many are left out, the outermost first.
 inline constexpr std::size_t max_stack_frames = 128;
@@ -92,6 +96,7 @@ struct log_frame {
   // Native code: its number in guest/stacks/loaded_binaries, and the address in its file.
   std::uint32_t binary = 0;
   std::uint64_t address = 0;
+  auto operator<=>(log_frame const&) const = default;
 };
 static_assert(sizeof(log_sample) == 32 && sizeof(log_unrecorded) == 32 && sizeof(log_call) == 32 &&
               sizeof(log_frame) == 32);

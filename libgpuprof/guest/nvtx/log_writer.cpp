@@ -75,6 +75,17 @@ bool write_stack(thread_log& log, std::uint16_t number, std::span<log_frame cons
   return true;
 }
 
+bool write_graph_node(thread_log& log, graph_node_id node, graph_node_id original,
+                      std::uint16_t stack) noexcept {
+  if (!has_room(log, 1)) return false;
+  log.ring.slot(0).head = {.time = raw(original),
+                           .range = raw(node),
+                           .kind = entry_kind::graph_node,
+                           .stack_or_payload = stack};
+  publish(log, 1);
+  return true;
+}
+
 bool write_sample(thread_log& log, seen_thread const& seen) noexcept {
   if (!has_room(log, 2)) return false;
   log.ring.slot(0).head = {.time = seen.first_look,

@@ -79,6 +79,11 @@ bool write_driver_call(thread_log& log, finished_call const& call) noexcept;
 /// of the frames; 0: none. Returns false if there is no room.
 bool write_stack(thread_log& log, std::uint16_t number, std::span<log_frame const> frames,
                  std::uint16_t caller = 0) noexcept;
+/// A node of a graph was made, as a copy of `original` if that is not 0. `stack`: of the call that
+/// made it. Returns false if there is no room.
+bool write_graph_node(thread_log& log, graph_node_id node, graph_node_id original,
+                      std::uint16_t stack) noexcept;
+
 /// Of another thread than that of the log.
 struct seen_thread {
   std::uint32_t os_thread = 0;

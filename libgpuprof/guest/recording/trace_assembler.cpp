@@ -167,6 +167,10 @@ void trace_assembler::stack(stack_note const& note) {
   stacks_.add(note, to_);
 }
 
+void trace_assembler::graph_node(graph_node_note const& note) {
+  stacks_.add(note);
+}
+
 void trace_assembler::sample(thread_sample_note const& note) {
   if (!windows_.contain(note.start)) return;
   to_.add(thread_sample_record{.start = note.start,
@@ -177,7 +181,8 @@ void trace_assembler::sample(thread_sample_note const& note) {
                                .on_core_ns = note.on_core_ns,
                                .wanted_core_ns = note.wanted_core_ns,
                                .stack = stacks_.of(note.sampler, note.stack),
-                               .holder = stacks_.of(note.sampler, note.holder)});
+                               .holder = stacks_.of(note.sampler, note.holder),
+                               .is_child = note.is_child});
 }
 
 void trace_assembler::shape(kernel_shape const& s) {
@@ -254,7 +259,10 @@ bool trace_assembler::attribute(Record& record, bool first_look, std::vector<Rec
   record.launched = l->time;
   record.thread = l->thread;
   record.range = l->range;
-  record.stack = l->stack;
+  if constexpr (requires { record.node; })
+    record.stack = stacks_.in_graph(record.node, l->stack, to_);
+  else
+    record.stack = l->stack;
   if constexpr (std::is_same_v<Record, kernel_record>) {
     auto const is_plain = raw(record.graph) == 0 && !l->is_graph();
     if (is_plain && shape_of_launch_ && tells_more(*l, record.shape))

@@ -102,6 +102,7 @@ class trace_assembler final : public activity_sink {
   void mark(mark_record const&);
   void stack(stack_note const&);
   void sample(thread_sample_note const&);
+  void graph_node(graph_node_note const&);
 
   /// Launches whose records may come.
   launch_table& launches() noexcept { return launches_; }

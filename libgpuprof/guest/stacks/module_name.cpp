@@ -24,7 +24,7 @@ constexpr std::size_t most_looked_into = 64, most_steps = 3, most_entries = 4096
 
 using address = std::byte const*;
 
-frames_of_other const any_memory{nullptr, nullptr, {}};  // reads through the kernel
+frames_of_other const any_memory{0, nullptr, nullptr, {}};  // reads through the kernel
 
 template <class T>
 bool read(address from, T& into) noexcept {

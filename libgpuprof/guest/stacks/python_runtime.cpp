@@ -134,12 +134,12 @@ python_layout const* python_layout_of(unsigned long version) noexcept {
   return is_known ? layouts[minor - oldest_minor] : nullptr;
 }
 
-frames_of_other::frames_of_other(std::byte const* from, std::byte const* end,
+frames_of_other::frames_of_other(std::uint32_t process, std::byte const* from, std::byte const* end,
                                  std::span<std::byte> ahead) noexcept
-    : from_(reinterpret_cast<std::uintptr_t>(from)) {
+    : process_(process), from_(reinterpret_cast<std::uintptr_t>(from)) {
   auto const bytes = reinterpret_cast<std::uintptr_t>(end) - from_;
   if (from == nullptr || end <= from || bytes > ahead.size()) return;
-  if (read_own_memory(from_, ahead.first(bytes))) ahead_ = ahead.first(bytes);
+  if (read_memory_of(process_, from_, ahead.first(bytes))) ahead_ = ahead.first(bytes);
 }
 
 bool frames_of_other::copy(std::byte const* from, std::span<std::byte> into) const noexcept {
@@ -149,7 +149,22 @@ bool frames_of_other::copy(std::byte const* from, std::span<std::byte> into) con
     std::memcpy(into.data(), ahead_.data() + offset, into.size());
     return true;
   }
-  return read_own_memory(address, into);
+  return read_memory_of(process_, address, into);
+}
+
+python_runtime::functions python_runtime::functions_at(std::ptrdiff_t distance) const noexcept {
+  auto const moved = [distance](void const* at) {
+    return at != nullptr
+               ? behind(static_cast<std::byte const*>(at), static_cast<std::size_t>(distance))
+               : nullptr;
+  };
+  functions there;
+  there.code_type = moved(entry_.code_type);
+  there.text_type = moved(entry_.text_type);
+  there.bytes_type = moved(entry_.bytes_type);
+  there.runtime = moved(entry_.runtime);
+  there.interpreter = moved(main_interpreter());  // a part of _PyRuntime since CPython 3.11
+  return there;
 }
 
 std::uint64_t python_runtime::content_of(std::byte const* code) const noexcept {
@@ -168,8 +183,9 @@ std::uint64_t python_runtime::content_of(std::byte const* code) const noexcept {
   return content;
 }
 
-std::byte const* python_runtime::innermost_frame_of_other(std::byte const* state) const noexcept {
-  frames_of_other const memory(nullptr, nullptr, {});
+std::byte const* python_runtime::innermost_frame_of_other(std::uint32_t process,
+                                                          std::byte const* state) const noexcept {
+  frames_of_other const memory(process, nullptr, nullptr, {});
   std::byte const* frame = nullptr;
   if (state == nullptr || !get(memory, behind(state, layout_.state_to_frame), frame))
     return nullptr;
@@ -177,9 +193,10 @@ std::byte const* python_runtime::innermost_frame_of_other(std::byte const* state
   return get(memory, behind(frame, layout_.c_frame_to_frame), frame) ? frame : nullptr;
 }
 
-std::byte const* python_runtime::frame_memory(std::byte const* state) const noexcept {
+std::byte const* python_runtime::frame_memory(std::uint32_t process,
+                                              std::byte const* state) const noexcept {
   std::byte const* chunk = nullptr;
-  get(frames_of_other(nullptr, nullptr, {}), behind(state, layout_.state_to_chunk), chunk);
+  get(frames_of_other(process, nullptr, nullptr, {}), behind(state, layout_.state_to_chunk), chunk);
   return chunk;
 }
 

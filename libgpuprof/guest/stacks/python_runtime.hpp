@@ -66,11 +66,15 @@ struct own_frames {
 class frames_of_other {
  public:
   static constexpr bool may_fail = true;
-  /// `ahead` is filled with what lies before `end`, beginning at `from`.
-  frames_of_other(std::byte const* from, std::byte const* end, std::span<std::byte> ahead) noexcept;
+  /// `ahead` is filled with what lies before `end`, beginning at `from`. `process`: the child
+  /// process that has the thread; 0: this process.
+  frames_of_other(std::uint32_t process, std::byte const* from, std::byte const* end,
+                  std::span<std::byte> ahead) noexcept;
   bool copy(std::byte const* from, std::span<std::byte> into) const noexcept;
+  bool is_of_child() const noexcept { return process_ != 0; }
 
  private:
+  std::uint32_t process_;
   std::uintptr_t from_;
   std::span<std::byte const> ahead_;
 };
@@ -86,6 +90,7 @@ class python_runtime {
     void const* bytes_type = nullptr;           // &PyBytes_Type
     void* (*main_interpreter)() = nullptr;      // PyInterpreterState_Main
     void const* runtime = nullptr;              // &_PyRuntime
+    std::byte const* interpreter = nullptr;     // instead of main_interpreter, in another process
   };
   python_runtime(python_layout const& layout, functions const& entry) noexcept
       : layout_(layout), entry_(entry) {}
@@ -102,6 +107,7 @@ class python_runtime {
   }
   /// The PyInterpreterState of the main interpreter; null: Python does not run.
   std::byte const* main_interpreter() const noexcept {
+    if (entry_.interpreter != nullptr) return entry_.interpreter;
     return runs() && entry_.main_interpreter != nullptr
                ? static_cast<std::byte const*>(entry_.main_interpreter())
                : nullptr;
@@ -118,11 +124,12 @@ class python_runtime {
     if (!layout_.has_c_frame || holder == nullptr) return holder;
     return load<std::byte const*>(holder + layout_.c_frame_to_frame);
   }
-  /// The same of a state that may be gone.
-  std::byte const* innermost_frame_of_other(std::byte const* state) const noexcept;
+  /// The same of a state that may be gone, in this process (0) or a child process.
+  std::byte const* innermost_frame_of_other(std::uint32_t process,
+                                            std::byte const* state) const noexcept;
   /// Where the latest frames of a thread lie, as far as they are not those of generators. The state
   /// may be gone.
-  std::byte const* frame_memory(std::byte const* state) const noexcept;
+  std::byte const* frame_memory(std::uint32_t process, std::byte const* state) const noexcept;
   static constexpr std::size_t frame_bytes = 88;  // what is read of a frame
 
   /// Replaces `frame` by its caller. `at` has no code object if the frame is not one of a Python
@@ -203,6 +210,8 @@ class python_runtime {
     module_name_.store(load<std::byte const*>(code + layout_.code_name), std::memory_order_relaxed);
   }
   python_layout const& layout() const noexcept { return layout_; }
+  /// The data of this CPython where its file is mapped so many bytes further; no functions.
+  functions functions_at(std::ptrdiff_t distance) const noexcept;
 
   /// Addresses of another thread may be anything, so they are added as numbers.
   static std::byte const* behind(std::byte const* from, std::size_t bytes) noexcept {

@@ -89,6 +89,7 @@ struct seen_stack {
   std::size_t size = 0;
   std::uint64_t hash = 0;
   bool is_borrowed = false;  // by a thread that launches for it
+  bool is_of_child = false;  // of a child process, whose modules are not looked at
 
   seen_stack() noexcept {}  // leaves the frames as they are: 2 KiB
 };
@@ -100,23 +101,39 @@ bool is_module_call(std::string_view file, std::string_view function) noexcept {
   return function == "Module._wrapped_call_impl" && file.ends_with("/torch/nn/modules/module.py");
 }
 
-/// Reads the names of a frame. Returns false if it is none after all.
+/// Through this function the multiprocessing module runs a child process. What has called it are
+/// the frames of its parent at the fork.
+bool begins_process(std::string_view file, std::string_view function) noexcept {
+  return function.ends_with("_bootstrap") && file.ends_with("/multiprocessing/process.py");
+}
+
+enum class described : std::uint8_t {
+  nothing,  // it is no frame after all
+  frame,
+  outermost  // nothing that belongs to the stack comes behind it
+};
+
+/// Reads the names of frame `i` of the stack.
 template <class Memory>
-bool describe(python_runtime const& python, Memory const& memory, thread_log& log,
-              python_position const& at, std::span<std::byte> scratch, log_frame& into) noexcept {
+described describe(python_runtime const& python, Memory const& memory, thread_log& log,
+                   seen_stack const& stack, std::size_t i, std::span<std::byte> scratch,
+                   log_frame& into) noexcept {
+  auto const& at = stack.frames[i];
   std::array<char, 1024> for_file, for_function;
-  if (Memory::may_fail && !python.is_code(memory, at.code)) return false;
+  if (Memory::may_fail && !python.is_code(memory, at.code)) return described::nothing;
   auto const file = python.file_name(memory, at.code, for_file);
   // The frame by which C calls Python, in 3.12: its mark lies on the C stack, which has moved on.
-  if (Memory::may_fail && file == "<shim>") return false;
+  if (Memory::may_fail && file == "<shim>") return described::nothing;
   auto const function = python.function_name(memory, at.code, for_function);
-  if (at.module == nullptr && is_module_call(file, function)) python.is_module_call(at.code);
+  if (!stack.is_of_child && at.module == nullptr && is_module_call(file, function))
+    python.is_module_call(at.code);
   if (!Memory::may_fail && function == "<module>") python.is_code_of_module(at.code);
   into = {.file = log.names.intern(file),
           .function = log.names.intern(function),
           .first_line = python.first_line(memory, at.code),
           .line = python.line(memory, at, scratch)};
-  return true;
+  return stack.is_of_child && begins_process(file, function) ? described::outermost
+                                                             : described::frame;
 }
 
 /// `frames`: those of `stack`, described.
@@ -192,10 +209,14 @@ std::uint16_t describe_and_number(python_runtime const& python, Memory const& me
   std::size_t size = 0;
   if (stack.is_borrowed) frames[size++] = {.function = log.names.intern(frame_of_other_thread)};
   auto const first = size;
-  for (std::size_t i = 0; i < stack.size && size < frames.size(); ++i)
-    if (!describe(python, memory, log, stack.frames[i], scratch, frames[size++])) return 0;
-  name_modules(python, log, {stack.frames.data(), size - first},
-               {frames.data() + first, size - first});
+  for (std::size_t i = 0; i < stack.size && size < frames.size(); ++i) {
+    auto const is = describe(python, memory, log, stack, i, scratch, frames[size++]);
+    if (is == described::nothing) return 0;
+    if (is == described::outermost) break;
+  }
+  if (!stack.is_of_child)
+    name_modules(python, log, {stack.frames.data(), size - first},
+                 {frames.data() + first, size - first});
   return give_number(log, stack.hash, {frames.data(), size});
 }
 
@@ -257,17 +278,19 @@ std::uint16_t own_stack(python_runtime const& python, thread_log& log, known_sta
 
 /// Kept out of the caller, for it needs 20 KiB of stack.
 __attribute__((noinline)) std::uint16_t read_other(python_runtime const& python, thread_log& log,
-                                                   std::byte const* state,
+                                                   std::uint32_t process, std::byte const* state,
                                                    std::byte const* innermost,
                                                    bool is_borrowed) noexcept {
   std::array<std::byte, scratch_bytes> ahead;
-  frames_of_other const memory(python.frame_memory(state), innermost + python_runtime::frame_bytes,
-                               ahead);
+  frames_of_other const memory(process, python.frame_memory(process, state),
+                               innermost + python_runtime::frame_bytes, ahead);
   walk frames(python, memory, innermost);
   auto stack = whole_stack(frames, frames.next());
   if (stack.size == 0 || frames.is_damaged()) return 0;
   stack.is_borrowed = is_borrowed;
-  stack.hash = mixed_hash(stack.hash, is_borrowed ? 2 : 3) | 1;
+  stack.is_of_child = process != 0;
+  // The same addresses hold other code in another process.
+  stack.hash = mixed_hash(stack.hash, is_borrowed ? 2 : 3 + std::uint64_t{process}) | 1;
   return number_of(python, memory, log, stack);
 }
 
@@ -287,7 +310,7 @@ std::uint16_t stack_of_main_thread(python_runtime const& python, thread_log& log
   if (state == nullptr) return 0;
   auto const* const innermost = python.innermost_frame(state);
   if (innermost == stacks->other_frame && is_recent) return stacks->other_number;
-  auto const number = innermost != nullptr ? read_other(python, log, state, innermost, true) : 0;
+  auto const number = innermost != nullptr ? read_other(python, log, 0, state, innermost, true) : 0;
   stacks = stacks_of(log);  // it may have moved
   stacks->other_frame = innermost;
   stacks->other_read_at = now;
@@ -299,15 +322,15 @@ std::uint16_t stack_of_main_thread(python_runtime const& python, thread_log& log
 }  // namespace
 
 std::uint16_t python_stack_of_other(python_runtime const& python, thread_log& log,
-                                    std::byte const* state) noexcept {
+                                    std::byte const* state, std::uint32_t process) noexcept {
   if (stacks_of(log) == nullptr) return 0;
   constexpr int most_tries = 3;
   for (int i = 0; i < most_tries; ++i) {
-    auto const* const innermost = python.innermost_frame_of_other(state);
+    auto const* const innermost = python.innermost_frame_of_other(process, state);
     if (innermost == nullptr) return 0;
-    auto const number = read_other(python, log, state, innermost, false);
+    auto const number = read_other(python, log, process, state, innermost, false);
     // A thread that runs Python changes its frames; then what was read may be of two moments.
-    if (number != 0 && python.innermost_frame_of_other(state) == innermost) return number;
+    if (number != 0 && python.innermost_frame_of_other(process, state) == innermost) return number;
   }
   return 0;
 }

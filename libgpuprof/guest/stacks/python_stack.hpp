@@ -19,9 +19,10 @@ namespace gpuprof::guest {
 void read_python_stacks(python_runtime const* runtime, double share = 1) noexcept;
 
 /// Returns the number, in the caller's log, of the Python stack of another thread, whose
-/// PyThreadState is `state`. 0: it has none, it changed at each of three looks, or memory is out.
+/// PyThreadState is `state`. `process`: the child process that has it; 0: this process. 0: it has
+/// none, it changed at each of three looks, or memory is out.
 std::uint16_t python_stack_of_other(python_runtime const& python, thread_log& log,
-                                    std::byte const* state) noexcept;
+                                    std::byte const* state, std::uint32_t process = 0) noexcept;
 
 namespace detail {
 extern std::atomic<python_runtime const*> python_read;

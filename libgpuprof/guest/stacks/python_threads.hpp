@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads of the main interpreter and its GIL, read as bytes through the kernel.
+// The threads of the main interpreter and its GIL, read as bytes through the kernel: of this
+// process, or of a child process.
 #pragma once
 
 #include "guest/stacks/python_runtime.hpp"
@@ -16,7 +17,9 @@ std::byte const* state_of_main_thread(python_runtime const& python) noexcept;
 /// Used by one thread.
 class python_threads {
  public:
-  explicit python_threads(python_runtime const& python) noexcept : python_(python) {}
+  /// `process`: a child process; 0: this process.
+  explicit python_threads(python_runtime const& python, std::uint32_t process = 0) noexcept
+      : python_(python), process_(process) {}
 
   /// Call it before a round of questions.
   void look_again() noexcept;
@@ -36,6 +39,7 @@ class python_threads {
   void list_states();
 
   python_runtime const& python_;
+  std::uint32_t process_;
   std::byte const* interpreter_ = nullptr;
   std::byte const* gil_ = nullptr;
   bool is_listed_ = false;  // in this round

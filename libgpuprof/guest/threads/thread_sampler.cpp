@@ -8,6 +8,7 @@
 #include "guest/nvtx/log_writer.hpp"
 #include "guest/nvtx/thread_log.hpp"
 #include "guest/nvtx/ticks.hpp"
+#include "guest/stacks/child_python.hpp"
 #include "guest/stacks/python_stack.hpp"
 #include "guest/stacks/python_threads.hpp"
 #include "guest/threads/thread_status.hpp"
@@ -22,13 +23,16 @@
 #include <thread>
 #include <time.h>
 #include <unistd.h>
+#include <unordered_set>
 #include <vector>
 
 namespace gpuprof::guest {
 namespace {
 
-constexpr std::size_t most_watched = 16;
-constexpr std::uint64_t look_every_ns = 10'000'000, longest_row_ns = 200'000'000;
+constexpr std::size_t most_watched = 16, most_children = 16,
+                      most_left_out = 1000;  // are told apart
+constexpr std::uint64_t look_every_ns = 10'000'000, longest_row_ns = 200'000'000,
+                        children_every_ns = 250'000'000;
 
 /// The part of a core that looking may take.
 double most_of_a_core() noexcept {
@@ -45,9 +49,12 @@ std::uint64_t own_cpu_ns() noexcept {
          static_cast<std::uint64_t>(cpu.tv_nsec);
 }
 
-/// One thread of the program and what was last seen of it, which is not written yet.
+/// One thread of the program, or the main thread of a child process, and what was last seen of it,
+/// which is not written yet.
 struct watched_thread {
-  explicit watched_thread(std::uint32_t thread) noexcept : os_thread(thread), status(thread) {}
+  /// `is_child`: as in thread_status.
+  explicit watched_thread(std::uint32_t thread, bool is_child = false) noexcept
+      : os_thread(thread), status(thread, is_child) {}
 
   std::uint32_t os_thread;
   thread_status status;
@@ -63,6 +70,23 @@ struct watched_thread {
   }
 };
 
+/// The main thread of a child process.
+struct watched_child : watched_thread {
+  watched_child(std::uint32_t process, std::uint64_t now) noexcept
+      : watched_thread(process, true), found_at_ns(now) {}
+
+  std::uint64_t found_at_ns;
+  bool python_was_searched = false;
+  std::unique_ptr<child_python> python;
+};
+
+/// Where the Python stack of a thread is to be found.
+struct python_of_thread {
+  python_runtime const* runtime = nullptr;  // null: it has none
+  python_threads* threads = nullptr;
+  std::uint32_t child = 0;  // the child process; 0: this process
+};
+
 class sampler {
  public:
   explicit sampler(python_runtime const* python) {
@@ -74,15 +98,22 @@ class sampler {
 
   void look(thread_log& log) {
     find_threads();
+    python_of_thread const own{python_, states_ ? &*states_ : nullptr};
     if (states_) states_->look_again();
-    auto const gone = [&](auto const& thread) { return !look_at(*thread, log); };
+    auto const gone = [&](auto const& thread) { return !look_at(*thread, own, log); };
     watched_.erase(std::remove_if(watched_.begin(), watched_.end(), gone), watched_.end());
+    find_children();
+    look_at_next_child(log);
   }
   void end(thread_log& log) noexcept {
-    for (auto const& thread : watched_) {
-      thread->write(log);
-      thread->was_looked_at = false;
-    }
+    auto const end_all = [&](auto const& threads) {
+      for (auto const& thread : threads) {
+        thread->write(log);
+        thread->was_looked_at = false;
+      }
+    };
+    end_all(watched_);
+    end_all(children_);
   }
 
  private:
@@ -94,17 +125,60 @@ class sampler {
       for (auto const& thread : std::span(fresh).first(count)) watch(thread.os_thread);
   }
   void watch(std::uint32_t os_thread) {
-    auto const is_it = [&](auto const& known) { return known->os_thread == os_thread; };
-    if (std::any_of(watched_.begin(), watched_.end(), is_it)) return;
-    if (watched_.size() == most_watched || descriptors_are_scarce()) {
+    if (is_new(os_thread, watched_, most_watched))
+      watched_.push_back(std::make_unique<watched_thread>(os_thread));
+  }
+  template <class Thread>
+  bool is_new(std::uint32_t os_thread, std::vector<std::unique_ptr<Thread>> const& known,
+              std::size_t most) {
+    auto const is_it = [&](auto const& one) { return one->os_thread == os_thread; };
+    if (std::any_of(known.begin(), known.end(), is_it)) return false;
+    if (known.size() < most && !descriptors_are_scarce()) return true;
+    if (left_out_.size() < most_left_out && left_out_.insert(os_thread).second)
       threads_left_out.fetch_add(1, std::memory_order_relaxed);
-      return;
+    return false;
+  }
+
+  /// Those that a watched thread or the main thread of a child has started. A process may become
+  /// another program right after it was forked, so its Python is searched a while later.
+  void find_children() {
+    auto const now = monotonic_ns();
+    if (now < children_found_at_ns_ + children_every_ns) return;
+    children_found_at_ns_ = now;
+    std::vector<std::uint32_t> started;
+    auto const ask = [&](std::uint32_t os_thread, bool is_child) {
+      std::array<std::uint32_t, most_children> some;
+      auto const found = children_of_thread(os_thread, is_child, some);
+      started.insert(started.end(), found.begin(), found.end());
+    };
+    for (auto const& thread : watched_) ask(thread->os_thread, false);
+    for (auto const& child : children_) ask(child->os_thread, true);
+    for (auto const process : started)
+      if (is_new(process, children_, most_children))
+        children_.push_back(std::make_unique<watched_child>(process, now));
+    for (auto const& child : children_)
+      if (python_ != nullptr && !child->python_was_searched && child->found_at_ns != now) {
+        child->python = find_python_of_child(*python_, child->os_thread);
+        child->python_was_searched = true;
+      }
+  }
+  /// In turns: many loader processes cost no more than one.
+  void look_at_next_child(thread_log& log) {
+    if (children_.empty()) return;
+    next_child_ = (next_child_ + 1) % children_.size();
+    auto& child = *children_[next_child_];
+    python_of_thread of_child{.child = child.os_thread};
+    if (child.python) {
+      child.python->threads.look_again();
+      of_child.runtime = &child.python->runtime;
+      of_child.threads = &child.python->threads;
     }
-    watched_.push_back(std::make_unique<watched_thread>(os_thread));
+    if (!look_at(child, of_child, log))
+      children_.erase(children_.begin() + static_cast<std::ptrdiff_t>(next_child_));
   }
 
   /// Returns false if the thread has ended.
-  bool look_at(watched_thread& thread, thread_log& log) {
+  bool look_at(watched_thread& thread, python_of_thread const& python, thread_log& log) {
     thread_status::times now;
     if (!thread.status.read_times(now)) {
       thread.write(log);
@@ -116,7 +190,7 @@ class sampler {
     thread.was_looked_at = true;
     // The time of a thread that is on a core is not always up to date.
     if (has_moved || thread.seen.looks == 0 || thread.seen.state == cpu_state::running)
-      see(thread, log);
+      see(thread, python, log);
     ++thread.seen.looks;
     thread.seen.more.last_look = read_ticks();
     thread.seen.more.on_core_ns += now.on_core_ns - before.on_core_ns;
@@ -125,17 +199,18 @@ class sampler {
   }
 
   /// Ends the row of the thread if it now does something else, and begins another.
-  void see(watched_thread& thread, thread_log& log) {
+  void see(watched_thread& thread, python_of_thread const& python, thread_log& log) {
     auto const waits = thread.status.read_state();
     auto state = waits.state;
     std::uint16_t stack = 0, holder = 0;
-    if (states_) {
-      if (state == cpu_state::lock && states_->is_gil(waits.futex)) {
+    if (python.threads != nullptr) {
+      if (state == cpu_state::lock && python.threads->is_gil(waits.futex)) {
         state = cpu_state::gil;
-        holder = python_stack_of_other(*python_, log, states_->gil_holder());
+        holder =
+            python_stack_of_other(*python.runtime, log, python.threads->gil_holder(), python.child);
       }
-      if (auto const* const of_it = states_->state_of(thread.os_thread))
-        stack = python_stack_of_other(*python_, log, of_it);
+      if (auto const* const of_it = python.threads->state_of(thread.os_thread))
+        stack = python_stack_of_other(*python.runtime, log, of_it, python.child);
     }
     auto const time = monotonic_ns();
     auto& seen = thread.seen;
@@ -150,13 +225,17 @@ class sampler {
             .stack = stack,
             .more = {}};
     seen.more.holder = holder;
+    seen.more.is_child = python.child != 0;
     thread.began_ns = time;
   }
 
   python_runtime const* python_ = nullptr;
   std::optional<python_threads> states_;
   std::vector<std::unique_ptr<watched_thread>> watched_;
-  std::size_t cursor_ = 0;
+  std::vector<std::unique_ptr<watched_child>> children_;
+  std::unordered_set<std::uint32_t> left_out_;
+  std::size_t cursor_ = 0, next_child_ = 0;
+  std::uint64_t children_found_at_ns_ = 0;
   bool has_main_thread_ = false;
 };
 

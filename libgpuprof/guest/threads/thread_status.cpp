@@ -13,9 +13,12 @@
 namespace gpuprof::guest {
 namespace {
 
-int open_of_thread(std::uint32_t os_thread, char const* name) noexcept {
+int open_of_thread(std::uint32_t os_thread, bool is_child, char const* name) noexcept {
   std::array<char, 64> path;
-  std::snprintf(path.data(), path.size(), "/proc/self/task/%u/%s", os_thread, name);
+  if (is_child)
+    std::snprintf(path.data(), path.size(), "/proc/%u/task/%u/%s", os_thread, os_thread, name);
+  else
+    std::snprintf(path.data(), path.size(), "/proc/self/task/%u/%s", os_thread, name);
   return open(path.data(), O_RDONLY | O_CLOEXEC);
 }
 
@@ -28,15 +31,18 @@ bool read_text(int file, std::array<char, N>& into) noexcept {
   return true;
 }
 
-cpu_state state_of_descriptor(int descriptor) noexcept {
+cpu_state state_of_descriptor(int descriptor, std::uint32_t child) noexcept {
   struct stat about {};
-  if (fstat(descriptor, &about) != 0) return cpu_state::input;
+  std::array<char, 64> path;
+  std::snprintf(path.data(), path.size(), "/proc/%u/fd/%d", child, descriptor);
+  auto const failed = child != 0 ? stat(path.data(), &about) : fstat(descriptor, &about);
+  if (failed != 0) return cpu_state::input;
   return S_ISREG(about.st_mode) || S_ISDIR(about.st_mode) || S_ISBLK(about.st_mode)
              ? cpu_state::file
              : cpu_state::input;
 }
 
-cpu_state state_in_call(long number, std::uint64_t first_argument) noexcept {
+cpu_state state_in_call(long number, std::uint64_t first_argument, std::uint32_t child) noexcept {
   switch (number) {
     case -1:  // blocked outside of a call: it waits for a page
       return cpu_state::file;
@@ -53,7 +59,7 @@ cpu_state state_in_call(long number, std::uint64_t first_argument) noexcept {
     case SYS_pwrite64:
     case SYS_preadv:
     case SYS_pwritev:
-      return state_of_descriptor(static_cast<int>(first_argument));
+      return state_of_descriptor(static_cast<int>(first_argument), child);
     case SYS_openat:
     case SYS_fsync:
     case SYS_fdatasync:
@@ -92,9 +98,10 @@ cpu_state state_in_call(long number, std::uint64_t first_argument) noexcept {
 
 }  // namespace
 
-thread_status::thread_status(std::uint32_t os_thread) noexcept
-    : schedstat_(open_of_thread(os_thread, "schedstat")),
-      syscall_(open_of_thread(os_thread, "syscall")) {}
+thread_status::thread_status(std::uint32_t os_thread, bool is_child) noexcept
+    : child_(is_child ? os_thread : 0),
+      schedstat_(open_of_thread(os_thread, is_child, "schedstat")),
+      syscall_(open_of_thread(os_thread, is_child, "syscall")) {}
 
 thread_status::~thread_status() {
   for (auto const file : {schedstat_, syscall_})
@@ -111,6 +118,22 @@ bool thread_status::read_times(times& into) const noexcept {
   return true;
 }
 
+std::span<std::uint32_t const> children_of_thread(std::uint32_t os_thread, bool is_child,
+                                                  std::span<std::uint32_t> into) noexcept {
+  std::array<char, 512> text;
+  auto const file = open_of_thread(os_thread, is_child, "children");
+  auto const is_read = read_text(file, text);
+  if (file >= 0) close(file);
+  std::size_t found = 0;
+  for (char* at = text.data(); is_read && found < into.size();) {
+    auto const child = std::strtoul(at, &at, 10);
+    // A number that the end of the text has cut is followed by nothing.
+    if (child == 0 || *at != ' ') break;
+    into[found++] = static_cast<std::uint32_t>(child);
+  }
+  return into.first(found);
+}
+
 thread_status::waiting thread_status::read_state() const noexcept {
   std::array<char, 256> text;
   if (!read_text(syscall_, text)) return {cpu_state::other};
@@ -118,7 +141,7 @@ thread_status::waiting thread_status::read_state() const noexcept {
   char* at = text.data();
   auto const number = std::strtol(at, &at, 10);
   auto const first = number >= 0 ? std::strtoull(at, &at, 16) : 0;
-  auto const state = state_in_call(number, first);
+  auto const state = state_in_call(number, first, child_);
   return {state, state == cpu_state::lock ? first : 0};
 }
 

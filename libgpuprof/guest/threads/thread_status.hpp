@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the kernel about a thread of this process, which needs no rights: its time on cores and what
-// it waits for.
+// Asks the kernel about a thread of this process, or the main thread of a child process: its time
+// on cores and what it waits for. The one needs no rights, the other those of ptrace to see its
+// waits.
 #pragma once
 
 #include "model/records.hpp"
 
 #include <cstdint>
+#include <span>
 
 namespace gpuprof::guest {
 
-/// The files of one thread in /proc/self/task, open. They stay those of this thread if its number
-/// is given to another.
+/// The files of one thread in /proc, open. They stay those of this thread if its number is given to
+/// another.
 class thread_status {
  public:
-  explicit thread_status(std::uint32_t os_thread) noexcept;
+  /// `is_child`: the main thread of the process of this number.
+  explicit thread_status(std::uint32_t os_thread, bool is_child = false) noexcept;
   ~thread_status();
   thread_status(thread_status const&) = delete;
   thread_status& operator=(thread_status const&) = delete;
@@ -34,7 +37,13 @@ class thread_status {
   waiting read_state() const noexcept;
 
  private:
+  std::uint32_t child_;  // 0: a thread of this process
   int schedstat_ = -1, syscall_ = -1;
 };
+
+/// The processes that a thread has started and that have not ended, as far as `into` has room.
+/// `is_child`: as in thread_status. Empty if the kernel does not tell (CONFIG_PROC_CHILDREN).
+std::span<std::uint32_t const> children_of_thread(std::uint32_t os_thread, bool is_child,
+                                                  std::span<std::uint32_t> into) noexcept;
 
 }  // namespace gpuprof::guest

@@ -239,6 +239,8 @@ struct run_facts {
   std::vector<copy_facts> copies;
   std::vector<gap_facts> gaps;   // most idle time first
   std::vector<idle_look> looks;  // most looks first
+  std::vector<idle_look> looks_at_children;  // at the main threads of child processes
+  std::size_t children = 0;                  // that were looked at
   std::vector<call_facts> calls;
   std::vector<sequence_facts> sequences;
   std::vector<work_group> groups;  // of the steps that are replayed; most time first

@@ -33,7 +33,12 @@ std::string_view words_of(idle_cause cause) noexcept {
 }
 
 void idle_causes::add(thread_sample_record const& row) {
-  auto& rows = threads_[row.os_thread].rows;
+  if (row.is_child) {
+    auto const [place, is_new] = children_.try_emplace(row.os_thread);
+    if (is_new) place->second.first = row.start;
+    place->second.on_core_ns += row.on_core_ns;
+  }
+  auto& rows = row.is_child ? children_[row.os_thread].rows : threads_[row.os_thread].rows;
   rows.push_back(row);
   if (rows.size() > most_rows) rows.pop_front();
 }
@@ -48,14 +53,20 @@ void idle_causes::idle(device_id device, time_bucket bucket, std::uint32_t launc
                        timestamp_ns from, timestamp_ns to) {
   idle_ns_ += static_cast<double>((to - from).value);
   idle_until_[device] = to;
+  for (auto& [_, child] : children_) {
+    forget(child, from);
+    if (!child.works(to)) continue;
+    child.has_counted = true;
+    take(bucket, child, from, to, at_children_);
+  }
   auto const thread = threads_.find(launched_by);
   if (thread == threads_.end()) return;
   forget(thread->second, from);
-  take(bucket, thread->second, from, to);
+  take(bucket, thread->second, from, to, looks_);
 }
 
-void idle_causes::take(time_bucket bucket, thread_state& thread, timestamp_ns from,
-                       timestamp_ns to) {
+void idle_causes::take(time_bucket bucket, thread_state& thread, timestamp_ns from, timestamp_ns to,
+                       looks_sum& into) {
   auto const ended_before = [from](auto const& one) { return end_of(one) < from; };
   auto call = std::partition_point(thread.calls.begin(), thread.calls.end(), ended_before);
   auto at_row = std::partition_point(thread.rows.begin(), thread.rows.end(), ended_before);
@@ -70,19 +81,31 @@ void idle_causes::take(time_bucket bucket, thread_state& thread, timestamp_ns fr
       if (at >= to) break;
       while (call != thread.calls.end() && end_of(*call) < at) ++call;
       key of{bucket, static_cast<idle_cause>(row.state), row.stack, row.holder, {}};
-      all_looks_ += 1;
+      into.all += 1;
       if (call != thread.calls.end() && call->start <= at) {
-        looks_[{bucket, idle_cause::cuda_call, row.stack, {}, call->name}] += 1;
+        into.by_key[{bucket, idle_cause::cuda_call, row.stack, {}, call->name}] += 1;
         continue;
       }
       auto const could_run = static_cast<double>(row.on_core_ns + row.wanted_core_ns);
       auto const wanted = row.state == cpu_state::running && could_run > 0
                               ? static_cast<double>(row.wanted_core_ns) / could_run
                               : 0.0;
-      if (wanted > 0) looks_[{bucket, idle_cause::no_core, row.stack, {}, {}}] += wanted;
-      if (wanted < 1) looks_[of] += 1 - wanted;
+      if (wanted > 0) into.by_key[{bucket, idle_cause::no_core, row.stack, {}, {}}] += wanted;
+      if (wanted < 1) into.by_key[of] += 1 - wanted;
     }
   }
+}
+
+// Others only start the processes that work, or clean up after them.
+bool idle_causes::child_state::works(timestamp_ns until) const noexcept {
+  constexpr double least_share = 0.001;
+  return until > first &&
+         static_cast<double>(on_core_ns) > least_share * static_cast<double>((until - first).value);
+}
+
+std::size_t idle_causes::children() const noexcept {
+  return static_cast<std::size_t>(std::count_if(
+      children_.begin(), children_.end(), [](auto const& one) { return one.second.has_counted; }));
 }
 
 /// Drops what ended before the last idle time of each GPU, because GPUs come in any order.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counts what the CPU did while a GPU had nothing to do: the looks at the thread that launched what
-// came next, as far as they fall into the time without work.
+// came next, and at child processes, as far as they fall into the time without work.
 #pragma once
 
 #include "host/analysis/timeline/time_bucket.hpp"
@@ -51,8 +51,14 @@ class idle_causes {
   };
   /// Looks that fell into idle time, a part of one where a thread ran and wanted a core between two
   /// looks.
-  std::map<key, double> const& looks() const noexcept { return looks_; }
-  double all_looks() const noexcept { return all_looks_; }
+  struct looks_sum {
+    std::map<key, double> by_key;
+    double all = 0;
+  };
+  looks_sum const& looks() const noexcept { return looks_; }
+  /// At the main threads of child processes, without those that are hardly ever on a core.
+  looks_sum const& looks_at_children() const noexcept { return at_children_; }
+  std::size_t children() const noexcept;
   /// The idle time, added up over GPUs.
   double idle_ns() const noexcept { return idle_ns_; }
 
@@ -62,13 +68,22 @@ class idle_causes {
     std::deque<api_record> calls;
   };
 
-  void take(time_bucket bucket, thread_state& thread, timestamp_ns from, timestamp_ns to);
+  struct child_state : thread_state {
+    timestamp_ns first;
+    std::uint64_t on_core_ns = 0;  // in the rows so far
+    bool has_counted = false;
+    bool works(timestamp_ns until) const noexcept;
+  };
+
+  static void take(time_bucket bucket, thread_state& thread, timestamp_ns from, timestamp_ns to,
+                   looks_sum& into);
   void forget(thread_state& thread, timestamp_ns before) const;
 
   std::unordered_map<std::uint32_t, thread_state> threads_;
+  std::unordered_map<std::uint32_t, child_state> children_;
   std::unordered_map<device_id, timestamp_ns> idle_until_;
-  std::map<key, double> looks_;
-  double all_looks_ = 0, idle_ns_ = 0;
+  looks_sum looks_, at_children_;
+  double idle_ns_ = 0;
 };
 
 /// The time between work of each GPU, for work in order of time.

@@ -376,6 +376,66 @@ play()
                         holder = int(first["Held By"].partition(":")[2])
                         self.assertTrue(code.splitlines()[holder - 1].endswith("# holder"), rows)
 
+    CHILDREN = PLAY + """
+import multiprocessing, time
+def serve(pipe):
+    while True:
+        pipe.recv()
+        DOES()
+        pipe.send(1)
+def computes():
+    end = time.perf_counter() + 0.04
+    while time.perf_counter() < end: sum(range(100))  # computes
+def sleeps():
+    time.sleep(0.04)  # sleeps
+if __name__ == "__main__":
+    context = multiprocessing.get_context("STARTS")
+    pipes = [context.Pipe() for _ in range(2)]
+    for _, theirs in pipes: context.Process(target=serve, args=(theirs,), daemon=True).start()
+    for _ in range(80):
+        play()
+        for ours, _ in pipes: ours.send(1)
+        for ours, _ in pipes: ours.recv()  # waits
+    play()
+"""
+
+    def children(self, does, starts, python):
+        """The shares of what two child processes did while the GPU was idle, and their code."""
+        code = self.CHILDREN.replace("DOES", does).replace("STARTS", starts)
+        self.profile(code, python=python)
+        run = self.run_program(processes.path("BUILT_GPUPROF"), "stats", "-r", "idle_cause_sum", self.capture)
+        said = re.search(r"its \d+ child processes meanwhile: (.*)", run.out + run.err)
+        self.assertIsNotNone(said, run.out + run.err)
+        return {words: int(share) for share, words in re.findall(r"(\d+) % ([^,]*)", said[1])}, code
+
+    @processes.timing
+    def test_child_processes_are_seen_with_their_lines_while_the_program_waits_for_them(self):
+        kinds = (("fork", "computes", ("runs Python at", "wants a core at")), ("fork", "sleeps", ("sleeps at",)),
+                 ("spawn", "computes", ("runs Python at", "wants a core at")), ("forkserver", "computes", ("runs Python at", "wants a core at")))
+        for version, python in pythons().items():
+            if version < (3, 11):
+                continue
+            for starts, does, words in kinds:
+                with self.subTest(version=version, starts=starts, does=does):
+                    shares, code = self.children(does, starts, python)
+                    with_line = {what: share for what, share in shares.items() if " at " in what}
+                    right = [share for what, share in with_line.items()
+                             if what.startswith(words) and code.splitlines()[int(what.rpartition(":")[2]) - 1].endswith("# " + does)]
+                    self.assertGreater(sum(with_line.values()), 50, shares)  # in the first half second they have none
+                    self.assertGreater(sum(right), 0.7 * sum(with_line.values()), shares)
+
+    def test_frames_of_the_parent_at_a_fork_are_not_on_the_stack_of_the_child(self):
+        self.children("computes", "fork", sys.executable)
+        run = self.run_program(processes.path("BUILT_GPUPROF"), "export", "-t", "speedscope", "-o", self.folder / "stacks.json", self.capture)
+        self.assertEqual(run.code, 0, run.err)
+        exported = json.loads((self.folder / "stacks.json").read_text())
+        names = [frame["name"] for frame in exported["shared"]["frames"]]
+        stacks = [{names[frame] for frame in sample} for profile in exported["profiles"] for sample in profile["samples"]]
+        of_children = [stack for stack in stacks if any("serve" in name for name in stack)]
+        self.assertTrue(of_children)
+        for stack in of_children:
+            self.assertFalse([name for name in stack if "<module>" in name], stack)
+
     def test_no_threads_are_sampled_if_none_are_wanted(self):
         self.profile(PROGRAM, "--sample", "none")
         run = self.run_program(processes.path("BUILT_GPUPROF"), "stats", "-r", "idle_cause_sum", self.capture)

@@ -62,6 +62,7 @@ struct printer {
   void call(driver_call_note const&) {}
   void stack(stack_note const&) {}
   void sample(thread_sample_note const&) {}
+  void graph_node(graph_node_note const&) {}
   void begin(range_begin const& r) {
     open[r.range] = names().text(r.name);
     std::string work;

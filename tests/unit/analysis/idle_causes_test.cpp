@@ -27,11 +27,14 @@ thread_sample_record row(std::uint64_t start, std::uint32_t looks, cpu_state sta
   return made;
 }
 
-double looks_of(idle_causes const& causes, idle_cause cause) {
+double looks_of(idle_causes::looks_sum const& seen, idle_cause cause) {
   double sum = 0;
-  for (auto const& [key, looks] : causes.looks())
+  for (auto const& [key, looks] : seen.by_key)
     if (key.cause == cause && key.bucket == bucket) sum += looks;
   return sum;
+}
+double looks_of(idle_causes const& causes, idle_cause cause) {
+  return looks_of(causes.looks(), cause);
 }
 
 }  // namespace
@@ -43,7 +46,7 @@ TEST_CASE("looks count for idle time as far as they fall into it") {
   causes.idle(gpu, bucket, main_thread, {25}, {71});
   CHECK(looks_of(causes, idle_cause::sleeping) == 3);  // 30, 40, 50
   CHECK(looks_of(causes, idle_cause::running) == 2);   // 60, 70
-  CHECK(causes.all_looks() == 5);
+  CHECK(causes.looks().all == 5);
   CHECK(causes.idle_ns() == 46);
 }
 
@@ -54,6 +57,32 @@ TEST_CASE("only the thread that launched what came next is asked") {
   causes.idle(gpu, bucket, main_thread, {0}, {100});
   CHECK(looks_of(causes, idle_cause::sleeping) == 0);
   CHECK(looks_of(causes, idle_cause::running) == 5);
+}
+
+TEST_CASE("child processes are counted beside the thread that launched what came next") {
+  idle_causes causes;
+  for (std::uint32_t const child : {501u, 502u}) {
+    auto one = row(10, 5, cpu_state::running, child);
+    one.is_child = true;
+    causes.add(one);
+  }
+  causes.add(row(10, 5, cpu_state::input));
+  causes.idle(gpu, bucket, main_thread, {15}, {45});
+  CHECK(looks_of(causes, idle_cause::input) == 3);
+  CHECK(causes.looks().all == 3);
+  CHECK(looks_of(causes.looks_at_children(), idle_cause::running) == 6);
+  CHECK(causes.looks_at_children().all == 6);
+  CHECK(causes.children() == 2);
+  // One that is never on a core is not counted: it only waits for others.
+  auto idler = row(10, 5, cpu_state::input, 503);
+  idler.is_child = true;
+  causes.add(idler);
+  causes.idle(gpu, bucket, main_thread, {15}, {45});
+  CHECK(looks_of(causes.looks_at_children(), idle_cause::input) == 0);
+  CHECK(causes.children() == 2);
+  // A launching thread of the same number as a child is another thread.
+  causes.idle(gpu, bucket, 501, {15}, {45});
+  CHECK(causes.looks().all == 6);
 }
 
 TEST_CASE("a thread that wanted a core between two looks counts in part") {

@@ -41,10 +41,12 @@ struct told final : cuda_event_observer {
 
 struct launches_only {
   std::vector<launch_note> notes;
+  std::vector<graph_node_note> nodes;
   void launch(launch_note const& l) { notes.push_back(l); }
   void call(driver_call_note const&) {}
   void stack(stack_note const&) {}
   void sample(thread_sample_note const&) {}
+  void graph_node(graph_node_note const& node) { nodes.push_back(node); }
   void begin(range_begin const&) {}
   void end(range_end const&) {}
   void mark(mark_record const&) {}
@@ -82,8 +84,21 @@ struct callback_scene {
     launch_callbacks::entry(&callbacks, CUPTI_CB_DOMAIN_RESOURCE, id, &data);
   }
 
+  /// Of a node of a graph; nodes are numbered. `original`: what it is a copy of.
+  void node(CUpti_CallbackId id, std::uintptr_t node, std::uintptr_t original = 0) {
+    CUpti_GraphData about{};
+    about.node = reinterpret_cast<CUgraphNode>(node);
+    about.originalNode = reinterpret_cast<CUgraphNode>(original);
+    CUpti_ResourceData data{};
+    data.resourceDescriptor = &about;
+    launch_callbacks::entry(&callbacks, CUPTI_CB_DOMAIN_RESOURCE, id, &data);
+  }
+
   /// Runs `act` on a thread of its own while launches are recorded; what it wrote down.
   std::vector<launch_note> record(std::function<void()> const& act) {
+    return record_all(act).notes;
+  }
+  launches_only record_all(std::function<void()> const& act) {
     static memory_budget budget(64u << 20);
     configure_thread_logs(&budget, 1024);
     launches_only sink;
@@ -93,7 +108,7 @@ struct callback_scene {
     std::thread(act).join();
     log_is_recording = false;
     drain_all_logs(sink);
-    return sink.notes;
+    return sink;
   }
 
   fake_cupti cupti;
@@ -241,6 +256,19 @@ TEST_CASE("a node created on another thread does not mark this thread's launch")
     s.leave(launch_kernel);
   });
   CHECK(notes.at(0).flags == 0);
+}
+
+TEST_CASE("copies of graph nodes are noted with the node that they are copies of") {
+  callback_scene s;
+  auto const seen = s.record_all([&] {
+    s.node(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, 5);  // no stack: nothing is known of it
+    s.node(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, 6, 5);
+    s.node(CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING, 6);
+  });
+  REQUIRE(seen.nodes.size() == 1);
+  CHECK(seen.nodes[0].node == graph_node_id{6});
+  CHECK(seen.nodes[0].original == graph_node_id{5});
+  CHECK(raw(seen.nodes[0].thread) != 0);
 }
 
 TEST_CASE("graph launches and copies are distinguished from kernel launches") {

@@ -51,6 +51,10 @@ struct seen {
     stacks.push_back(s.number);
     lines.push_back("stack " + std::to_string(s.number));
   }
+  void graph_node(graph_node_note const& n) {
+    lines.push_back("node " + std::to_string(raw(n.node)) + " of " +
+                    std::to_string(raw(n.original)));
+  }
   void sample(thread_sample_note const& s) {
     lines.push_back("sample " + std::to_string(s.os_thread));
   }

@@ -20,6 +20,16 @@ using namespace gpuprof::guest;
 
 namespace {
 
+template <class Row>
+std::vector<Row> capture_rows(std::string const& path) {
+  auto in = capture::reader::open(path);
+  REQUIRE(in);
+  std::vector<Row> rows;
+  in->for_each<Row>(
+      [&](std::span<Row const> some) { rows.insert(rows.end(), some.begin(), some.end()); });
+  return rows;
+}
+
 /// An assembler with a file behind it; read() closes the file and gives what is in it.
 struct assembler_scene {
   explicit assembler_scene(trace_assembler::kernel_predicate wants = nullptr)
@@ -60,12 +70,7 @@ struct assembler_scene {
   std::vector<Row> read() {
     assembler.hand_over();
     REQUIRE(file->close());
-    auto in = capture::reader::open(path);
-    REQUIRE(in);
-    std::vector<Row> rows;
-    in->for_each<Row>(
-        [&](std::span<Row const> some) { rows.insert(rows.end(), some.begin(), some.end()); });
-    return rows;
+    return capture_rows<Row>(path);
   }
   trace_counts const& counts() const { return assembler.counts(); }
 
@@ -113,6 +118,36 @@ TEST_CASE("a kernel gets the thread, the range and the time of its launch") {
   CHECK(s.counts().kernels == 1);
   CHECK(s.counts().kernels_unattributed == 0);
   CHECK(s.assembler.outstanding() == 0);
+}
+
+TEST_CASE("a kernel of a graph has the stack of its node in front of that of the launch") {
+  assembler_scene s;
+  s.open();
+  auto const describe = [&](std::uint16_t number, std::uint32_t line) {
+    stack_frame_note const frame{.line = line};
+    s.assembler.stack({thread_index{3}, number, {&frame, 1}});
+  };
+  describe(1, 10);  // makes nodes
+  describe(2, 20);  // launches
+  s.assembler.graph_node({graph_node_id{101}, {}, thread_index{3}, 1});
+  s.assembler.graph_node({graph_node_id{102}, graph_node_id{101}, thread_index{4}});
+  s.assembler.launch({thread_index{3}, correlation_id{7}, {}, {1007}, launch_of_graph, {}, {}, 2});
+  for (auto const node : {102u, 999u}) {  // nothing is known of the second one
+    auto k = gpu_work<kernel_record>(7);
+    k.node = graph_node_id{node};
+    s.assembler.kernel(k);
+  }
+  auto const kernels = s.read<kernel_record>();
+  auto const stacks = capture_rows<stack_record>(s.path);
+  REQUIRE(kernels.size() == 2);
+  auto const lines_from = [&](stack_id at) {
+    std::vector<std::uint32_t> lines;
+    for (; raw(at) != 0; at = stacks.at(raw(at) - 1).caller)
+      lines.push_back(stacks.at(raw(at) - 1).line);
+    return lines;
+  };
+  CHECK(lines_from(kernels[0].stack) == std::vector<std::uint32_t>{10, 0, 20});
+  CHECK(lines_from(kernels[1].stack) == std::vector<std::uint32_t>{20});
 }
 
 TEST_CASE("copies, sets and whole graphs also get the data of their launches") {

@@ -230,7 +230,7 @@ TEST_CASE("damaged frames of another thread cost a stack and never a crash") {
     std::array<std::byte, 1024> scratch;
     std::array<char, 256> text;
     auto const* frame = python.frames[0].data();
-    frames_of_other const memory(frame, frame + frame_bytes * 2, ahead);
+    frames_of_other const memory(0, frame, frame + frame_bytes * 2, ahead);
     python_position at;
     for (int steps = 0; steps < 50 && frame != nullptr; ++steps) {
       if (!runtime().step(memory, frame, at)) break;

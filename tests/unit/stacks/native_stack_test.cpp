@@ -35,6 +35,7 @@ struct native_notes {
   void end(range_end const&) {}
   void mark(mark_record const&) {}
   void sample(thread_sample_note const&) {}
+  void graph_node(graph_node_note const&) {}
   void stack(stack_note const& note) {
     stacks[{note.thread, note.number}].assign(note.frames.begin(), note.frames.end());
     ++described;

@@ -95,10 +95,11 @@ program_place program_lines::main_place(by_stack const& stacks) const {
   return {main_text(lines, with_line, 0), main_text(modules, all, 0.5)};
 }
 
-std::vector<advice::idle_look> idle_looks_of(trace_contents& trace, idle_causes const& causes) {
+std::vector<advice::idle_look> idle_looks_of(trace_contents& trace,
+                                             idle_causes::looks_sum const& seen) {
   stack_places const places(trace);
   std::map<std::tuple<time_bucket, std::string, std::string, std::string>, advice::idle_look> sums;
-  for (auto const& [key, looks] : causes.looks()) {
+  for (auto const& [key, looks] : seen.by_key) {
     advice::idle_look one{.bucket = key.bucket,
                           .cause = key.cause,
                           .has_python = raw(key.stack) != 0,

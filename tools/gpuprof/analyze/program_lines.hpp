@@ -44,6 +44,7 @@ class program_lines {
 };
 
 /// The looks into idle time in words, most first.
-std::vector<advice::idle_look> idle_looks_of(trace_contents& trace, idle_causes const& causes);
+std::vector<advice::idle_look> idle_looks_of(trace_contents& trace,
+                                             idle_causes::looks_sum const& seen);
 
 }  // namespace gpuprof::host::command

@@ -280,7 +280,11 @@ void run_reading::go_through_time() {
       capture::column_set<copy_record>{}, capture::column_set<memset_record>{},
       capture::column_set<graph_record>{}, kernel_columns());
   pass_->finish();
-  if (has_samples) facts_.looks = idle_looks_of(trace_, causes);
+  if (has_samples) {
+    facts_.looks = idle_looks_of(trace_, causes.looks());
+    facts_.looks_at_children = idle_looks_of(trace_, causes.looks_at_children());
+    facts_.children = causes.children();
+  }
   if (file.row_count<stack_record>() == 0) return;
   stacks.finish(native_only(trace_.stacks()));
   lines_ = program_lines(trace_, stacks);

@@ -8,8 +8,12 @@
 #include "lines/stack_places.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 namespace gpuprof::host::command {
 namespace {
@@ -54,6 +58,29 @@ std::vector<text::column> columns() {
           {"Source", column_kind::text}};
 }
 
+/// "its 4 child processes meanwhile: 71 % runs Python at data.py:12, 20 % wants a core".
+std::string words_of_children(idle_causes const& causes, stack_places const& places) {
+  constexpr double worth_a_word = 0.03;
+  auto const& seen = causes.looks_at_children();
+  std::map<std::string, double> sums;
+  for (auto const& [key, looks] : seen.by_key) {
+    auto const where = places.where(places.own_frame_of(key.stack));
+    sums[places.words_of(key) + (where.empty() ? "" : " at " + where)] += looks;
+  }
+  std::vector<std::pair<double, std::string>> most;
+  for (auto const& [words, looks] : sums)
+    if (looks >= worth_a_word * seen.all) most.emplace_back(looks / seen.all, words);
+  std::ranges::sort(most, std::greater{});
+  auto words = causes.children() == 1
+                   ? "its child process meanwhile"
+                   : "its " + std::to_string(causes.children()) + " child processes meanwhile";
+  for (auto const& [share, what] : most) {
+    words += &share == &most.front().first ? ": " : ", ";
+    words += std::to_string(static_cast<int>(100 * share + 0.5)) + " % " + what;
+  }
+  return words;
+}
+
 }  // namespace
 
 finished_report idle_cause_report(trace_contents& trace, selection const& wanted,
@@ -71,18 +98,19 @@ finished_report idle_cause_report(trace_contents& trace, selection const& wanted
                                  reading{trace, wanted, causes, !wanted.is_everything()});
   stack_places const places(trace);
   std::map<std::tuple<std::string, std::string, std::string>, cause_row> rows;
-  for (auto const& [key, looks] : causes.looks()) {
+  for (auto const& [key, looks] : causes.looks().by_key) {
     auto const* const frame = places.own_frame_of(key.stack);
     auto& row = rows[{places.words_of(key), places.where(frame),
                       places.where(places.own_frame_of(key.holder))}];
     row.looks += looks;
     row.frame = frame;
   }
+  auto const all = causes.looks().all;
   owned_rows made;
   source_texts sources(trace);
   for (auto const& [words, row] : rows) {
     text::row cells;
-    auto const share = causes.all_looks() > 0 ? row.looks / causes.all_looks() : 0;
+    auto const share = all > 0 ? row.looks / all : 0;
     auto const file = row.frame != nullptr ? trace.text()(row.frame->file) : std::string_view{};
     append_cells(
         cells, {100 * share, causes.idle_ns() * share, row.looks, made.keep(std::get<0>(words)),
@@ -98,10 +126,11 @@ finished_report idle_cause_report(trace_contents& trace, selection const& wanted
   finished.table = report::table_of("idle_cause_sum", "What the CPU did while the GPU was idle",
                                     columns(), std::move(made));
   finished.notes.push_back("each look is at the thread that launched what the GPU did next; " +
-                           std::to_string(static_cast<long>(causes.all_looks())) +
+                           std::to_string(static_cast<long>(all)) +
                            " looks fell into idle time, so shares are exact to about " +
-                           std::to_string(static_cast<int>(share_error(causes.all_looks()) + 0.5)) +
-                           " points");
+                           std::to_string(static_cast<int>(share_error(all) + 0.5)) + " points");
+  if (causes.looks_at_children().all > 0)
+    finished.notes.push_back(words_of_children(causes, places));
   return finished;
 }
 

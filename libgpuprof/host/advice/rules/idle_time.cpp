@@ -99,6 +99,60 @@ seen_cause words_for(idle_look const& look) {
   }
 }
 
+/// What to do about child processes that mostly do this.
+std::string_view words_for_children(idle_cause cause) {
+  switch (cause) {
+    case idle_cause::running:
+      return "compute: more of them (num_workers), less work for each sample, samples prepared "
+             "beforehand, or decoding on the GPU.";
+    case idle_cause::no_core:
+      return "find no free core: give the program more cores (taskset, the container's limit, "
+             "--cpus-per-task), or start fewer threads in each.";
+    case idle_cause::file:
+      return "wait for files: more of them (num_workers, prefetch_factor), fewer and larger files, "
+             "or data in memory.";
+    case idle_cause::gil:
+    case idle_cause::lock:
+    case idle_cause::input:
+      return "wait themselves. If it is for work, the time goes into handing it over: larger "
+             "pieces, tensors instead of many small objects.";
+    default:
+      return {};
+  }
+}
+
+/// What child processes did while the launching thread waited. `place`: where it is said.
+void say_what_children_did(run_facts const& facts, finding& one,
+                           std::vector<evidence>::iterator place) {
+  constexpr double fewest_looks = 10, worth_a_line = 0.1, most_of_it = 0.5;
+  double all = 0;
+  std::map<idle_cause, double> by_cause;
+  for (auto const& look : facts.looks_at_children)
+    if (look.bucket == one.bucket) {
+      all += look.looks;
+      by_cause[look.cause] += look.looks;
+    }
+  if (all < fewest_looks) return;
+  std::string where;
+  for (auto const& look : facts.looks_at_children) {
+    auto const share = look.looks / all;
+    if (look.bucket != one.bucket || share < worth_a_line) continue;
+    auto name = "its child processes: " + look.words;
+    if (!look.where.empty()) name += " at " + look.where;
+    if (where.empty() && by_cause[look.cause] >= most_of_it * all) where = look.where;
+    place = one.because.insert(place, {name, 100 * share, "% of their time", "sampled",
+                                       100 * std::sqrt(share * (1 - share) / all)});
+    ++place;
+  }
+  auto const most =
+      std::ranges::max_element(by_cause, {}, [](auto const& of) { return of.second; });
+  auto const advice = words_for_children(most->first);
+  if (most->second < most_of_it * all || advice.empty()) return;
+  one.to_do = "The child processes (" + in_count(static_cast<double>(facts.children)) + ") ";
+  one.to_do += advice;
+  if (!where.empty()) one.line = where + " in a child process";
+}
+
 /// Says what the launching thread was seen to do in this idle time, if it was seen often enough.
 void say_what_was_seen(run_facts const& facts, finding& one) {
   constexpr double fewest_looks = 10, worth_a_line = 0.1, most_of_it = 0.5, nearly_all = 0.9;
@@ -132,6 +186,9 @@ void say_what_was_seen(run_facts const& facts, finding& one) {
   if (title.what.empty() || by_title[title.what] < most_of_it * all) return;
   one.what = title.what;
   one.to_do = title.to_do;
+  auto const waits_for_others = first.cause == idle_cause::input ||
+                                first.cause == idle_cause::lock || first.cause == idle_cause::child;
+  if (waits_for_others) say_what_children_did(facts, one, place);
 }
 
 void look_at_cause(run_facts const& facts, advice_on_idle const& of, std::vector<finding>& found) {
