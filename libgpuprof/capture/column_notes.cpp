@@ -165,7 +165,7 @@ constexpr auto columns = std::to_array<column_note>({
     {"kernel", "start", "ns of CLOCK_REALTIME", "", "when it began on the GPU"},
     {"kernel", "duration", "ns", "", "how long it ran on the GPU, or another launch did: see time_of"},
     {"kernel", "shape", "", "shape.id", "kernel, grid, block and so on"},
-    {"kernel", "time_of", "", "kernel.correlation", "the launch, of the same kernel, grid and block, that gave this one its duration; 0: its own. While CUPTI counts instructions it records no kernels"},
+    {"kernel", "time_of", "", "kernel.correlation", "the launch, of the same kernel, grid and block, that gave this one its duration; 0: its own. While CUPTI counts instructions it records no kernels, and with --cuda-graph-trace auto most graphs as wholes"},
     {"graph", "graph", "", "", "the CUDA graph, by CUPTI's number in this process"},
     {"copy", "kind", "", "", "0 unknown, 1 host to device, 2 device to host, 3 host to array, 4 array to host, 5 array to array, 6 array to device, 7 device to array, 8 device to device, 9 host to host, 10 peer to peer"},
     {"copy", "source_kind", "", "", "0 unknown, 1 pageable, 2 pinned, 3 device, 4 array, 5 managed, 6 device static, 7 managed static"},

@@ -54,8 +54,9 @@ void graph_level::wait_for_switch(lock& held) noexcept {
   }
 }
 
-void graph_level::begin() noexcept {
+void graph_level::begin(bool some_by_nodes) noexcept {
   lock held(mutex_);
+  some_by_nodes_ = some_by_nodes;
   ++generation_;
   wholes_inside_ = nodes_inside_ = wholes_next_ = in_a_row_ = 0;
   wholes_stay_ = nodes_stay_ = false;
@@ -179,6 +180,19 @@ void graph_level::note_other(CUgraphExec graph) noexcept {
   }
 }
 
+/// Two switches of the level are the price. Where several threads launch graphs, they would wait
+/// for each other, too.
+bool graph_level::is_chosen(CUgraphExec graph) noexcept {
+  if (!some_by_nodes_ || !is_whole_ || is_switching_) return false;
+  if (wholes_inside_ + wholes_waiting_ + nodes_waiting_ != 0) return false;
+  auto& launches = made_.find(graph)->second;
+  if (launches < first_by_nodes) return ++launches != 0;
+  random_ ^= random_ << 13;
+  random_ ^= random_ >> 17;
+  random_ ^= random_ << 5;
+  return random_ % one_by_nodes_in == 0;
+}
+
 void graph_level::launch_enters(graph_call& own, CUgraphExec graph) noexcept {
   if (!is_wanted_.load(relaxed)) {
     own.depth = 0;
@@ -199,12 +213,14 @@ void graph_level::launch_enters(graph_call& own, CUgraphExec graph) noexcept {
     in_a_row_ = 0;
   else
     note_other(graph);
+  auto const is_chosen_now = is_known && is_chosen(graph);
+  if (is_chosen_now) launches_chosen_.fetch_add(1, relaxed);
   do {  // the capture may end while this waits, and another begin
     own.generation = generation_;
-    is_known ? wait_for_wholes(held) : wait_for_nodes(held);
+    is_known && !is_chosen_now ? wait_for_wholes(held) : wait_for_nodes(held);
   } while (own.generation != generation_ && is_wanted_.load());
   own.is_whole = is_whole_;
-  if (is_known && !own.is_whole) launches_by_nodes_.fetch_add(1, relaxed);
+  if (is_known && !is_chosen_now && !own.is_whole) launches_by_nodes_.fetch_add(1, relaxed);
   if (own.generation != generation_) return;
   ++(own.is_whole ? wholes_inside_ : nodes_inside_);
 }
@@ -250,7 +266,7 @@ void graph_level::made(graph_call const& own, CUgraphExec graph) noexcept {
     return;
   }
   try {
-    made_.insert(graph);
+    made_[graph] = 0;
   } catch (...) {  // out of memory: the graph is launched by nodes
   }
 }

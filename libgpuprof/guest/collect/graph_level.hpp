@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace gpuprof::guest {
@@ -41,6 +42,7 @@ class graph_level {
   /// After this many launches by nodes in a row GRAPH_TRACE stays disabled, because two switches
   /// for each launch take up to 70 us. A launch of a known graph or a new graph ends that.
   static constexpr std::uint32_t max_in_a_row = 32;
+  static constexpr std::uint32_t first_by_nodes = 3, one_by_nodes_in = 32;
 
   graph_level(cupti_api const& api, switch_guard& switches) noexcept
       : guard_(api), switches_(switches) {}
@@ -48,8 +50,9 @@ class graph_level {
   // Called by the thread that starts and stops captures, which holds the switch_guard -------
 
   /// Requests graphs as wholes. Call it before launch callbacks are on; it does not enable anything
-  /// yet.
-  void begin() noexcept;
+  /// yet. `some_by_nodes`: of each graph, the first launches and one in one_by_nodes_in at random
+  /// are recorded by nodes, if no other thread launches a graph at that moment.
+  void begin(bool some_by_nodes = false) noexcept;
   /// Call it as late as possible: launches that began before launch callbacks were on should have
   /// returned.
   result<void> switch_on();
@@ -80,7 +83,10 @@ class graph_level {
   std::uint64_t launches_by_nodes() const noexcept { return launches_by_nodes_.load(relaxed); }
   /// Launches that waited for max_wait_ns without success.
   std::uint64_t waits_in_vain() const noexcept { return waits_in_vain_.load(relaxed); }
+  /// Launches of graphs that could have been recorded as wholes, but were chosen.
+  std::uint64_t launches_chosen() const noexcept { return launches_chosen_.load(relaxed); }
   void report(ledger& to) const {
+    to.add("note.graph_launches_chosen", launches_chosen());
     to.add("note.graphs_by_nodes", graphs_by_nodes());
     to.add("note.graph_launches_by_nodes", launches_by_nodes());
   }
@@ -90,6 +96,7 @@ class graph_level {
   using lock = std::unique_lock<std::mutex>;
   void leave(graph_call& own) noexcept;
   bool is_made(CUgraphExec graph) const noexcept { return made_.count(graph) != 0; }
+  bool is_chosen(CUgraphExec graph) noexcept;
   void note_other(CUgraphExec graph) noexcept;
   void wait_for_wholes(lock& held) noexcept;
   void wait_for_nodes(lock& held) noexcept;
@@ -105,11 +112,15 @@ class graph_level {
   cupti_guard const guard_;
   switch_guard& switches_;
   std::atomic<bool> is_wanted_{false}, is_abandoned_{false};
-  std::atomic<std::uint64_t> graphs_by_nodes_{0}, launches_by_nodes_{0}, waits_in_vain_{0};
+  std::atomic<std::uint64_t> graphs_by_nodes_{0}, launches_by_nodes_{0}, launches_chosen_{0},
+      waits_in_vain_{0};
   std::atomic<std::uint32_t> changes_{0};  // changes of members below; waiting threads watch it
 
   std::mutex mutex_;  // protects the rest; held briefly, never during CUPTI calls
-  std::unordered_set<CUgraphExec> made_, others_;
+  std::unordered_map<CUgraphExec, std::uint32_t> made_;  // how many launches could be chosen
+  std::unordered_set<CUgraphExec> others_;
+  bool some_by_nodes_ = false;
+  std::uint32_t random_ = 0x9E3779B9u;
   std::uint32_t generation_ = 0;  // number of the capture; launches of earlier ones are ignored
   std::uint32_t epoch_ = 0;       // counts changes of the level
   bool is_whole_ = false;         // GRAPH_TRACE is enabled

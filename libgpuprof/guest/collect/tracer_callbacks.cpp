@@ -104,8 +104,8 @@ void cupti_tracer::switch_resource_callbacks(bool on) noexcept {
 
 /// Call it before launch callbacks are on. If a call cannot be enabled, only the level of its
 /// graphs is affected.
-void cupti_tracer::listen_to_graphs() noexcept {
-  graphs_.begin();
+void cupti_tracer::listen_to_graphs(bool some_by_nodes) noexcept {
+  graphs_.begin(some_by_nodes);
   running_.push([this] {
     graphs_.end();
     disable_driver_calls(calls_of_graphs);

@@ -85,8 +85,10 @@ bool read_schedule(settings& s, std::string_view text) {
 }
 
 bool read_graph_trace(settings& s, std::string_view text) {
-  static constexpr std::array<std::pair<std::string_view, graph_detail>, 2> words{
-      {{"graph", graph_detail::graph}, {"node", graph_detail::node}}};
+  static constexpr std::array<std::pair<std::string_view, graph_detail>, 3> words{
+      {{"auto", graph_detail::automatic},
+       {"graph", graph_detail::graph},
+       {"node", graph_detail::node}}};
   return read_word(s.graph_trace, text, words);
 }
 
@@ -258,9 +260,11 @@ constexpr std::array table{
     option{"step-range", 0, "RANGE[@DOMAIN]", range_values, "",
            "Each end of this NVTX range is a step of --schedule, as gpuprof_step() is.", false,
            [](settings& s, std::string_view v) { return read_range_pattern(s.step_range, v); }},
-    option{"cuda-graph-trace", 0, "graph|node", "graph, node", "node",
-           "Record each node of a CUDA graph, or each graph as a whole (cheaper).", false,
-           read_graph_trace},
+    option{
+        "cuda-graph-trace", 0, "auto|graph|node", "auto, graph, node", "node",
+        "Record each node of a CUDA graph, each graph as a whole (cheaper), or auto: some launches "
+        "of each graph by nodes, from which the kernels of the others are told.",
+        false, read_graph_trace},
     option{
         "python-backtrace", 0, "auto|all|none", "auto, all, none", "auto",
         "Record the Python stack of launches, copies and waits: auto (of all, or of so many that "

@@ -59,7 +59,7 @@ struct step_schedule {
   friend bool operator==(step_schedule const&, step_schedule const&) = default;
 };
 
-enum class graph_detail { graph, node };
+enum class graph_detail { automatic, graph, node };
 
 /// Which launches get the Python stack of their thread. Automatic: all of them, or
 /// as many as can be read in 0.5 % of the thread's time.

@@ -125,6 +125,7 @@ timestamp_ns trace_assembler::complete_until(timestamp_ns flushed) noexcept {
   hold_back(pending_copies_);
   hold_back(pending_sets_);
   hold_back(pending_graphs_);
+  if (auto const oldest = node_times_.oldest()) until = std::min(until, just_before(*oldest));
   return until;
 }
 
@@ -259,10 +260,7 @@ bool trace_assembler::attribute(Record& record, bool first_look, std::vector<Rec
   record.launched = l->time;
   record.thread = l->thread;
   record.range = l->range;
-  if constexpr (requires { record.node; })
-    record.stack = stacks_.in_graph(record.node, l->stack, to_);
-  else
-    record.stack = l->stack;
+  record.stack = l->stack;
   if constexpr (std::is_same_v<Record, kernel_record>) {
     auto const is_plain = raw(record.graph) == 0 && !l->is_graph();
     if (is_plain && shape_of_launch_ && tells_more(*l, record.shape))
@@ -307,6 +305,11 @@ void trace_assembler::finish_kernel(kernel_record record, bool first_look) {
   counts_.launching_kernels += shape < shape_launches_.size() && shape_launches_[shape];
   if (record.launched.value == 0) ++counts_.kernels_unattributed;
   note_context(record.context, record.device);
+  if (!makes_kernels_of_graphs_ || !node_times_.keep(record)) write_kernel(record);
+}
+
+void trace_assembler::write_kernel(kernel_record record) {
+  record.stack = stacks_.in_graph(record.node, record.stack, to_);
   finished_.push_back(record);
   if (finished_.size() == together) hand_over();
 }
@@ -323,6 +326,7 @@ void trace_assembler::finish_copy(copy_record record, bool first_look) {
   counts_.copies += record.copies();
   counts_.batched_copies += record.copies() - 1;
   note_context(record.context, record.device);
+  record.stack = stacks_.in_graph(record.node, record.stack, to_);
   to_.add(record);
 }
 
@@ -330,14 +334,29 @@ void trace_assembler::finish_set(memset_record record, bool first_look) {
   if (!attribute(record, first_look, pending_sets_)) return;
   ++counts_.sets;
   note_context(record.context, record.device);
+  record.stack = stacks_.in_graph(record.node, record.stack, to_);
   to_.add(record);
 }
 
 void trace_assembler::finish_graph(graph_record record, bool first_look) {
   if (!attribute(record, first_look, pending_graphs_)) return;
+  makes_kernels_of_graphs_ ? node_times_.add(record) : write_graph(record);
+}
+
+void trace_assembler::write_graph(graph_record const& record) {
   ++counts_.graphs;
   note_context(record.context, record.device);
   to_.add(record);
+}
+
+void trace_assembler::settle_graphs(timestamp_ns ended_before) {
+  auto made = node_times_.take(ended_before);
+  for (auto const& whole : made.unknown) write_graph(whole);
+  counts_.graphs_made += made.launches_made;
+  for (auto const& kernel : made.kernels) {
+    counts_.kernels += raw(kernel.time_of) != 0;
+    write_kernel(kernel);
+  }
 }
 
 void trace_assembler::settle_pending(timestamp_ns ended_before) {
@@ -360,6 +379,7 @@ void trace_assembler::settle_pending(timestamp_ns ended_before) {
   if (!pending_copies_.empty()) again(pending_copies_, &trace_assembler::finish_copy);
   if (!pending_sets_.empty()) again(pending_sets_, &trace_assembler::finish_set);
   if (!pending_graphs_.empty()) again(pending_graphs_, &trace_assembler::finish_graph);
+  settle_graphs(ended_before);
   hand_over();
 }
 
@@ -408,6 +428,7 @@ void trace_assembler::report(ledger& to) const {
   to.add("seen.kernels_filtered", counts_.kernels_filtered);
   to.add("seen.kernels_unattributed", counts_.kernels_unattributed);
   to.add("note.batched_copies", counts_.batched_copies);
+  to.add("note.graph_launches_made", counts_.graphs_made);
   to.add("note.records_outside_captures", counts_.outside);
   to.add("note.launches_not_waited_for", counts_.launches_given_up);
   auto const open = window_open();  // launches that still run are not lost

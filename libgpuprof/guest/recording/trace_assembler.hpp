@@ -8,6 +8,7 @@
 #include "guest/nvtx/log_decoder.hpp"
 #include "guest/nvtx/name_registry.hpp"
 #include "guest/recording/capture_windows.hpp"
+#include "guest/recording/node_times.hpp"
 #include "guest/recording/own_stretches.hpp"
 #include "guest/recording/stack_tree.hpp"
 #include "model/ids.hpp"
@@ -70,6 +71,7 @@ struct trace_counts {
   std::uint64_t outside = 0;               // records of work outside all windows
   std::uint64_t launches_given_up = 0;     // launches whose record is no longer waited for
   std::uint64_t launching_kernels = 0;     // kernels written that can launch work from the GPU
+  std::uint64_t graphs_made = 0;           // launches of whole graphs whose kernels were made
   std::uint64_t batched_copies = 0;        // copies in batches, except the first of each record
   std::uint64_t copies = 0, sets = 0, graphs = 0, ranges = 0, marks = 0, calls = 0;
 };
@@ -141,6 +143,9 @@ class trace_assembler final : public activity_sink {
   void find_launching_kernels(kernel_predicate how) { launches_work_ = std::move(how); }
   /// The profiler makes calls of its own in this stretch of a program thread.
   void own_calls_made(own_calls_note const& where) { own_stretches_.add(where); }
+  /// Graphs are recorded as wholes, and some of their launches by nodes: from these the kernels of
+  /// the others are made. They come late.
+  void make_kernels_of_graphs() noexcept { makes_kernels_of_graphs_ = true; }
   /// Before each launch that it counts, CUPTI runs its own kernel WaitNs with the launch's
   /// correlation id. After this call, its records are skipped.
   void counters_are_read() noexcept { counters_are_read_ = true; }
@@ -183,6 +188,9 @@ class trace_assembler final : public activity_sink {
   void finish_copy(copy_record record, bool first_look);
   void finish_set(memset_record record, bool first_look);
   void finish_graph(graph_record record, bool first_look);
+  void write_kernel(kernel_record record);
+  void write_graph(graph_record const& record);
+  void settle_graphs(timestamp_ns ended_before);
   void note_context(context_id context, device_id device);
 
   record_sink& to_;
@@ -213,6 +221,8 @@ class trace_assembler final : public activity_sink {
   std::vector<graph_record> pending_graphs_;
   own_stretches own_stretches_;
   stack_tree stacks_;
+  bool makes_kernels_of_graphs_ = false;
+  node_times node_times_;
 };
 
 }  // namespace gpuprof::guest

@@ -30,9 +30,9 @@ CUgraphExec graph(std::uintptr_t number) {
 struct graph_scene {
   graph_scene() : callbacks(observer), tracer(cupti.library, budget, 64 << 10, callbacks) {}
 
-  void start() {
+  void start(bool some_by_nodes = false) {
     std::vector<std::string> warnings;
-    REQUIRE(tracer.start({.whole_graphs = true}, warnings));
+    REQUIRE(tracer.start({.whole_graphs = true, .some_by_nodes = some_by_nodes}, warnings));
     CHECK(warnings.empty());
   }
   bool records_wholes() const { return cupti.kinds().count(CUPTI_ACTIVITY_KIND_GRAPH_TRACE) != 0; }
@@ -68,6 +68,52 @@ TEST_CASE("a graph made before the capture is recorded by nodes, one made inside
   }
   CHECK(s.tracer.graphs().graphs_by_nodes() == 1);
   CHECK(s.tracer.graphs().launches_by_nodes() == 101);
+}
+
+TEST_CASE("the first launches of each graph and some others are recorded by nodes, if wanted") {
+  graph_scene s;
+  s.start(true);
+  for (auto const number : {1u, 2u}) {
+    s.cupti.instantiate(graph(number));
+    for (std::uint32_t i = 0; i < graph_level::first_by_nodes; ++i)
+      CHECK(s.cupti.launch(graph(number)) == launched::by_nodes);
+  }
+  constexpr int launches = 100 * static_cast<int>(graph_level::one_by_nodes_in);
+  int by_nodes = 0;
+  for (int i = 0; i < launches; ++i) by_nodes += s.cupti.launch(graph(1)) == launched::by_nodes;
+  CHECK(by_nodes > 50);
+  CHECK(by_nodes < 200);
+  CHECK(s.tracer.graphs().launches_chosen() ==
+        static_cast<std::uint64_t>(by_nodes) + 2 * graph_level::first_by_nodes);
+  CHECK(s.tracer.graphs().launches_by_nodes() == 0);  // none had to be
+  CHECK(s.records_wholes());
+}
+
+TEST_CASE("no launch is chosen while another thread launches a graph") {
+  graph_scene s;
+  s.start(true);
+  s.cupti.instantiate(graph(1));
+  s.cupti.instantiate(graph(2));
+  for (std::uint32_t i = 0; i < graph_level::first_by_nodes; ++i) s.cupti.launch(graph(1));
+  std::atomic<bool> is_inside{false}, may_leave{false};
+  auto whole = launched::by_nodes;
+  while (whole != launched::whole) {  // until one is not chosen
+    is_inside = may_leave = false;
+    std::thread other([&] {
+      whole = s.cupti.launch(graph(1), [&] {
+        is_inside = true;
+        until(may_leave);
+      });
+    });
+    until(is_inside);
+    auto const chosen = s.tracer.graphs().launches_chosen();
+    if (s.records_wholes()) {
+      CHECK(s.cupti.launch(graph(2)) == launched::whole);
+      CHECK(s.tracer.graphs().launches_chosen() == chosen);
+    }
+    may_leave = true;
+    other.join();
+  }
 }
 
 TEST_CASE("graphs stay known across captures, but not after CUPTI was left") {

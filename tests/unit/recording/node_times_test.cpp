@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of graphs that were recorded as wholes, told from a launch that was recorded by
+// nodes.
+#include "guest/recording/node_times.hpp"
+
+#include "support/catch.hpp"
+
+#include <cstdint>
+#include <vector>
+
+using namespace gpuprof;
+using namespace gpuprof::guest;
+
+namespace {
+
+constexpr timestamp_ns end_of_time{~std::uint64_t{0}};
+constexpr graph_id some_graph{7};
+
+kernel_record node(std::uint32_t correlation, std::uint64_t start, std::int64_t duration,
+                   std::uint64_t number = 1) {
+  kernel_record k;
+  k.start = {start};
+  k.duration = {duration};
+  k.graph = some_graph;
+  k.node = graph_node_id{number};
+  k.correlation = static_cast<correlation_id>(correlation);
+  return k;
+}
+
+graph_record whole(std::uint32_t correlation, std::uint64_t start, std::int64_t duration,
+                   graph_id graph = some_graph) {
+  graph_record g;
+  g.start = {start};
+  g.duration = {duration};
+  g.graph = graph;
+  g.correlation = static_cast<correlation_id>(correlation);
+  g.range = range_id{5};
+  return g;
+}
+
+struct span {
+  std::uint64_t start;
+  std::int64_t duration;
+  bool operator==(span const&) const = default;
+};
+std::vector<span> spans(std::vector<kernel_record> const& kernels, bool made) {
+  std::vector<span> all;
+  for (auto const& k : kernels)
+    if ((raw(k.time_of) != 0) == made) all.push_back({k.start.value, k.duration.value});
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("kernels of a whole graph keep their lengths; the pauses between them fit its length") {
+  node_times times;
+  // 10 to 110, a pause of 60, 170 to 270 beside 180 to 240, a pause of 40, 310 to 330.
+  for (auto const& k :
+       {node(1, 1010, 100, 1), node(1, 1170, 100, 2), node(1, 1180, 60, 3), node(1, 1310, 20, 4)})
+    CHECK(times.keep(k));
+  times.add(whole(2, 5000, 270));  // 220 of work: half of each pause is left
+  times.add(whole(3, 6000, 220));
+  times.add(whole(4, 7000, 110));  // shorter than the work
+  auto const taken = times.take(end_of_time);
+  CHECK(taken.launches_made == 3);
+  CHECK(taken.unknown.empty());
+  CHECK(spans(taken.kernels, false) ==
+        std::vector<span>{{1010, 100}, {1170, 100}, {1180, 60}, {1310, 20}});
+  CHECK(spans(taken.kernels, true) == std::vector<span>{{5000, 100},
+                                                        {5130, 100},
+                                                        {5140, 60},
+                                                        {5250, 20},  //
+                                                        {6000, 100},
+                                                        {6100, 100},
+                                                        {6110, 60},
+                                                        {6200, 20},  //
+                                                        {7000, 50},
+                                                        {7050, 50},
+                                                        {7055, 30},
+                                                        {7100, 10}});
+  auto const& second = taken.kernels.at(5);
+  CHECK(second.node == graph_node_id{2});
+  CHECK(second.correlation == correlation_id{2});
+  CHECK(second.time_of == correlation_id{1});
+  CHECK(second.range == range_id{5});
+}
+
+TEST_CASE("each whole graph has the times of the latest launch before it, if that is complete") {
+  node_times times;
+  times.keep(node(1, 1000, 10, 1));
+  times.keep(node(1, 1020, 10, 2));
+  times.keep(node(2, 2000, 30, 1));
+  times.keep(node(2, 2040, 30, 2));
+  times.keep(node(3, 3000, 50, 1));  // one of its records was lost
+  times.add(whole(4, 1500, 30));
+  times.add(whole(5, 4000, 100));
+  CHECK(spans(times.take(end_of_time).kernels, true) ==
+        std::vector<span>{{1500, 10}, {1520, 10}, {4000, 30}, {4070, 30}});
+  // A graph whose nodes were disabled is smaller in all its launches.
+  times.keep(node(6, 6000, 50, 1));
+  times.keep(node(7, 7000, 50, 1));
+  times.add(whole(8, 8000, 60));
+  CHECK(spans(times.take(end_of_time).kernels, true) == std::vector<span>{{8000, 50}});
+}
+
+TEST_CASE("times that a launch by nodes has from later wholes count from the start of these") {
+  node_times times;
+  auto first = node(1, 1000, 4020, 1);  // its own start, and the end of the other
+  first.range = range_id{4};
+  times.keep(first);
+  times.keep(node(1, 5030, 20, 2));
+  times.add(whole(2, 3000, 55));
+  times.add(whole(3, 5000, 60));  // 5000 to 5060
+  auto const taken = times.take(end_of_time);
+  CHECK(spans(taken.kernels, false).empty());
+  CHECK(spans(taken.kernels, true) ==
+        std::vector<span>{{1000, 20}, {1030, 20}, {3000, 20}, {3035, 20}, {5000, 20}, {5040, 20}});
+  CHECK(taken.kernels.front().correlation == correlation_id{1});
+  CHECK(taken.kernels.front().range == range_id{4});
+  CHECK(taken.kernels.front().time_of == correlation_id{3});
+  CHECK(taken.kernels.back().range == range_id{5});
+  CHECK(taken.kernels.back().time_of == correlation_id{1});
+  CHECK(taken.launches_made == 3);
+  // The next one has times of two wholes, and of its own.
+  times.keep(node(5, 11000, 1020, 1));
+  times.keep(node(5, 13030, 25, 2));
+  times.add(whole(6, 12000, 55));
+  times.add(whole(7, 13000, 60));
+  auto const made = spans(times.take(end_of_time).kernels, true);
+  REQUIRE(made.size() == 6);
+  CHECK(made[0] == span{11000, 20});
+  CHECK(made[1] == span{11030, 25});
+  // A kernel whose start is that of a later launch than its end keeps the length that is known.
+  times.keep(node(8, 21000, 2020, 1));
+  auto torn = node(8, 23030, -980, 2);  // from 23,030 to 22,050
+  times.keep(torn);
+  times.add(whole(9, 22000, 55));
+  times.add(whole(10, 23000, 60));
+  CHECK(spans(times.take(end_of_time).kernels, true).at(1) == span{21030, 25});
+}
+
+TEST_CASE("a launch that still runs when a whole of its graph begins has its own times") {
+  node_times times;
+  times.keep(node(1, 1000, 20, 1));
+  times.keep(node(1, 1030, 20, 2));  // to 1050
+  times.add(whole(2, 1045, 60));
+  CHECK(spans(times.take(end_of_time).kernels, false) == std::vector<span>{{1000, 20}, {1030, 20}});
+  times.keep(node(3, 2000, 20, 1));  // one kernel
+  times.add(whole(4, 2015, 25));
+  CHECK(spans(times.take(end_of_time).kernels, false) == std::vector<span>{{2000, 20}});
+}
+
+TEST_CASE("whole graphs stay whole if none of their launches was recorded by nodes") {
+  node_times times;
+  times.keep(node(1, 1000, 10));
+  times.add(whole(2, 2000, 10, graph_id{8}));
+  auto const taken = times.take(end_of_time);
+  CHECK(spans(taken.kernels, true).empty());
+  REQUIRE(taken.unknown.size() == 1);
+  CHECK(taken.unknown[0].correlation == correlation_id{2});
+  CHECK(taken.launches_made == 0);
+}
+
+TEST_CASE("work waits until the records of earlier launches have come") {
+  node_times times;
+  times.add(whole(2, 2000, 100));
+  CHECK(times.take({2050}).unknown.empty());
+  CHECK(times.oldest() == timestamp_ns{2000});
+  times.keep(node(1, 1000, 10));
+  CHECK(times.oldest() == timestamp_ns{1000});
+  CHECK(times.take({2200}).kernels.size() == 2);
+  CHECK_FALSE(times.oldest());
+}
+
+TEST_CASE("kernels outside of graphs are not kept, nor those of graphs that are never whole") {
+  node_times times;
+  auto plain = node(1, 1000, 10);
+  plain.graph = {};
+  CHECK_FALSE(times.keep(plain));
+  std::uint32_t kept = 0;
+  for (std::uint32_t i = 1; i <= 100; ++i) {
+    kept += times.keep(node(i, 1000 * i, 10));
+    if (i % 5 == 0) times.take(end_of_time);
+  }
+  CHECK(kept < 20);
+}
