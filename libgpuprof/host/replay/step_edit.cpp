@@ -95,13 +95,20 @@ std::size_t step_edit::next_in_lane(std::size_t point) const noexcept {
   return next;
 }
 
+/// Work that stayed of points removed before is passed on in full.
 void step_edit::remove_point(std::size_t point, double share_that_stays) {
   if (kept_[point] == 0) return;
   kept_[point] = 0;
   held_[point] = 0;
-  auto const next = next_in_lane(point);
-  if (before_ == cpu_work_before::stays && next < work_ns_.size())
-    work_ns_[next] += scaled(work_ns_[point], share_that_stays);
+  if (before_ != cpu_work_before::stays) return;
+  auto next = next_in_lane(point);
+  while (next < kept_.size() && kept_[next] == 0) next = next_in_lane(next);
+  if (next >= work_ns_.size()) return;
+  stayed_ns_.resize(work_ns_.size());
+  auto const before = std::min(stayed_ns_[point], work_ns_[point]);
+  auto const stays = before + scaled(work_ns_[point] - before, share_that_stays);
+  work_ns_[next] += stays;
+  stayed_ns_[next] += stays;
 }
 
 void step_edit::drop(name_set const& works, std::size_t kept, bool with_calls) {

@@ -119,6 +119,7 @@ class step_edit {
   cpu_work_before before_;
   std::vector<std::uint8_t> kept_, held_, gone_, waits_for_none_;
   std::vector<std::int64_t> work_ns_, call_ns_, length_ns_, latency_ns_, pause_ns_;
+  std::vector<std::int64_t> stayed_ns_;  // by point: work of points removed before it
   std::int64_t return_sooner_ns_ = 0;
   std::vector<std::uint32_t> streams_;
   std::uint32_t stream_count_ = 0;

@@ -102,6 +102,15 @@ TEST_CASE("work that goes takes the calls along that prepare it, if that is aske
   CHECK(alone.greatest_gain_ns() < alone.now_ns - true_step_ns(busy + busy, steps));
 }
 
+TEST_CASE("of the CPU work before a row of launches that go, half stays at least") {
+  auto const row = times(40, {work(18'000), kernel("useless", 2'000)});
+  faulty_program const program(row + std::vector<act>{work(18'000), kernel("useful", 2'000)});
+  auto const foretold = program.with(repair_kind::drop, "useless");
+  // A launch takes 2 us of the thread.
+  CHECK(foretold.least_gain_ns() == Approx(0.95 * 40 * 10'000).epsilon(0.03));
+  CHECK(foretold.greatest_gain_ns() == Approx(1.05 * 40 * 20'000).epsilon(0.03));
+}
+
 TEST_CASE("copies in a stream of their own run beside kernels") {
   std::vector<act> const step{copy("h2d", 300'000, 0), kernel("k", 400'000, 0), work(1000)};
   faulty_program const program(step);
