@@ -183,7 +183,8 @@ run_advice give_advice(run_facts const& whole_run, advice_options const& options
   auto const own_share = steps != nullptr ? replay_gains(all, facts, *steps) : 1;
   sort_by_gain(all);
   share_buckets(all, facts);
-  auto const window = given.own_windows_ns = own_share * facts.all_windows_ns();
+  auto const window = given.own_windows_ns =
+      own_share * (facts.all_windows_ns() - ledger_of(facts)[time_bucket::profiler]);
   limit_gains(all, window);
   sort_by_gain(all);
   given.best_case_ns = window;

@@ -112,3 +112,12 @@ TEST_CASE("arithmetic that does not lead to its gain is found") {
   one.gain = {};
   CHECK(fault("no gain is claimed: it is what full load does") == "");
 }
+
+TEST_CASE("shares are of the time without counter readings") {
+  auto facts = made_run(300 * ms, time_bucket::launch_bound);
+  CHECK(give_advice(facts, {}).own_windows_ns == Approx(1000 * ms));
+  auto& ledger = facts.devices[0].ledger;
+  ledger[time_bucket::profiler] = 200 * ms;
+  ledger[time_bucket::launch_bound] -= 200 * ms;
+  CHECK(give_advice(facts, {}).own_windows_ns == Approx(800 * ms));
+}
