@@ -51,6 +51,7 @@ struct stated_repair {
   double limit_ns = 0;                  // as in replay::repair
   bool to_host = false;                 // pinned copies
   double saved_low_ns = 0, saved_high_ns = 0;  // scaled kernels: of their time in this run
+  bool is_only_at_best = false;                // the low gain is without this repair
   std::vector<bool> items = {};  // in place of names: work, by index into recorded_steps::items
 };
 

@@ -12,6 +12,8 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace gpuprof::host::advice {
 namespace {
@@ -111,7 +113,7 @@ class repair_names {
       if (stated.kind == repair_kind::pin && stated.to_host) std::swap(one.value, one.to_host);
       return one;
     };
-    to.sure.push_back(with(stated.sure, stated.saved_low_ns));
+    if (!stated.is_only_at_best) to.sure.push_back(with(stated.sure, stated.saved_low_ns));
     to.at_best.push_back(with(stated.at_best, stated.saved_high_ns));
   }
 
@@ -153,16 +155,21 @@ class repair_names {
 /// The edits of the findings so far, and the steps with them.
 class running_edit {
  public:
-  running_edit(replay::step_graph const& graph, cpu_work_before before, run_facts const& facts)
+  /// `cpu`: what CPU work takes, as a factor.
+  running_edit(replay::step_graph const& graph, cpu_work_before before, run_facts const& facts,
+               double cpu = 1)
       : edit_(graph, before) {
+    if (cpu != 1) edit_.scale_cpu(cpu);
     // Without this profiler, so that its cost is not a gain.
     auto const launch_ns = static_cast<double>(graph.pace().launch_ns);
     if (launch_ns > 0) edit_.set_launch_cost(std::max(0.0, launch_ns - facts.own_ns_a_launch));
     if (facts.run.round_trip > 0) edit_.set_round_trip(facts.run.round_trip);
-    step_ns_ = replay::step_ns(edit_);
+    own_ns_ = step_ns_ = replay::step_ns(edit_);
   }
 
   double step_ns() const noexcept { return step_ns_; }
+  /// Without any repair.
+  double own_ns() const noexcept { return own_ns_; }
   double saved_by(std::span<repair const> repairs) const {
     auto edit = edit_;
     replay::apply(repairs, edit);
@@ -183,7 +190,48 @@ class running_edit {
 
  private:
   step_edit edit_;
-  double step_ns_ = 0;
+  double own_ns_ = 0, step_ns_ = 0;
+};
+
+constexpr std::size_t fewest_steps = 10;  // to tell quick ones from slow ones
+
+/// The CPU work that a tenth of the steps stays below, and a tenth exceeds, as factors of the mean.
+std::vector<double> spread_of_cpu_work(replay::step_graph const& graph) {
+  step_edit const unchanged(graph);
+  std::vector<double> steps;
+  double sum = 0;
+  for (std::size_t q = 0; q < graph.points().size(); ++q) {
+    auto const& point = graph.points()[q];
+    if (point.lane != 0) continue;
+    if (point.kind == replay::point_kind::step_begin) steps.push_back(0);
+    if (steps.empty()) continue;
+    auto const work = static_cast<double>(unchanged.work_ns()[q]);
+    steps.back() += work;
+    sum += work;
+  }
+  if (steps.size() < fewest_steps || sum <= 0) return {};
+  std::sort(steps.begin(), steps.end());
+  auto const mean = sum / static_cast<double>(steps.size());
+  return {steps[steps.size() / 10] / mean, steps[steps.size() - 1 - steps.size() / 10] / mean};
+}
+
+/// The same repairs in steps with little CPU work and in steps with much.
+class spread_edits {
+ public:
+  spread_edits(replay::step_graph const& graph, cpu_work_before before, run_facts const& facts) {
+    for (auto const cpu : spread_of_cpu_work(graph)) edits_.emplace_back(graph, before, facts, cpu);
+  }
+
+  /// What the repairs save as shares of such steps.
+  std::vector<double> take(std::span<repair const> repairs) {
+    std::vector<double> shares;
+    for (auto& one : edits_)
+      if (one.own_ns() > 0) shares.push_back(one.take(repairs) / one.own_ns());
+    return shares;
+  }
+
+ private:
+  std::vector<running_edit> edits_;
 };
 
 bool is_of_host(replay::path_part part) noexcept {
@@ -291,6 +339,9 @@ double replay_gains(std::vector<finding>& findings, run_facts const& facts,
   });
   auto const gpus = static_cast<double>(std::max<std::size_t>(1, facts.devices.size()));
   auto const times = steps.all_steps * gpus;
+  auto const own_ns = at_best.own_ns();
+  spread_edits sure_spread(graph, cpu_work_before::stays, facts);
+  spread_edits spread(graph, cpu_work_before::goes, facts);
   for (auto& [one, repairs, alone_ns, is_later] : turns) {
     auto const before_ns = at_best.step_ns();
     auto const high_ns = at_best.take(repairs.at_best);
@@ -311,8 +362,18 @@ double replay_gains(std::vector<finding>& findings, run_facts const& facts,
                                      .is_at_best = one->is_at_best},
                                     steps);
     auto const replayed = one->gain;
+    for (auto const share : spread.take(repairs.at_best))
+      if (greatest > 0)
+        one->gain.high_ns =
+            std::max(one->gain.high_ns, share * own_ns * (1 + error_of_gain) * times);
+    if (!one->is_at_best)
+      for (auto const share : sure_spread.take(repairs.sure))
+        one->gain.low_ns =
+            std::clamp(share * own_ns * (1 - error_of_gain) * times, 0.0, one->gain.low_ns);
+    say_change(*one, replayed, "low and high also of steps with little or much CPU work");
+    auto const spread_gain = one->gain;
     if (sure_ns) one->gain.low_ns = std::min(one->gain.low_ns, *sure_ns);
-    say_change(*one, replayed, "low at most what is sure of the gaps behind the waits");
+    say_change(*one, spread_gain, "low at most what is sure of the gaps behind the waits");
     say_what_hides(*one);
   }
   return own_share;

@@ -20,7 +20,8 @@ std::vector<act> times(std::size_t count, std::vector<act> const& acts) {
 }
 
 struct replayed_run {
-  explicit replayed_run(std::vector<act> const& step) : graph(record(step, steps)) {
+  explicit replayed_run(std::vector<act> const& step) : replayed_run(record(step, steps)) {}
+  explicit replayed_run(recorded_steps recorded) : graph(std::move(recorded)) {
     facts = made_run(500 * ms, time_bucket::cpu_work);
     facts.run.round_trip = 0;
   }
@@ -133,6 +134,35 @@ TEST_CASE("a kernel saves the share of its time that its finding claims") {
   run.replay(found);
   check_holds(found[0], run.won_by(times(40, {work(2000), kernel("k", 15'000)})));
   CHECK_FALSE(found[0].is_hidden_by_launches);
+}
+
+TEST_CASE("a gain holds in steps with little CPU work and in steps with much") {
+  // Every other step has twice the CPU work, so that launches hold it.
+  auto const with = [](std::int64_t ns) { return times(40, {work(ns), kernel("k", 30'000)}); };
+  replayed_run const run(record_in_turn({with(20'000), with(40'000)}, steps / 2));
+  auto shorter = finding();
+  shorter.repairs = {{.kind = repair_kind::scale, .names = {"k"}, .sure = 0.5, .at_best = 0.5}};
+  std::vector<finding> found{shorter};
+  run.replay(found);
+  auto const all_ns = steps * step_ns(step_edit(run.graph));
+  auto const share = [&](double ns) { return ns / all_ns; };
+  // A quarter of the quick steps, nothing of the slow ones.
+  CHECK(share(found[0].gain.low_ns) == Approx(0).margin(0.01));
+  CHECK(share(found[0].gain.high_ns) == Approx(1.05 * 8 / 31).epsilon(0.15));
+  replayed_run const even(with(20'000));
+  std::vector<finding> of_even{shorter};
+  even.replay(of_even);
+  CHECK(of_even[0].gain.low_ns > 0.85 * of_even[0].gain.high_ns);
+}
+
+TEST_CASE("a repair that may not belong to the fix is no part of the low gain") {
+  replayed_run const run(times(10, {work(1000), kernel("k", 30'000), kernel("other", 20'000)}));
+  auto both = with({.kind = repair_kind::drop, .names = {"k"}});
+  both.repairs.push_back({.kind = repair_kind::drop, .names = {"other"}, .is_only_at_best = true});
+  std::vector<finding> found{both};
+  run.replay(found);
+  CHECK(found[0].gain.low_ns < steps * 10 * 32'000.0);
+  CHECK(found[0].gain.high_ns > steps * 10 * 50'000.0);
 }
 
 TEST_CASE("what two shapes of a kernel save is added up, not multiplied") {
