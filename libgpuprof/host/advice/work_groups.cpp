@@ -23,8 +23,14 @@ constexpr double nearly_all = 0.8;
 constexpr std::size_t fewest_products = 4, fewest_tried = 4;
 constexpr double longest_of_small_product_ns = 20'000;  // Python needs as long for a launch
 constexpr std::uint64_t large_copy = 1 << 20;           // bytes
+constexpr std::uint64_t small_read = 64;                // bytes, of `.item()`
+constexpr std::size_t fewest_reads = 8;
+constexpr std::size_t fewest_sequences = 8;
+constexpr double most_filled = 0.6;  // by sequences that are padded
+constexpr double fastest_fill = 5;   // times the rate of a copy, which reads as well and is shorter
 constexpr float little_room = 0.5f;
-constexpr std::size_t fewest_tensors = 20;  // of an optimizer
+constexpr double share_below_diagonal = 0.5;  // of the scores, which a causal mask leaves
+constexpr std::size_t fewest_tensors = 20;    // of an optimizer
 
 bool is_in_chains(kernel_kind kind) noexcept {
   return kind == kernel_kind::elementwise || kind == kernel_kind::reduction ||
@@ -52,6 +58,8 @@ class group_finder {
         return steps_.items[a].start_ns < steps_.items[b].start_ns;
       });
       walk(items);
+      find_reads(items);
+      find_padding(items);
     }
     std::vector<work_group> found;
     for (auto& [_, group] : groups_) {
@@ -93,7 +101,10 @@ class group_finder {
       }
       if (kind == kernel_kind::product) {
         auto const end = end_of_products(items, i);
-        if (end - i >= fewest_products) add_products(items.subspan(i, end - i));
+        if (end - i >= fewest_products)
+          add_products(items.subspan(i, end - i), items.subspan(end));
+        else
+          add_product_of_one_hot(items.first(i), items.subspan(i, 1));
         i = end;
         continue;
       }
@@ -124,10 +135,14 @@ class group_finder {
 
   void add_move(std::uint32_t i) {
     auto const of = known_.work(i);
-    auto const line = known_.line_of(i);
+    add_move(i, known_.line_of(i), of.does);
+  }
+
+  void add_move(std::uint32_t i, std::string_view line, std::string_view does) {
+    auto const of = known_.work(i);
     auto& group = add_instance(of.adds_by_atomics ? group_pattern::atomics : group_pattern::moves,
-                               line.empty() ? of.does : std::string_view(line), row(&i, 1));
-    moved_[&group][std::string(of.does)] += known_.ns(i);
+                               line.empty() ? does : line, row(&i, 1));
+    moved_[&group][std::string(does)] += known_.ns(i);
     if (of.is_of_library) group.is_prepared = false;
   }
 
@@ -175,7 +190,8 @@ class group_finder {
     return end;
   }
 
-  void add_products(row items) {
+  /// One product for all also writes in place what is concatenated behind them.
+  void add_products(row items, row behind) {
     double sum = 0;
     for (auto const i : items) sum += known_.ns(i);
     auto const mean = sum / static_cast<double>(items.size());
@@ -188,6 +204,31 @@ class group_finder {
     auto const filled = sum * static_cast<double>(room);
     group.least_ns += std::min(filled, known_.computing_ns(items));
     group.sure_ns += std::max(longest, std::min(sum, 2 * filled));
+    auto before = items.back();
+    for (auto const i : behind) {
+      if (known_.work(i).does != "concatenates tensors" || !known_.are_in_one_row(before, i)) break;
+      group.all[i] = true;
+      group.total_ns += known_.ns(i);
+      group.sure_ns += known_.ns(i);
+      before = i;
+    }
+  }
+
+  /// A product of rows that were filled with zeros, in which one value each was set, and mostly
+  /// converted then: a lookup in a table. It goes with what makes these rows.
+  void add_product_of_one_hot(row before, row item) {
+    auto is_set = false;
+    auto next = item.front();
+    while (!before.empty() && known_.work(before.back()).kind == kernel_kind::moves &&
+           known_.are_in_one_row(before.back(), next)) {
+      next = before.back();
+      before = before.first(before.size() - 1);
+      if (is_set && known_.is_fill(next)) {
+        add_move(item.front(), known_.line_of(next), "looks rows up by one-hot products");
+        return;
+      }
+      is_set |= known_.name(next).find("scatter_fill") != std::string::npos;
+    }
   }
 
   /// The products before and behind a row, without fills of their workspaces between.
@@ -208,22 +249,28 @@ class group_finder {
   bool take_attention(row items, std::size_t begin, std::size_t end) {
     auto const around = products_around(items, begin, end);
     if (!around) return false;
-    auto has_softmax = false;
+    auto has_softmax = false, has_mask = false;
     for (auto const i : items.subspan(begin, end - begin)) {
       auto const& name = known_.name(i);
       if (name.find("_loss") != name.npos || name.find("LogSoftM") != name.npos) return false;
+      has_mask |= name.find("masked_fill") != name.npos;
       has_softmax |= name.find("oftmax") != name.npos || name.find("oftMax") != name.npos;
     }
     if (!has_softmax) return false;
     auto& group = add_instance(group_pattern::attention, "", items.subspan(begin, end - begin));
     add_lengths_of_chain(group, items.subspan(begin, end - begin));
+    auto const share = has_mask ? share_below_diagonal : 1;
     if (group.beside.empty()) group.beside.resize(steps_.items.size());
-    for (auto const i : {around->first, around->second}) {
-      if (group.beside[i]) continue;
-      group.beside[i] = true;
-      group.beside_ns += known_.ns(i);
-      group.beside_least_ns += known_.computing_ns(row(&i, 1));
-    }
+    auto const [first, second] = *around;
+    if (group.beside[first] || group.all[first] || group.all[second]) return true;
+    group.beside[first] = true;
+    group.beside_ns += known_.ns(first);
+    group.beside_least_ns += share * known_.computing_ns(row(&first, 1));
+    // One kernel does all: the second product has no launch of its own.
+    group.all[second] = true;
+    group.total_ns += known_.ns(second);
+    group.sure_ns += known_.ns(second);
+    group.least_ns += share * known_.computing_ns(row(&second, 1));
     return true;
   }
 
@@ -261,6 +308,80 @@ class group_finder {
     auto const period = period_of(items);
     for (std::size_t i = 0; i < items.size(); i += period)
       add_chain(items.subspan(i, std::min(period, items.size() - i)));
+  }
+
+  bool is_read(std::uint32_t i) const {
+    return known_.item(i).to_host && known_.item(i).bytes <= small_read;
+  }
+
+  /// Reads one after the other in a step, with nothing but sums between: the values could be made
+  /// together, and read once.
+  void find_reads(row items) {
+    std::size_t begin = 0, reads = 0, last = 0;
+    auto const finish = [&] {
+      if (reads >= fewest_reads) {
+        // The loop that uses the values.
+        for (auto used = reads; used > 0 && last + 1 < items.size(); --used, ++last)
+          if (known_.step_of(items[last + 1]) != known_.step_of(items[begin]) ||
+              (used < reads && known_.item(items[last + 1]).name != known_.item(items[last]).name))
+            break;
+        auto const all = items.subspan(begin, last + 1 - begin);
+        auto& group = add_instance(group_pattern::reads, "", all);
+        for (auto const i : all)
+          if (!is_read(i)) group.least_ns += known_.ns(i);
+      }
+      reads = 0;
+    };
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      auto const kind = known_.work(items[i]).kind;
+      if (reads > 0 && known_.step_of(items[last]) != known_.step_of(items[i])) finish();
+      if (is_read(items[i])) {
+        if (reads++ == 0) begin = i;
+        last = i;
+      } else if (kind != kernel_kind::reduction && kind != kernel_kind::moves) {
+        finish();
+      }
+    }
+    finish();
+  }
+
+  /// Sequences are padded: zeros go into a tensor, then a copy for each of its rows, of which only
+  /// the longest fills its row. Copies that fill a tensor without a rest have a shorter fill. All
+  /// that the step does behind them may work on padding.
+  void find_padding(row items) {
+    auto const is_copy = [&](std::size_t i) {
+      return i < items.size() && known_.item(items[i]).kind == replay::work_kind::copy &&
+             known_.work(items[i]).kind == kernel_kind::moves;
+    };
+    for (std::size_t i = 1; i < items.size(); ++i) {
+      if (!is_copy(i) || !known_.is_fill(items[i - 1])) continue;
+      auto end = i;
+      double sum = 0, longest = 0, longest_ns = 0;
+      for (; is_copy(end) && known_.are_in_one_row(items[i], items[end]); ++end) {
+        auto const bytes = static_cast<double>(known_.item(items[end]).bytes);
+        sum += bytes;
+        longest = std::max(longest, bytes);
+        longest_ns = std::max(longest_ns, known_.ns(items[end]));
+      }
+      auto const padded = longest * static_cast<double>(end - i);
+      if (end - i >= fewest_sequences && sum < most_filled * padded &&
+          fastest_fill * known_.ns(items[i - 1]) > static_cast<double>(end - i) * longest_ns) {
+        auto last = end;
+        while (last < items.size() && known_.step_of(items[last]) == known_.step_of(items[i]))
+          ++last;
+        if (last > end) {
+          auto& group = add_instance(group_pattern::padded, "", items.subspan(end, last - end));
+          group.bytes += sum;
+          group.stacks.clear();  // the line is that of the copies
+          for (auto const copy : items.subspan(i, end - i))
+            if (auto const& of = known_.item(copy); of.stack != 0)
+              group.stacks[of.stack] += known_.ns(copy);
+          group.padded_bytes += padded;
+        }
+        end = last;
+      }
+      i = end;
+    }
   }
 
   bool ends_as_optimizers_do(row items) const {
@@ -316,8 +437,14 @@ class group_finder {
       if (known_.work(i).kind == kernel_kind::reduction) before.reset();
     }
     auto const is_attention = group.pattern == group_pattern::attention;
-    auto const least = is_attention ? 0 : first.read + last.written;
-    group.has_bytes |= known_.share_of_dram(items.front()).has_value();
+    auto const has_bytes = known_.share_of_dram(items.front()).has_value();
+    auto least = is_attention ? 0 : first.read + last.written;
+    // One pass over the tensors takes no longer than the quickest that goes over all of them.
+    if (!has_bytes && items.size() > 2)
+      for (auto const i : items)
+        if (known_.ns(i) > sum / static_cast<double>(2 * items.size()))
+          least = std::min(least, known_.ns(i));
+    group.has_bytes |= has_bytes;
     group.least_ns += std::min(sum, least);
     group.sure_ns += std::min(sum, std::max(least, sure / nearly_all));
   }

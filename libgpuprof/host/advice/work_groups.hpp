@@ -28,6 +28,8 @@ enum class group_pattern : std::uint8_t {
   atomics,    // additions by atomics
   mask,       // rows are selected by a mask: the positions are counted, then the rows are copied
   to_host,    // large copies to the host
+  reads,      // results of a few bytes are read one after the other, with only sums between
+  padded,     // work behind copies into a tensor that they fill in part
 };
 
 /// Sums are over all recorded steps. Items are marked by their index into recorded_steps::items.
@@ -38,7 +40,8 @@ struct work_group {
   std::vector<std::string> does;     // of moves, most time first: "concatenates tensors"
   std::uint64_t launches = 0, instances = 0;
   double total_ns = 0;
-  double bytes = 0;  // of copies
+  double bytes = 0;         // of copies
+  double padded_bytes = 0;  // of the tensors that the copies fill in part
   /// The calls between a launch and the one before prepare it: memory for what it makes. Not of
   /// fills, and not of what a library does for its own kernels.
   bool is_prepared = true;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <utility>
 #include <vector>
 
 namespace gpuprof::host::advice {
@@ -35,6 +36,9 @@ std::string const product = "nvjet_sm90_tst_128x128_64x6_2x1_v_bz_TNT",
                   top_k = "at::native::mbtopk::gatherTopK<float, unsigned int, 2>",
                   scatter_add = "_scatter_gather_elementwise_kernel<128, 8, ReduceAdd>",
                   index_backward = "indexing_backward_kernel<c10::BFloat16, 4>",
+                  zeros = "vectorized_elementwise_kernel<2, at::native::FillFunctor<long> >",
+                  ones = "_scatter_gather_elementwise_kernel<128, 8, _cuda_scatter_fill>",
+                  masking = "elementwise_kernel<128, 4, masked_fill_kernel>",
                   select = "cub::detail::select::DeviceSelectSweepKernel<int>",
                   lerp = "vectorized_elementwise_kernel<4, at::native::lerp_scalar_kernel>";
 
@@ -207,6 +211,136 @@ TEST_CASE("short products of one shape in a row could be one") {
   check_contains(one, run.won_by({work(10'000), kernel(product, 64'000)}));
 }
 
+TEST_CASE(
+    "what concatenates the results of such products goes with them, if it comes behind them") {
+  std::vector<act> heads;
+  for (int head = 0; head < 16; ++head)
+    for (auto const& one : {work(10'000), kernel(product, 4'000)}) heads.push_back(one);
+  auto const made_of = [&](std::vector<act> const& behind) {
+    auto step = heads;
+    step.insert(step.end(), behind.begin(), behind.end());
+    grouped_run run(step);
+    run.facts.run.launch_distance = 12'000;
+    run.group();
+    return run;
+  };
+  auto const run = made_of({work(90'000), kernel(concatenation, 9'000)});
+  auto const one = run.only("products_in_a_row");
+  check_contains(one, run.won_by({work(10'000), kernel(product, 64'000)}));
+  CHECK(one.gain.high_ns > recorded_steps_count * 16 * 10'000.0 + 90'000);
+  auto const apart =
+      made_of({work(9'000), kernel(sorting, 9'000), work(90'000), kernel(concatenation, 9'000)});
+  CHECK(apart.only("products_in_a_row").gain.high_ns < one.gain.high_ns - 90'000);
+}
+
+TEST_CASE("a product of one-hot rows goes with what makes them; one of converted rows stays") {
+  grouped_run const run(queued(
+      {{zeros, 40'000}, {ones, 5'000}, {cast, 60'000}, {product, 70'000}, {sorting, 90'000}}));
+  auto const moves = run.groups(group_pattern::moves);
+  auto const has_product = [](work_group const& group) {
+    return std::find(group.does.begin(), group.does.end(), "looks rows up by one-hot products") !=
+           group.does.end();
+  };
+  CHECK(std::count_if(moves.begin(), moves.end(), has_product) == 1);
+  auto const found = run.found_by({"data_movement"});
+  CHECK(std::any_of(found.begin(), found.end(), [](auto const& one) {
+    return one.to_do.find("F.embedding") != std::string::npos;
+  }));
+  for (auto const& step : {queued({{cast, 60'000}, {product, 70'000}}),
+                           queued({{zeros, 40'000}, {cast, 60'000}, {product, 70'000}}),
+                           queued({{ones, 5'000}, {cast, 60'000}, {product, 70'000}})}) {
+    auto const others = grouped_run(step).groups(group_pattern::moves);
+    CHECK(std::none_of(others.begin(), others.end(), has_product));
+  }
+}
+
+TEST_CASE("behind a causal mask the products of attention need half of their FLOP") {
+  auto const products_of = [](std::string const& between) {
+    return grouped_run(
+               queued({{product, 60'000}, {between, 70'000}, {softmax, 80'000}, {product, 60'000}}))
+        .groups(group_pattern::attention)
+        .front();
+  };
+  auto const with_mask = products_of(masking), without = products_of(scaling);
+  CHECK(with_mask.beside_least_ns == Approx(without.beside_least_ns / 2));
+  CHECK(with_mask.least_ns == Approx(without.least_ns / 2));
+}
+
+/// Eight tensors, of each a sum that is read.
+std::vector<act> reads_of_sums(std::string const& kernel_between) {
+  std::vector<act> step;
+  for (int tensor = 0; tensor < 8; ++tensor)
+    for (auto const& one :
+         {work(15'000), kernel(kernel_between, 3'000), replay::copy("d2h", 1'000), replay::wait()})
+      step.push_back(one);
+  return step;
+}
+
+TEST_CASE("values that are read one after the other could be summed up together and read once") {
+  auto const find_in = [](std::vector<act> const& step) {
+    auto recorded = replay::record(step, recorded_steps_count);
+    for (auto& item : recorded.items)
+      if (item.kind == replay::work_kind::copy) {
+        item.to_host = true;
+        item.bytes = 4;
+      }
+    return grouped_run(std::move(recorded)).groups(group_pattern::reads);
+  };
+  auto step = reads_of_sums(mean);
+  auto const found = find_in(step);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].instances == recorded_steps_count);
+  // The first sum comes before the first read, which stays.
+  CHECK(found[0].launches == recorded_steps_count * 15);
+  CHECK(found[0].least_ns == Approx(recorded_steps_count * 7 * 3'000));
+  for (int tensor = 0; tensor < 8; ++tensor)
+    for (auto const& one : {work(15'000), kernel(scaling, 3'000)}) step.push_back(one);
+  CHECK(find_in(step).front().launches == recorded_steps_count * 23);
+  CHECK(find_in(reads_of_sums(product)).empty());  // layers of a network
+}
+
+TEST_CASE("a wait for such values at best saves the launches between them, too") {
+  auto recorded = replay::record(reads_of_sums(mean), recorded_steps_count);
+  for (auto& item : recorded.items)
+    if (item.kind == replay::work_kind::copy) item.to_host = true, item.bytes = 4;
+  grouped_run run(std::move(recorded));
+  auto gap = waits("cudaDeviceSynchronize", 8 * recorded_steps_count, 100 * ms);
+  gap.range = "step";
+  gap.reads_result = true;
+  run.facts.gaps = {gap};
+  run.facts.there = data::kernels | data::blocking_calls;
+  auto const of_all = run.only("sync_point").gain;
+  run.facts.groups.clear();
+  auto const of_waits = run.only("sync_point").gain;
+  CHECK(of_all.low_ns == Approx(of_waits.low_ns));
+  CHECK(of_all.high_ns > of_waits.high_ns + recorded_steps_count * 6 * 15'000.0);
+}
+
+TEST_CASE("padding is found by the copies that fill a tensor in part") {
+  auto const find_in = [](std::vector<std::int64_t> const& lengths, std::string const& before,
+                          std::int64_t before_ns = 90'000) {
+    std::vector<act> step{work(1'000), kernel(before, before_ns)};
+    for (auto const ns : lengths) {
+      step.push_back(work(1'000));
+      step.push_back(replay::copy("[CUDA memcpy Device-to-Device]", ns));
+    }
+    for (auto const& one : queued({{product, 600'000}, {sorting, 200'000}})) step.push_back(one);
+    return grouped_run(step);
+  };
+  std::vector<std::int64_t> const one_long = {8'000, 2'000, 2'000, 2'000,
+                                              2'000, 2'000, 2'000, 2'000};
+  auto const run = find_in(one_long, zeros);
+  auto const one = run.only("padded_batch");
+  CHECK(one.what.find("34 %") != std::string::npos);  // 22,000 of 64,000
+  CHECK(one.gain.low_ns == 0);
+  auto const saved = recorded_steps_count * 800'000 * (1 - 22.0 / 64);
+  CHECK(one.gain.high_ns == Approx(1.05 * saved).epsilon(0.02));
+  CHECK(find_in(std::vector<std::int64_t>(8, 8'000), zeros).is_silent("padded_batch"));
+  CHECK(find_in(one_long, zeros, 10'000).is_silent("padded_batch"));  // a tensor without a rest
+  CHECK(find_in(one_long, product).is_silent("padded_batch"));
+  CHECK(find_in({8'000, 2'000, 2'000}, zeros).is_silent("padded_batch"));
+}
+
 TEST_CASE("a wait between two launches separates them") {
   auto const before = queued({{product, 90'000}, {addition, 40'000}});
   auto const behind = queued({{scaling, 40'000}, {product, 90'000}});
@@ -243,6 +377,24 @@ TEST_CASE("additions by atomics are found, also between arithmetic") {
 
 TEST_CASE("a selection by a mask goes with the additions of its gradient") {
   grouped_run const run(queued({{select, 20'000}, {product, 90'000}, {index_backward, 50'000}}));
+  check_contains(run.only("boolean_mask"), run.won_by(queued({{product, 90'000}})));
+}
+
+TEST_CASE("selections at several lines are one finding: a backward pass selects again") {
+  grouped_run run(queued({{select, 20'000}, {product, 90'000}, {select, 30'000}}));
+  REQUIRE(run.groups(group_pattern::mask).size() == 1);
+  auto all = run.facts.groups;
+  auto& first = *std::find_if(all.begin(), all.end(), [](auto const& group) {
+    return group.pattern == group_pattern::mask;
+  });
+  auto second = first;
+  auto is_first = false;
+  for (std::size_t i = 0; i < first.all.size(); ++i)
+    if (first.all[i]) (std::exchange(is_first, !is_first) ? first : second).all[i] = false;
+  first.line = "train.py:1";
+  second.line = "train.py:2";
+  all.push_back(second);
+  run.facts.groups = all;
   check_contains(run.only("boolean_mask"), run.won_by(queued({{product, 90'000}})));
 }
 
@@ -314,6 +466,16 @@ TEST_CASE("a chain needs the time of its bytes only where bytes and the DRAM rat
     return test == "dram_read" ? std::optional(4e12) : std::nullopt;
   };
   CHECK(least_ns() == Approx(10'000));
+}
+
+TEST_CASE("without bytes a row takes no longer than the quickest pass over its tensors") {
+  auto const least_of = [](std::initializer_list<std::pair<std::string, std::int64_t>> row) {
+    return grouped_run(queued(row)).groups(group_pattern::chain).front().least_ns /
+           recorded_steps_count;
+  };
+  CHECK(least_of({{addition, 80'000}, {scaling, 45'000}, {addition, 90'000}}) == Approx(45'000));
+  // A kernel that is much shorter works on fewer elements.
+  CHECK(least_of({{addition, 80'000}, {scaling, 5'000}, {addition, 90'000}}) == Approx(80'000));
 }
 
 TEST_CASE("the gain of a group is for all steps that the recorded ones stand for") {

@@ -16,7 +16,7 @@ constexpr rule group_table[] = {
                  "work and moves around it",
      .gain =
          "high: all between the products, and of the products what their FLOP at the peak do not "
-         "need; low: what one kernel between them would save",
+         "need (half of them behind a mask); low: what one kernel between them would save",
      .ignores = "if the scores are needed",
      .next = "gpuprof lines names the line",
      .look = look_at_attention},
@@ -84,7 +84,7 @@ constexpr rule group_table[] = {
                  "GPU or are shorter than the time from launch to launch",
      .gain =
          "high: all but their FLOP at the measured peak, else all but their time x the share of "
-         "the GPU that one fills; low: twice that share",
+         "the GPU that one fills, and what concatenates their results; low: twice that share",
      .ignores = "products of which one needs the result of the other",
      .next = "gpuprof lines names the line",
      .look = look_at_products_in_a_row},
@@ -126,6 +126,17 @@ constexpr rule group_table[] = {
      .ignores = "other libraries than cuDNN",
      .next = "gpuprof lines names the line",
      .look = look_at_tuning},
+    {.name = "padded_batch",
+     .group = rule_group::kernel,
+     .needs = data::kernels,
+     .question = "Do steps work on padding?",
+     .fires_at =
+         "a tensor is filled, then come eight copies or more on the GPU that fill less than 0.6 "
+         "of as many rows as long as the longest",
+     .gain = "high: of all behind them in the step, the share of padding; low: 0",
+     .ignores = "padding on the host; work that skips the padding",
+     .next = "gpuprof lines names the line",
+     .look = look_at_padding},
     {.name = "sort_in_step",
      .group = rule_group::kernel,
      .needs = data::kernels,

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules on waits of the program for the GPU, and of one stream for another.
 #include "host/advice/rule.hpp"
+#include "host/advice/rules/group/group_finding.hpp"
 #include "host/advice/rules/measured_rates.hpp"
 #include "host/advice/step_bound.hpp"
 #include "host/advice/wording.hpp"
 #include "model/gpu_work.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace gpuprof::host::advice {
 namespace {
@@ -76,6 +78,17 @@ void look_at_waits(run_facts const& facts, std::vector<finding>& found) {
       one.to_do =
           "Keep the value on the GPU (no .item(), .cpu(), print or if on a tensor in the "
           "loop), or read it once in many steps, or one step late from pinned memory.";
+      for (auto const& group : facts.groups) {
+        if (group.pattern != group_pattern::reads) continue;
+        for (auto& repair : repairs_of(group)) {
+          repair.is_only_at_best = true;
+          one.repairs.push_back(std::move(repair));
+        }
+        one.to_do +=
+            " At best: sum up all tensors together, and read once (clip_grad_norm_, "
+            "torch._foreach_norm).";
+        break;  // there is one
+      }
     } else {
       one.what = "the program waits in " + gap.call + ", and the GPU idles until it launches again";
       one.to_do =
@@ -137,7 +150,8 @@ void look_at_serialized(run_facts const& facts, std::vector<finding>& found) {
 constexpr std::string_view gain_of_waits =
     "low: the sum of min(gap, duration of the wait), without what returning from the wait and "
     "starting the next work take beyond the measured round trip (synchronize): recording makes "
-    "both slower; high: all of the idle time, at most P - max(B + n x pause, C)";
+    "both slower; high: all of the idle time, at most P - max(B + n x pause, C), and the launches "
+    "between reads with only sums between them";
 
 constexpr rule wait_table[] = {
     {.name = "sync_point",

@@ -8,30 +8,28 @@
 #include <cmath>
 
 namespace gpuprof::host::advice {
-namespace {
 
-/// All launches but one of each instance go; that one takes the time of the work that remains.
-void state_repairs(work_group const& group, finding& one) {
+std::vector<stated_repair> repairs_of(work_group const& group) {
+  std::vector<stated_repair> made;
   auto gone = group.all;
   for (std::size_t i = 0; i < gone.size(); ++i)
     if (group.kept[i]) gone[i] = false;
   if (std::find(gone.begin(), gone.end(), true) != gone.end())
-    one.repairs.push_back({.kind = replay::repair_kind::drop,
-                           .at_best = group.is_prepared ? 1.0 : 0.0,
-                           .items = std::move(gone)});
+    made.push_back({.kind = replay::repair_kind::drop,
+                    .at_best = group.is_prepared ? 1.0 : 0.0,
+                    .items = std::move(gone)});
   if (group.kept_ns > 0)
-    one.repairs.push_back({.kind = replay::repair_kind::scale,
-                           .sure = group.sure_ns / group.kept_ns,
-                           .at_best = group.least_ns / group.kept_ns,
-                           .items = group.kept});
+    made.push_back({.kind = replay::repair_kind::scale,
+                    .sure = group.sure_ns / group.kept_ns,
+                    .at_best = group.least_ns / group.kept_ns,
+                    .items = group.kept});
   if (group.beside_ns > 0 && group.beside_least_ns < group.beside_ns)
-    one.repairs.push_back({.kind = replay::repair_kind::scale,
-                           .sure = 1,
-                           .at_best = group.beside_least_ns / group.beside_ns,
-                           .items = group.beside});
+    made.push_back({.kind = replay::repair_kind::scale,
+                    .sure = 1,
+                    .at_best = group.beside_least_ns / group.beside_ns,
+                    .items = group.beside});
+  return made;
 }
-
-}  // namespace
 
 double per_step(run_facts const& facts, double of_all) {
   return of_all / std::max(1.0, facts.steps_of_groups);
@@ -74,7 +72,7 @@ finding finding_on(run_facts const& facts, work_group const& group, std::string 
   else
     one.because = {{"GPU time a step", per_step(facts, group.total_ns), "ns", "traced"},
                    {"launches a step", per_step(facts, launches), "", "traced"}};
-  state_repairs(group, one);
+  one.repairs = repairs_of(group);
   return one;
 }
 

@@ -12,6 +12,8 @@
 
 namespace gpuprof::host::advice {
 
+/// All launches but one of each instance go; that one takes the time of the work that remains.
+std::vector<stated_repair> repairs_of(work_group const& group);
 /// Mean of a step, from a sum over the recorded steps.
 double per_step(run_facts const& facts, double of_all);
 /// "4.2 ms a step" or, if there are no steps, "4.2 ms a stretch"; takes a sum over the recorded
@@ -50,6 +52,7 @@ void look_at_other_moves(run_facts const& facts, std::vector<finding>& found);
 void look_at_atomics(run_facts const& facts, std::vector<finding>& found);
 void look_at_copies_to_host(run_facts const& facts, std::vector<finding>& found);
 void look_at_masks(run_facts const& facts, std::vector<finding>& found);
+void look_at_padding(run_facts const& facts, std::vector<finding>& found);
 void look_at_sorts(run_facts const& facts, std::vector<finding>& found);
 
 }  // namespace gpuprof::host::advice

@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
+#include <set>
 #include <string_view>
+#include <utility>
 
 namespace gpuprof::host::advice {
 namespace {
@@ -14,6 +17,8 @@ namespace {
 struct move_advice {
   std::string_view does, rule, to_do;
 };
+
+constexpr std::string_view one_hot = "looks rows up by one-hot products";
 
 constexpr move_advice moves[] = {
     {"changes the layout of tensors", "layout_conversion",
@@ -24,6 +29,7 @@ constexpr move_advice moves[] = {
      "(model.bfloat16()), inputs when they are loaded."},
     {"concatenates tensors", "data_movement",
      "Allocate once at full size and write into views (a static cache), or hand over the list."},
+    {one_hot, "data_movement", "Look rows up with F.embedding, or by indexing."},
     {"gathers elements", "data_movement",
      "Indices of neighbors are a slice, which is a view; a mask can be a weight, ignore_index or "
      "torch.where."},
@@ -55,14 +61,19 @@ double time_of_moves(run_facts const& facts, work_group const& group) {
 void look_at_moves(run_facts const& facts, std::string_view rule, std::vector<finding>& found) {
   for (auto const& group : facts.groups) {
     if (group.pattern != group_pattern::moves || group.does.empty()) continue;
-    auto const of = std::find_if(std::begin(moves), std::end(moves),
-                                 [&](auto const& one) { return one.does == group.does.front(); });
+    auto const named = [](std::string_view does) {
+      return std::find_if(std::begin(moves), std::end(moves),
+                          [&](auto const& one) { return one.does == does; });
+    };
+    auto const of = named(group.does.front());
     if (of == std::end(moves) || of->rule != rule) continue;
     auto one = finding_on(facts, without_remainder(group),
                           "the GPU " + joined(group.does) + ", " +
                               how_often(facts, static_cast<double>(group.launches)) +
                               ", and computes nothing there");
-    one.to_do = of->to_do;
+    auto const has_one_hot =
+        std::find(group.does.begin(), group.does.end(), one_hot) != group.does.end();
+    one.to_do = (has_one_hot ? named(one_hot) : of)->to_do;
     one.is_at_best = true;
     one.within_ns = time_of_moves(facts, group);
     one.arithmetic = "all of their time, at best: if the moves are needed is not in a capture";
@@ -121,34 +132,61 @@ void look_at_copies_to_host(run_facts const& facts, std::vector<finding>& found)
 }
 
 void look_at_masks(run_facts const& facts, std::vector<finding>& found) {
-  auto has_backward = false;  // it belongs to the first, with the most time
+  // One finding: the backward pass selects again what the forward pass selected, at another line.
+  std::optional<work_group> all;
+  auto const add = [&](work_group const& other) {
+    all->total_ns += other.total_ns;
+    for (std::size_t i = 0; i < all->all.size(); ++i)
+      if (other.all[i]) all->all[i] = true;
+  };
+  std::set<std::string_view> lines;
   for (auto const& group : facts.groups) {
     if (group.pattern != group_pattern::mask) continue;
-    auto all = group;
-    for (auto const& other : facts.groups) {
-      auto const is_copy_of_rows =
-          other.pattern == group_pattern::moves && !group.line.empty() && other.line == group.line;
-      auto const is_backward = !has_backward && other.pattern == group_pattern::atomics &&
-                               !other.kernels.empty() &&
-                               other.kernels.front().find("indexing_backward") != std::string::npos;
-      if (!is_copy_of_rows && !is_backward) continue;
-      all.total_ns += other.total_ns;
-      for (std::size_t i = 0; i < all.all.size(); ++i)
-        if (other.all[i]) all.all[i] = true;
+    lines.insert(group.line);
+    if (!all) {
+      all = group;
+      continue;
     }
-    has_backward = true;
-    auto one = finding_on(facts, without_remainder(std::move(all)),
-                          "elements are selected by a mask or nonzero: the program waits for their "
-                          "number, and they are copied");
+    all->launches += group.launches;
+    all->instances += group.instances;
+    add(group);
+  }
+  if (!all) return;
+  for (auto const& group : facts.groups)
+    if ((group.pattern == group_pattern::moves && !group.line.empty() &&
+         lines.contains(group.line)) ||
+        (group.pattern == group_pattern::atomics && !group.kernels.empty() &&
+         group.kernels.front().find("indexing_backward") != std::string::npos))
+      add(group);
+  auto one = finding_on(facts, without_remainder(*std::move(all)),
+                        "elements are selected by a mask or nonzero: the program waits for their "
+                        "number, and they are copied");
+  one.to_do =
+      "Keep all elements and give those outside of the mask no weight: ignore_index, "
+      "torch.where, a product with the mask.";
+  one.is_at_best = true;
+  one.arithmetic =
+      "at best the selection goes, with the copies of its line and the additions of their "
+      "gradients";
+  found.push_back(std::move(one));
+}
+
+void look_at_padding(run_facts const& facts, std::vector<finding>& found) {
+  at_groups(facts, group_pattern::padded, found, [&](work_group const& group) {
+    auto const share = group.bytes / group.padded_bytes;
+    auto one = finding_on(facts, group,
+                          "sequences are padded to the longest of their batch: they fill " +
+                              in_percent(share) + " of the padded tensor");
+    one.repairs = {{.kind = replay::repair_kind::scale, .at_best = share, .items = group.all}};
     one.to_do =
-        "Keep all elements and give those outside of the mask no weight: ignore_index, "
-        "torch.where, a product with the mask.";
+        "Batch sequences of similar lengths, or pack them: torch.cat with their lengths "
+        "(nested tensors, flash attention of variable length).";
     one.is_at_best = true;
     one.arithmetic =
-        "at best the selection goes, with the copies of its line and the additions of their "
-        "gradients";
-    found.push_back(std::move(one));
-  }
+        "at best all behind it in the step takes that share of its time: how much of it works on "
+        "padding is not in a capture";
+    return one;
+  });
 }
 
 void look_at_sorts(run_facts const& facts, std::vector<finding>& found) {

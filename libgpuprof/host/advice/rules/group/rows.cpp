@@ -106,10 +106,9 @@ void look_at_attention(run_facts const& facts, std::vector<finding>& found) {
     one.to_do =
         "Use fused attention: F.scaled_dot_product_attention, jax.nn.dot_product_attention, "
         "flash-attention. It keeps the scores on the SM.";
-    one.arithmetic = "at best all of the " + in_time_of_step(facts, group.total_ns) +
-                     " between the products goes, and the products take the time of their "
-                     "FLOP; surely: as for a row of kernels that "
-                     "becomes one, " +
+    one.arithmetic = "at best of the " + in_time_of_step(facts, group.total_ns) +
+                     " behind the first product only the FLOP of the second remain (half of them "
+                     "behind a mask); surely: as for a row of kernels that becomes one, " +
                      in_time(per_step(facts, group.total_ns - group.sure_ns));
     one.changes_results = true;
     return one;
