@@ -333,6 +333,15 @@ class Contents(Gpuprof):
         self.profile(self.synthetic(**PLAN), cuda_graph_trace="graph")
         self.assertEqual(self.kernels(), THREADS * LAUNCHES)
 
+    def test_kernels_of_whole_graphs_are_told_from_launches_by_nodes(self):
+        plan = {**PLAN, "threads": 1, "graphs": 40}
+        run = self.profile(self.synthetic(**plan), cuda_graph_trace="auto")
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual(self.lost(), "lost: nothing")
+        self.assertEqual(self.kernels(), LAUNCHES + 40 * NODES)
+        told = self.run_program(processes.path("BUILT_GPUPROF"), "stats", self.capture)
+        self.assertRegex(told.out + told.err, r"the kernels of (2[0-9]|3[0-7]) launches of CUDA graphs have the times of other launches")
+
     def test_late_records_of_the_last_graph_kernels_are_waited_for(self):
         # Its records fill several buffers, of which the first come back long before the last.
         nodes = 2600
