@@ -3,6 +3,7 @@
 #pragma once
 
 #include "guest/nvtx/thread_log.hpp"
+#include "guest/stacks/last_stack.hpp"
 #include "guest/stacks/module_name.hpp"
 
 #include <algorithm>
@@ -40,6 +41,8 @@ struct known_stacks {
   std::byte const* other_frame = nullptr;
   std::uint64_t other_read_at = 0;
   std::uint16_t other_number = 0;
+  bool is_deep = false;  // the last stack was too deep for `last`
+  last_stack last;
   known_module_names modules;
   // Native stacks, in ticks:
   struct {
@@ -60,6 +63,7 @@ struct known_stacks {
     std::ranges::fill(table(), slot{});
     used = 0;
     last_number = 0;
+    last.number = 0;
     other_frame = nullptr;
     native.number = 0;
   }

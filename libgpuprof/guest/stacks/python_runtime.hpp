@@ -43,10 +43,10 @@ python_layout const* python_layout_of(unsigned long version) noexcept;
 
 /// A place in a Python program: a code object, and an instruction in it. `module`: the module of
 /// PyTorch that this frame calls, else null.
-struct python_position {
-  std::byte const* code = nullptr;
-  std::byte const* instruction = nullptr;
-  std::byte const* module = nullptr;
+struct python_position {  // without initial values, because hundreds of them are on a stack
+  std::byte const* code;
+  std::byte const* instruction;
+  std::byte const* module;
   friend bool operator==(python_position const&, python_position const&) = default;
 };
 
@@ -136,7 +136,6 @@ class python_runtime {
   /// function. Returns false if the memory cannot be read.
   template <class Memory>
   bool step(Memory const& memory, std::byte const*& frame, python_position& at) const noexcept {
-    constexpr std::uintptr_t tags = 3;  // 3.14 marks pointers in their lowest bits
     std::uint8_t owner = 0;
     std::uintptr_t code = 0;
     at = {};
@@ -157,6 +156,40 @@ class python_runtime {
       if (at.code != nullptr && type_of(at.code) != entry_.code_type) at.code = nullptr;
     return get(memory, behind(frame, layout_.frame_previous), frame);
   }
+  /// Compares frames of the calling thread with what they were before. It has all that it needs, so
+  /// that a loop keeps it in registers.
+  class frame_check {
+   public:
+    explicit frame_check(python_runtime const& python) noexcept
+        : python_(python),
+          module_call_(python.module_call()),
+          code_(python.layout_.frame_code),
+          instruction_(python.layout_.frame_instruction),
+          previous_(python.layout_.frame_previous),
+          locals_(python.layout_.frame_locals),
+          identity_(python.layout_.code_identity),
+          identity_may_return_(python.layout_.identity_may_return) {}
+    /// Does the frame still have this code object, instruction and module? The code object's type
+    /// was compared before; with the same identity it is the same one. So is the frame's owner:
+    /// code objects that stand for calls from C stand for nothing else.
+    bool is_at(std::byte const* frame, python_position const& at,
+               std::uint64_t identity) const noexcept {
+      return untagged(frame + code_) == at.code &&
+             load<std::byte const*>(frame + instruction_) == at.instruction &&
+             (at.code != module_call_ || untagged(frame + locals_) == at.module) &&
+             (identity_may_return_ ? python_.identity_of(at.code)
+                                   : load<std::uint64_t>(at.code + identity_)) == identity;
+    }
+    std::byte const* caller_of(std::byte const* frame) const noexcept {
+      return load<std::byte const*>(frame + previous_);
+    }
+
+   private:
+    python_runtime const& python_;
+    std::byte const* const module_call_;
+    std::size_t const code_, instruction_, previous_, locals_, identity_;
+    bool const identity_may_return_;
+  };
   template <class Memory>
   bool is_code(Memory const& memory, std::byte const* object) const noexcept {
     void const* type = nullptr;
@@ -221,12 +254,16 @@ class python_runtime {
  private:
   // Owners: 0 thread, 1 generator, 2 frame object; frames of others stand for calls from C.
   static constexpr std::uint8_t max_owner = 2;
+  static constexpr std::uintptr_t tags = 3;  // 3.14 marks pointers in their lowest bits
 
   template <class T>
   static T load(std::byte const* from) noexcept {
     T value;
     __builtin_memcpy(&value, from, sizeof value);
     return value;
+  }
+  static std::byte const* untagged(std::byte const* from) noexcept {
+    return reinterpret_cast<std::byte const*>(load<std::uintptr_t>(from) & ~tags);
   }
   template <class Memory, class T>
   static bool get(Memory const& memory, std::byte const* from, T& into) noexcept {

@@ -38,17 +38,6 @@ constexpr unsigned timed_every = 16;  // walks; reading the clock twice takes 20
 constexpr std::uint64_t ticks_for_nothing = 50'000'000;  // about 20 ms of a thread
 constexpr unsigned judged_every = 1024;                  // launches
 
-/// The products do not wait for each other: only one short step of a frame waits for the frame
-/// before.
-inline std::uint64_t hash_of(std::uint64_t before, python_position const& at,
-                             std::uint64_t identity = 0) noexcept {
-  auto const frame =
-      reinterpret_cast<std::uintptr_t>(at.code) * 0x9E3779B97F4A7C15ull ^
-      reinterpret_cast<std::uintptr_t>(at.instruction) * 0xC2B2AE3D27D4EB4Full ^
-      (identity ^ reinterpret_cast<std::uintptr_t>(at.module)) * 0x165667B19E3779F9ull;
-  return (std::rotl(before, 23) ^ frame ^ frame >> 29) * 0x9E3779B97F4A7C15ull;
-}
-
 /// Reads frames from the inside out.
 template <class Memory>
 class walk {
@@ -58,7 +47,7 @@ class walk {
 
   /// Without a code object: there are no more.
   python_position next() noexcept {
-    python_position at;
+    python_position at{};
     for (; frame_ != nullptr && looked_at_ < max_looked_at; ++looked_at_) {
       if (!python_.step(memory_, frame_, at)) break;
       if (at.code != nullptr) return at;
@@ -74,6 +63,9 @@ class walk {
       return hash_of(before, at, python_.identity_of(at.code));
   }
   bool is_damaged() const noexcept { return frame_ != nullptr && looked_at_ < max_looked_at; }
+  bool is_longer_than(std::size_t frames) const noexcept {
+    return frame_ != nullptr || looked_at_ > frames;
+  }
 
  private:
   static constexpr std::size_t max_looked_at = 4 * max_stack_frames;
@@ -91,7 +83,7 @@ struct seen_stack {
   bool is_borrowed = false;  // by a thread that launches for it
   bool is_of_child = false;  // of a child process, whose modules are not looked at
 
-  seen_stack() noexcept {}  // leaves the frames as they are: 2 KiB
+  seen_stack() noexcept {}  // leaves the frames as they are: 3 KiB
 };
 
 constexpr std::size_t scratch_bytes = 16 << 10;
@@ -166,7 +158,6 @@ bool is_new_place(thread_log& log, known_stacks*& stacks, std::uint64_t hash) no
 
 /// Returns false if this launch is one of those that get no stack.
 bool is_walked(thread_log& log, known_stacks*& stacks, std::uint64_t place) noexcept {
-  if (stacks->one_in == 1) return true;
   if (is_new_place(log, stacks, place)) return true;
   if (stacks->until_next != 0) {
     --stacks->until_next;
@@ -255,23 +246,58 @@ void read_python_stacks(python_runtime const* runtime, double share) noexcept {
 
 namespace {
 
+/// Kept out of the caller, for they need 20 KiB of stack.
+__attribute__((noinline)) std::uint16_t number_of_last(python_runtime const& python,
+                                                       thread_log& log) noexcept {
+  auto& last = stacks_of(log)->last;
+  seen_stack stack;
+  last.for_each([&](python_position const& at) { stack.frames[stack.size++] = at; });
+  stack.hash = last.hash();
+  auto const number = number_of(python, own_frames{}, log, stack);
+  stacks_of(log)->last.number = number;  // it may have moved
+  return number;
+}
+__attribute__((noinline)) std::uint16_t number_of_deep(python_runtime const& python,
+                                                       thread_log& log,
+                                                       std::byte const* innermost) noexcept {
+  own_frames const memory;
+  walk frames(python, memory, innermost);
+  auto const stack = whole_stack(frames, frames.next());
+  stacks_of(log)->is_deep = frames.is_longer_than(last_stack::capacity);
+  return stack.size != 0 ? number_of(python, memory, log, stack) : std::uint16_t{0};
+}
+
+std::uint16_t number_of_own(python_runtime const& python, thread_log& log, known_stacks& stacks,
+                            std::byte const* innermost) noexcept {
+  if (!stacks.is_deep) {
+    auto const outcome = stacks.last.follow(python, innermost);
+    if (outcome == last_stack::outcome::same && stacks.last.number != 0) return stacks.last.number;
+    if (outcome != last_stack::outcome::too_deep) {
+      if (stacks.last.size() == 0) return 0;
+      auto const& known = stacks.place_of(stacks.last.hash());
+      if (known.hash == 0) return number_of_last(python, log);
+      return stacks.last.number = static_cast<std::uint16_t>(known.number);
+    }
+  }
+  return number_of_deep(python, log, innermost);
+}
+
 std::uint16_t own_stack(python_runtime const& python, thread_log& log, known_stacks* stacks,
                         std::byte const* innermost, bool always) noexcept {
   if (stacks->launches == judged_every || stacks->judged_at == 0) judge_cost(*stacks);
   ++stacks->launches;
-  own_frames const memory;
-  walk frames(python, memory, innermost);
-  auto const first = frames.next();
-  if (first.code == nullptr) return 0;
-  if (!is_walked(log, stacks, hash_of(0, first)) && !always) return 0;
+  if (stacks->one_in != 1) {
+    own_frames const memory;
+    auto const first = walk(python, memory, innermost).next();
+    if (first.code == nullptr) return 0;
+    if (!is_walked(log, stacks, hash_of(0, first)) && !always) return 0;
+  }
   auto const is_timed = stacks->walks++ % timed_every == 0;
   auto const begin = is_timed ? read_ticks() : 0;
   auto const* const module_call = python.module_call();
-  auto number = number_of(python, memory, log, whole_stack(frames, first));
-  if (python.module_call() != module_call) [[unlikely]] {  // now modules are seen
-    walk again(python, memory, innermost);
-    number = number_of(python, memory, log, whole_stack(again, again.next()));
-  }
+  auto number = number_of_own(python, log, *stacks, innermost);
+  if (python.module_call() != module_call) [[unlikely]]  // now modules are seen
+    number = number_of_own(python, log, *stacks_of(log), innermost);
   if (is_timed) count_time(log, read_ticks() - begin);
   return number;
 }
