@@ -3,33 +3,6 @@
 #include "guest/nvtx/log_writer.hpp"
 
 namespace gpuprof::guest {
-namespace {
-
-std::size_t slots_for(open_range const& range) noexcept {
-  return range.has_work() ? 3 : 2;
-}
-
-void fill_begin(thread_log& log, open_range const& range, std::uint64_t time,
-                thread_index opener) noexcept {
-  log.ring.slot(0).head = {
-      .time = time,
-      .range = raw(range.range),
-      .name = range.name,
-      .kind = range.has_work() ? entry_kind::range_begin_work : entry_kind::range_begin,
-      .flags = static_cast<std::uint8_t>(range.style),
-      .stack_or_payload = static_cast<std::uint16_t>(range.payload),
-      .color_or_arguments = range.color};
-  log.ring.slot(1).detail = {.parent = raw(range.parent),
-                             .payload_bits = range.payload_bits,
-                             .domain = range.domain,
-                             .category = range.category,
-                             .thread = opener,
-                             .level = range.level};
-  if (range.has_work()) log.ring.slot(2).work = {.flops = range.flops, .bytes = range.bytes};
-}
-
-}  // namespace
-
 bool write_unrecorded_launch(thread_log& log, std::uint64_t time, correlation_id correlation,
                              launch_remark const& how, std::uint16_t stack) noexcept {
   catch_up(log);
@@ -96,29 +69,6 @@ bool write_sample(thread_log& log, seen_thread const& seen) noexcept {
                            .color_or_arguments = seen.looks};
   log.ring.slot(1).sample = seen.more;
   publish(log, 2);
-  return true;
-}
-
-bool write_begin(thread_log& log, open_range const& range, std::uint64_t time,
-                 thread_index opener) noexcept {
-  // A push/pop range also reserves a slot for its end, which is counted until the end is written.
-  auto const owed = range.style == range_style::push_pop ? 1u : 0u;
-  if (!has_room(log, slots_for(range) + owed)) return false;
-  fill_begin(log, range, time, opener);
-  log.owed_ends += owed;
-  publish(log, slots_for(range));
-  return true;
-}
-
-void write_owed_end(thread_log& log, range_id range, std::uint64_t time) noexcept {
-  --log.owed_ends;
-  write_end(log, range, time);
-}
-
-bool write_end(thread_log& log, range_id range, std::uint64_t time) noexcept {
-  if (!has_room(log, 1)) return false;
-  log.ring.slot(0).head = {.time = time, .range = raw(range), .kind = entry_kind::range_end};
-  publish(log, 1);
   return true;
 }
 

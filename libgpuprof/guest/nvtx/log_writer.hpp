@@ -96,15 +96,47 @@ struct seen_thread {
 bool write_sample(thread_log& log, seen_thread const& seen) noexcept;
 
 /// Returns false if there is no room. `opener` is set if another thread opened the range.
-bool write_begin(thread_log& log, open_range const& range, std::uint64_t time,
-                 thread_index opener = {}) noexcept;
+inline bool write_begin(thread_log& log, open_range const& range, std::uint64_t time,
+                        thread_index opener = {}) noexcept {
+  auto const has_work = range.has_work();
+  auto const slots = has_work ? 3u : 2u;
+  // A push/pop range also reserves a slot for its end, which is counted until the end is written.
+  auto const owed = range.style == range_style::push_pop ? 1u : 0u;
+  if (!has_room(log, slots + owed)) return false;
+  log.ring.slot(0).head = {
+      .time = time,
+      .range = raw(range.range),
+      .name = range.name,
+      .kind = has_work ? entry_kind::range_begin_work : entry_kind::range_begin,
+      .flags = static_cast<std::uint8_t>(range.style),
+      .stack_or_payload = static_cast<std::uint16_t>(range.payload),
+      .color_or_arguments = range.color};
+  log.ring.slot(1).detail = {.parent = raw(range.parent),
+                             .payload_bits = range.payload_bits,
+                             .domain = range.domain,
+                             .category = range.category,
+                             .thread = opener,
+                             .level = range.level};
+  if (has_work) log.ring.slot(2).work = {.flops = range.flops, .bytes = range.bytes};
+  log.owed_ends += owed;
+  publish(log, slots);
+  return true;
+}
+
+/// Writes the end of a start/end range. Returns false if there is no room.
+inline bool write_end(thread_log& log, range_id range, std::uint64_t time) noexcept {
+  if (!has_room(log, 1)) return false;
+  log.ring.slot(0).head = {.time = time, .range = raw(range), .kind = entry_kind::range_end};
+  publish(log, 1);
+  return true;
+}
 
 /// Writes the end of a range on this thread's stack whose begin was written. There is always room
 /// for it.
-void write_owed_end(thread_log& log, range_id range, std::uint64_t time) noexcept;
-
-/// Writes the end of a start/end range. Returns false if there is no room.
-bool write_end(thread_log& log, range_id range, std::uint64_t time) noexcept;
+inline void write_owed_end(thread_log& log, range_id range, std::uint64_t time) noexcept {
+  --log.owed_ends;
+  write_end(log, range, time);
+}
 
 struct mark_text {
   name_id name{}, domain{};

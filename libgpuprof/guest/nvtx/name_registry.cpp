@@ -283,7 +283,8 @@ std::uint64_t content_hash(std::string_view text) noexcept {
 name_id name_cache::remember(std::string_view text, std::uint64_t hash, std::size_t first,
                              name_registry& registry) noexcept {
   auto const added = registry.find_or_add(text, name_place::program);
-  if (added.text.size() != text.size()) return added.id;  // cut, grouped or refused: not cached
+  // Cut, grouped or refused: not cached. Neither are texts that strcmp() would take for others.
+  if (added.text.size() != text.size() || text.find('\0') != text.npos) return added.id;
   if (at(first).text != nullptr) {
     at(first ^ 1) = at(first);
     if (slots_ < many && ++replaced_ == slots_) grow();
@@ -291,6 +292,16 @@ name_id name_cache::remember(std::string_view text, std::uint64_t hash, std::siz
   at(hash & (slots_ - 1)) = {hash, added.text.data(), static_cast<std::uint32_t>(added.text.size()),
                              added.id};
   return added.id;
+}
+
+name_id name_cache::intern_at_new_place(char const* text, std::size_t max_size,
+                                        std::uint16_t& hint) noexcept {
+  std::string_view const whole(text, strnlen(text, max_size));
+  auto const id = intern(whole);
+  auto const first = content_hash(whole) & (slots_ - 1);
+  for (auto const i : {first, first ^ 1})
+    if (at(i).id == id && at(i).size == whole.size()) hint = static_cast<std::uint16_t>(i);
+  return id;
 }
 
 /// Texts stay in their slots if the slot number does not change.

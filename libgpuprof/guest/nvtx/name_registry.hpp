@@ -147,6 +147,16 @@ class name_cache {
     return remember(text, hash, first, registry);
   }
 
+  /// The same for a text that ends with a zero; the part beyond `max_size` is cut. Mostly the text
+  /// at an address is the one that was there before, which takes one comparison.
+  name_id intern(char const* text, std::size_t max_size) noexcept {
+    auto const address = reinterpret_cast<std::uintptr_t>(text);
+    auto& hint = hints_[(address >> 3 ^ address >> 9) % hints_.size()];
+    auto const& known = at(hint);
+    if (known.text != nullptr && std::strcmp(known.text, text) == 0) return known.id;
+    return intern_at_new_place(text, max_size, hint);
+  }
+
   /// Removes everything and releases the memory by which it has grown.
   void clear() noexcept;
 
@@ -154,13 +164,14 @@ class name_cache {
   static constexpr std::size_t few = 128, many = 512;
   struct slot {
     std::uint64_t hash = 0;
-    char const* text = nullptr;  // points into the registry
+    char const* text = nullptr;  // points into the registry; ends with the only zero
     std::uint32_t size = 0;
     name_id id{};
   };
 
   name_id remember(std::string_view text, std::uint64_t hash, std::size_t first,
                    name_registry& registry) noexcept;
+  name_id intern_at_new_place(char const* text, std::size_t max_size, std::uint16_t& hint) noexcept;
   void grow() noexcept;
   slot& at(std::size_t i) noexcept { return known_.slots[i]; }
 
@@ -174,6 +185,7 @@ class name_cache {
   memory_budget* budget_;
   std::size_t slots_ = few;
   std::size_t replaced_ = 0;
+  std::array<std::uint16_t, 64> hints_{};  // by the text's address: the slot where it was
   storage known_;
 };
 

@@ -94,30 +94,27 @@ class range_stack {
     return std::construct_at(&at(size_++));
   }
 
-  /// The one that pop() would take.
-  open_range const* innermost_of(name_id domain) const noexcept {
-    if (too_deep_ > 0) return nullptr;
+  /// The place of the innermost open range of this domain; size(): there is none.
+  std::size_t find(name_id domain) const noexcept {
     for (auto i = size_; i > 0; --i)
-      if (at(i - 1).domain == domain) return &at(i - 1);
-    return nullptr;
+      if (at(i - 1).domain == domain) return i - 1;
+    return size_;
   }
-  /// Removes the innermost open range of this domain. Returns nothing if there is none (one pop too
-  /// many) or if the pop belongs to a range that was too deep.
-  std::optional<open_range> pop(name_id domain) noexcept {
-    if (too_deep_ > 0) {
-      --too_deep_;
-      return std::nullopt;
-    }
-    for (auto i = size_; i > 0; --i)
-      if (at(i - 1).domain == domain) return remove(i - 1);
-    return std::nullopt;
+  /// The same range; nullptr also if ranges were too deep.
+  open_range const* innermost_of(name_id domain) const noexcept {
+    auto const place = find(domain);
+    return too_deep_ == 0 && place != size_ ? &at(place) : nullptr;
+  }
+  /// A pop that belongs to a range that was too deep. Returns false if there is none.
+  bool pop_too_deep() noexcept {
+    if (too_deep_ == 0) return false;
+    --too_deep_;
+    return true;
   }
 
-  open_range remove(std::size_t i) noexcept {
-    auto const removed = at(i);
+  void remove(std::size_t i) noexcept {
     --size_;
     for (; i < size_; ++i) at(i) = at(i + 1);
-    return removed;
   }
 
   /// Also releases the memory of deep ranges.

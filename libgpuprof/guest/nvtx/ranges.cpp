@@ -86,32 +86,37 @@ int push_range(thread_log& log, event_text const& text, range_id parent) noexcep
 
 namespace {
 
-/// Writes the end of a range that was removed from the stack.
-void end_at(thread_log& log, open_range const& range, std::uint64_t ticks, bool write) noexcept {
+/// Removes a range from the stack and writes its end.
+void end_at(thread_log& log, std::size_t place, std::uint64_t ticks, bool write) noexcept {
+  auto const& range = log.ranges.at(place);
+  auto const name = range.name, domain = range.domain;
   // The end is written even after recording has stopped, because the begin is in the file.
   if (range.written == generation()) {
     write_owed_end(log, range.range, ticks);
   } else if (write) {
     thread_counters::bump(log.counters.dropped_ranges);
   }
+  log.ranges.remove(place);
   if (auto* const watching = observer()) [[unlikely]]
-    watching->on_pop(range.name, range.domain);
+    watching->on_pop(name, domain);
 }
 
 }  // namespace
 
-int pop_range(thread_log& log, name_id domain) noexcept {
+int pop_range(thread_log& log, name_id domain, bool is_expected) noexcept {
   auto const write = recording();
   if (write) catch_up(log);
-  auto const too_deep = log.ranges.too_deep();
-  auto const range = log.ranges.pop(domain);
-  if (!range) {
-    if (too_deep > 0) return static_cast<int>(log.ranges.size() + too_deep) - 1;
-    if (!domains().is_gone(domain)) thread_counters::bump(log.counters.unmatched_pops);
+  if (log.ranges.pop_too_deep()) [[unlikely]]
+    return static_cast<int>(log.ranges.size() + log.ranges.too_deep());
+  auto const place = log.ranges.find(domain);
+  if (place == log.ranges.size()) [[unlikely]] {
+    if (is_expected && !domains().is_gone(domain))
+      thread_counters::bump(log.counters.unmatched_pops);
     return -1;
   }
-  end_at(log, *range, read_ticks(), write);
-  return range->level_in_domain;
+  auto const level = log.ranges.at(place).level_in_domain;
+  end_at(log, place, read_ticks(), write);
+  return level;
 }
 
 void end_ranges_of_gone_domains(thread_log& log) noexcept {
@@ -123,7 +128,7 @@ void end_ranges_of_gone_domains(thread_log& log) noexcept {
     if (raw(range.domain) == 0) continue;
     auto const gone_at = domains().gone_at(range.domain);
     if (gone_at <= range.time) continue;  // opened after that, or its domain still exists
-    end_at(log, log.ranges.remove(i), gone_at, write);
+    end_at(log, i, gone_at, write);
   }
 }
 

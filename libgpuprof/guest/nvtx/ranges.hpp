@@ -47,8 +47,9 @@ inline std::atomic<range_observer*> the_range_observer{nullptr};
 int push_range(thread_log& log, event_text const& text) noexcept;
 /// Does the same with `parent` as the enclosing range.
 int push_range(thread_log& log, event_text const& text, range_id parent) noexcept;
-/// Returns the level of the range that ended, or a negative value if there was none.
-int pop_range(thread_log& log, name_id domain) noexcept;
+/// Returns the level of the range that ended, or a negative value if there was none, which is
+/// counted as a mistake of the program if it `is_expected`.
+int pop_range(thread_log& log, name_id domain, bool is_expected = true) noexcept;
 
 /// Ends the ranges of this thread whose domain has been destroyed, at the time of that. Each push
 /// checks for such domains.

@@ -2,8 +2,6 @@
 // Converts the texts of NVTX calls to name_ids.
 #include "guest/nvtx/text.hpp"
 
-#include <cstring>
-
 namespace gpuprof::guest {
 
 std::size_t put_utf8(char32_t c, char* at) noexcept {
@@ -41,7 +39,7 @@ std::string_view to_utf8(wchar_t const* wide, std::span<char> into) noexcept {
 
 name_id intern_text(name_cache& cache, char const* text) noexcept {
   if (text == nullptr) return {};
-  return cache.intern({text, strnlen(text, max_nvtx_text)});
+  return cache.intern(text, max_nvtx_text);
 }
 
 name_id intern_text(name_cache& cache, wchar_t const* text) noexcept {

@@ -79,11 +79,8 @@ void push_numbered(std::byte const* function, torch_category category) noexcept 
 }
 
 void pop(name_id domain) noexcept {
-  auto* const log = this_thread_log();
-  if (log == nullptr) return;
-  // Nothing to pop: it has begun on another thread, or when there was no log.
-  if (log->ranges.too_deep() == 0 && log->ranges.innermost_of(domain) == nullptr) return;
-  pop_range(*log, domain);
+  // If there is nothing to pop, it has begun on another thread, or when there was no log.
+  if (auto* const log = this_thread_log()) pop_range(*log, domain, false);
 }
 
 // The callbacks run on threads of the program, in a forked child too, where there is no log.

@@ -3,6 +3,8 @@
 #include "guest/nvtx/name_registry.hpp"
 #include "support/catch.hpp"
 
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <string>
 #include <thread>
@@ -208,6 +210,36 @@ TEST_CASE("the cache compares content: a reused buffer with another text is anot
   auto const second = cache->intern(buffer, registry);
   CHECK(registry.text(first) == "batch 0");
   CHECK(registry.text(second) == "batch 1");
+}
+
+TEST_CASE("a text at the address of another is another name") {
+  auto cache = std::make_unique<name_cache>();
+  std::array<char, 64> buffer{};
+  auto const intern = [&](std::string const& text) {
+    std::copy(text.c_str(), text.c_str() + text.size() + 1, buffer.begin());
+    return cache->intern(buffer.data(), buffer.size());
+  };
+  for (auto const* const text : {"forward", "forwards", "for", "forward", "", "for", "backward"}) {
+    CHECK(names().text(intern(text)) == text);
+    CHECK(names().text(intern(text)) == text);
+  }
+  CHECK(cache->intern("forward pass", 7) == intern("forward"));
+}
+
+TEST_CASE("a text with a zero in it is not taken for its beginning") {
+  // The slot that is looked at first for a text at a new address.
+  auto const is_in_first_slot = [](std::string const& text) {
+    return content_hash(text) % 128 == 0;
+  };
+  std::string whole, beginning;
+  for (int i = 0; whole.empty() || !is_in_first_slot(whole); ++i) {
+    beginning = "begin " + std::to_string(i);
+    whole = beginning + std::string(1, '\0') + "end";
+  }
+  auto cache = std::make_unique<name_cache>();
+  auto const id = cache->intern(whole);
+  CHECK(cache->intern(whole) == id);
+  CHECK(names().text(cache->intern(beginning.c_str(), 64)) == beginning);
 }
 
 TEST_CASE("a cache smaller than the set of names still gives the right ids") {
