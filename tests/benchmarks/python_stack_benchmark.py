@@ -70,6 +70,11 @@ def frames():
     return count
 
 
+def fresh(inner, x):
+    """Calls from lines that have not been there before."""
+    function("fresh", " inner[0](x)\n" * (inner[1] // 8))(inner, x)
+
+
 def innermost_loops(library):
     """The innermost functions of each case and what they are given."""
     read = library.read_stack
@@ -77,7 +82,8 @@ def innermost_loops(library):
     turns = [function(f"turn_{i}", " inner(x)\n", line=i) for i in range(10)]
     turn = function("turn", " for i in range(inner[2]): inner[1][i % 10](inner[0], x)\n")
     lines = function("lines", " for _ in range(inner[1] // 40):\n" + "  inner[0](x)\n" * 40)
-    return {"one stack": (loop, (read, STACKS)), "ten in turns": (turn, (read, turns, STACKS)), "next line": (lines, (read, STACKS))}
+    return {"one stack": (loop, (read, STACKS)), "ten in turns": (turn, (read, turns, STACKS)), "next line": (lines, (read, STACKS)),
+            "new stack": (fresh, (read, STACKS))}
 
 
 def main(paths):

@@ -84,6 +84,7 @@ last_stack::outcome last_stack::follow(python_runtime const& python,
       at = first_other(python, at);
       if (at == capacity) return keep(fresh.data(), size, first, changed);
       frame = read(python, frames_[at].frame, frames_[at]);
+      is_described_[at] = false;
       changed = at;
       if (frame != frames_[at + 1].frame) break;
       if (frame == nullptr) return keep(fresh.data(), size, first, changed);
@@ -106,6 +107,7 @@ last_stack::outcome last_stack::keep(known_frame const* fresh, std::size_t size,
   number = 0;
   begin_ = tail - size;
   std::copy(fresh, fresh + size, &frames_[begin_]);
+  std::fill(&is_described_[begin_], &is_described_[begin_] + size, false);
   for (auto i = changed != capacity ? changed + 1 : tail; i-- > begin_;) {
     auto const before = i + 1 < capacity ? sums_[i + 1] : sum{0, 0};
     auto const& known = frames_[i];

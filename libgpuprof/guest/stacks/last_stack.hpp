@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace gpuprof::guest {
 
@@ -44,11 +45,16 @@ class last_stack {
   std::size_t size() const noexcept { return begin_ == capacity ? 0 : sums_[begin_].size; }
   /// Of these frames, never 0.
   std::uint64_t hash() const noexcept { return sums_[begin_].hash | 1; }
-  /// Calls use(python_position) for each of them, innermost first.
-  template <class Use>
-  void for_each(Use use) const {
-    for (auto i = begin_; i < capacity; ++i)
-      if (frames_[i].at.code != nullptr) use(frames_[i].at);
+  /// Calls use(python_position, log_frame const&) for each of them, innermost first. Those that
+  /// are new since the last call are described by describe(python_position) -> log_frame.
+  template <class Describe, class Use>
+  void for_each(Describe describe, Use use) {
+    for (auto i = begin_; i < capacity; ++i) {
+      auto const& at = frames_[i].at;
+      if (at.code == nullptr) continue;
+      if (!std::exchange(is_described_[i], true)) descriptions_[i] = describe(at);
+      use(at, descriptions_[i]);
+    }
   }
 
   std::uint16_t number = 0;  // of this stack, kept by the caller; 0: not known
@@ -79,6 +85,8 @@ class last_stack {
   // Memory that is not used is not touched.
   std::array<known_frame, capacity + 1> frames_;  // the last one is none, and always null
   std::array<sum, capacity> sums_;
+  std::array<bool, capacity> is_described_;
+  std::array<log_frame, capacity> descriptions_;
 };
 
 }  // namespace gpuprof::guest

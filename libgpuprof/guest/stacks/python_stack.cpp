@@ -249,11 +249,23 @@ namespace {
 /// Kept out of the caller, for they need 20 KiB of stack.
 __attribute__((noinline)) std::uint16_t number_of_last(python_runtime const& python,
                                                        thread_log& log) noexcept {
+  std::array<python_position, max_stack_frames> stack;
+  std::array<log_frame, max_stack_frames> frames;
+  std::array<std::byte, scratch_bytes> scratch;
   auto& last = stacks_of(log)->last;
-  seen_stack stack;
-  last.for_each([&](python_position const& at) { stack.frames[stack.size++] = at; });
-  stack.hash = last.hash();
-  auto const number = number_of(python, own_frames{}, log, stack);
+  std::size_t size = 0;
+  last.for_each(
+      [&](python_position const& at) {
+        log_frame described;
+        describe(python, own_frames{}, log, at, scratch, described);
+        return described;
+      },
+      [&](python_position const& at, log_frame const& frame) {
+        stack[size] = at;
+        frames[size++] = frame;
+      });
+  name_modules(python, log, {stack.data(), size}, {frames.data(), size});
+  auto const number = give_number(log, last.hash(), {frames.data(), size});
   stacks_of(log)->last.number = number;  // it may have moved
   return number;
 }
