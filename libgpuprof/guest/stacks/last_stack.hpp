@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 
 namespace gpuprof::guest {
@@ -45,15 +46,24 @@ class last_stack {
   std::size_t size() const noexcept { return begin_ == capacity ? 0 : sums_[begin_].size; }
   /// Of these frames, never 0.
   std::uint64_t hash() const noexcept { return sums_[begin_].hash | 1; }
-  /// Calls use(python_position, log_frame const&) for each of them, innermost first. Those that
-  /// are new since the last call are described by describe(python_position) -> log_frame.
-  template <class Describe, class Use>
-  void for_each(Describe describe, Use use) {
-    for (auto i = begin_; i < capacity; ++i) {
+  /// Writes what describes each of them, innermost first. Those that are new since the last call,
+  /// and modules inside of new frames, are described by describe(python_position, outer) ->
+  /// log_frame. `outer`: the module that is called next further out, or null.
+  template <class Describe>
+  void describe_all(std::span<log_frame> into, Describe describe) {
+    auto place = size();
+    std::byte const* outer = nullptr;
+    auto is_in_new_frame = false;
+    for (auto i = capacity; i-- > begin_;) {
       auto const& at = frames_[i].at;
+      auto const is_module = at.module != nullptr;
+      auto const is_new = !std::exchange(is_described_[i], true);
+      if (at.code != nullptr && (is_new || (is_module && is_in_new_frame)))
+        descriptions_[i] = describe(at, outer);
+      is_in_new_frame = is_in_new_frame || is_new;
       if (at.code == nullptr) continue;
-      if (!std::exchange(is_described_[i], true)) descriptions_[i] = describe(at);
-      use(at, descriptions_[i]);
+      into[--place] = descriptions_[i];
+      if (is_module) outer = at.module;
     }
   }
 

@@ -128,21 +128,26 @@ described describe(python_runtime const& python, Memory const& memory, thread_lo
                                                              : described::frame;
 }
 
+name_id name_of_module(python_runtime const& python, thread_log& log, std::byte const* outer,
+                       std::byte const* module) noexcept {
+  auto& known = stacks_of(log)->modules.find(outer, module);
+  if (known.outer != outer || known.module != module) {
+    std::array<char, 512> buffer;
+    known.outer = outer;
+    known.module = module;
+    known.name = log.names.intern(module_name(python, outer, module, buffer, known.place));
+  }
+  return known.name;
+}
+
 /// `frames`: those of `stack`, described.
 void name_modules(python_runtime const& python, thread_log& log,
                   std::span<python_position const> stack, std::span<log_frame> frames) noexcept {
-  std::array<char, 512> buffer;
   std::byte const* outer = nullptr;
   for (auto i = stack.size(); i-- > 0;) {
     auto const* const module = stack[i].module;
     if (module == nullptr) continue;
-    auto& known = stacks_of(log)->modules.find(outer, module);
-    if (known.outer != outer || known.module != module) {
-      known.outer = outer;
-      known.module = module;
-      known.name = log.names.intern(module_name(python, outer, module, buffer, known.place));
-    }
-    frames[i].module = known.name;
+    frames[i].module = name_of_module(python, log, outer, module);
     outer = module;
   }
 }
@@ -249,23 +254,16 @@ namespace {
 /// Kept out of the caller, for they need 20 KiB of stack.
 __attribute__((noinline)) std::uint16_t number_of_last(python_runtime const& python,
                                                        thread_log& log) noexcept {
-  std::array<python_position, max_stack_frames> stack;
   std::array<log_frame, max_stack_frames> frames;
   std::array<std::byte, scratch_bytes> scratch;
   auto& last = stacks_of(log)->last;
-  std::size_t size = 0;
-  last.for_each(
-      [&](python_position const& at) {
-        log_frame described;
-        describe(python, own_frames{}, log, at, scratch, described);
-        return described;
-      },
-      [&](python_position const& at, log_frame const& frame) {
-        stack[size] = at;
-        frames[size++] = frame;
-      });
-  name_modules(python, log, {stack.data(), size}, {frames.data(), size});
-  auto const number = give_number(log, last.hash(), {frames.data(), size});
+  last.describe_all(frames, [&](python_position const& at, std::byte const* outer) {
+    log_frame described;
+    describe(python, own_frames{}, log, at, scratch, described);
+    if (at.module != nullptr) described.module = name_of_module(python, log, outer, at.module);
+    return described;
+  });
+  auto const number = give_number(log, last.hash(), {frames.data(), last.size()});
   stacks_of(log)->last.number = number;  // it may have moved
   return number;
 }

@@ -113,27 +113,21 @@ class calling_python {
   std::vector<std::size_t> calls_, free_;  // outermost first
 };
 
-struct seen_frame {
-  python_position at;
-  std::uint64_t described;
-  friend bool operator==(seen_frame const&, seen_frame const&) = default;
-};
-
-/// The frames with what describes them; `calls` counts those that had to be described.
-std::vector<seen_frame> frames_of(calling_python const& python, last_stack& stack,
-                                  std::size_t& calls) {
-  std::vector<seen_frame> all;
-  stack.for_each(
-      [&](python_position const& at) {
-        ++calls;
-        auto const code = reinterpret_cast<std::uintptr_t>(at.code);
-        auto const instruction = reinterpret_cast<std::uintptr_t>(at.instruction);
-        return log_frame{.address =
-                             code ^ instruction << 20 ^ python.runtime().identity_of(at.code)};
-      },
-      [&](python_position const& at, log_frame const& frame) {
-        all.push_back({at, frame.address});
-      });
+/// What describes the frames; `calls` counts those that had to be described.
+std::vector<std::uint64_t> frames_of(calling_python const& python, last_stack& stack,
+                                     std::size_t& calls) {
+  std::array<log_frame, max_stack_frames> frames;
+  auto const number = [](std::byte const* address) {
+    return reinterpret_cast<std::uintptr_t>(address);
+  };
+  stack.describe_all(frames, [&](python_position const& at, std::byte const* outer) {
+    ++calls;
+    auto const inner = at.module != nullptr ? number(at.module) ^ number(outer) * 3 : 0;
+    return log_frame{.address = number(at.code) ^ number(at.instruction) << 20 ^ inner ^
+                                python.runtime().identity_of(at.code)};
+  });
+  std::vector<std::uint64_t> all;
+  for (std::size_t i = 0; i < stack.size(); ++i) all.push_back(frames[i].address);
   return all;
 }
 
