@@ -99,7 +99,7 @@ def profiled(prefix, folder, what, *options):
 
 def table(prefix, capture, report):
     done = subprocess.run([str(prefix / "bin/gpuprof"), "stats", "-r", report, "-f", "json", str(capture)], capture_output=True, text=True)
-    return json.loads(done.stdout)
+    return json.loads(done.stdout) if done.stdout.strip() else []
 
 
 def added(name, without, with_it, divided_by=1.0, goal=""):

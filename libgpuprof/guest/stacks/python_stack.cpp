@@ -77,13 +77,11 @@ class walk {
 };
 
 struct seen_stack {
-  std::array<python_position, max_stack_frames> frames;  // the first `size` are used
+  std::array<python_position, max_stack_frames> frames;  // 3 KiB; only `size` of them are touched
   std::size_t size = 0;
   std::uint64_t hash = 0;
   bool is_borrowed = false;  // by a thread that launches for it
   bool is_of_child = false;  // of a child process, whose modules are not looked at
-
-  seen_stack() noexcept {}  // leaves the frames as they are: 3 KiB
 };
 
 constexpr std::size_t scratch_bytes = 16 << 10;
@@ -105,27 +103,25 @@ enum class described : std::uint8_t {
   outermost  // nothing that belongs to the stack comes behind it
 };
 
-/// Reads the names of frame `i` of the stack.
+/// Reads the names of a frame.
 template <class Memory>
 described describe(python_runtime const& python, Memory const& memory, thread_log& log,
-                   seen_stack const& stack, std::size_t i, std::span<std::byte> scratch,
+                   python_position const& at, bool is_of_child, std::span<std::byte> scratch,
                    log_frame& into) noexcept {
-  auto const& at = stack.frames[i];
   std::array<char, 1024> for_file, for_function;
   if (Memory::may_fail && !python.is_code(memory, at.code)) return described::nothing;
   auto const file = python.file_name(memory, at.code, for_file);
   // The frame by which C calls Python, in 3.12: its mark lies on the C stack, which has moved on.
   if (Memory::may_fail && file == "<shim>") return described::nothing;
   auto const function = python.function_name(memory, at.code, for_function);
-  if (!stack.is_of_child && at.module == nullptr && is_module_call(file, function))
+  if (!is_of_child && at.module == nullptr && is_module_call(file, function))
     python.is_module_call(at.code);
   if (!Memory::may_fail && function == "<module>") python.is_code_of_module(at.code);
   into = {.file = log.names.intern(file),
           .function = log.names.intern(function),
           .first_line = python.first_line(memory, at.code),
           .line = python.line(memory, at, scratch)};
-  return stack.is_of_child && begins_process(file, function) ? described::outermost
-                                                             : described::frame;
+  return is_of_child && begins_process(file, function) ? described::outermost : described::frame;
 }
 
 name_id name_of_module(python_runtime const& python, thread_log& log, std::byte const* outer,
@@ -206,7 +202,8 @@ std::uint16_t describe_and_number(python_runtime const& python, Memory const& me
   if (stack.is_borrowed) frames[size++] = {.function = log.names.intern(frame_of_other_thread)};
   auto const first = size;
   for (std::size_t i = 0; i < stack.size && size < frames.size(); ++i) {
-    auto const is = describe(python, memory, log, stack, i, scratch, frames[size++]);
+    auto const is =
+        describe(python, memory, log, stack.frames[i], stack.is_of_child, scratch, frames[size++]);
     if (is == described::nothing) return 0;
     if (is == described::outermost) break;
   }
@@ -258,10 +255,10 @@ __attribute__((noinline)) std::uint16_t number_of_last(python_runtime const& pyt
   std::array<std::byte, scratch_bytes> scratch;
   auto& last = stacks_of(log)->last;
   last.describe_all(frames, [&](python_position const& at, std::byte const* outer) {
-    log_frame described;
-    describe(python, own_frames{}, log, at, scratch, described);
-    if (at.module != nullptr) described.module = name_of_module(python, log, outer, at.module);
-    return described;
+    log_frame frame;
+    describe(python, own_frames{}, log, at, false, scratch, frame);
+    if (at.module != nullptr) frame.module = name_of_module(python, log, outer, at.module);
+    return frame;
   });
   auto const number = give_number(log, last.hash(), {frames.data(), last.size()});
   stacks_of(log)->last.number = number;  // it may have moved
