@@ -91,7 +91,7 @@ last_stack::outcome last_stack::follow(python_runtime const& python,
     }
     ++at;  // other frames than before lie further out
     if (size + (at - first) > capacity) return forget(), outcome::too_deep;
-    std::copy(&frames_[first], &frames_[at], &fresh[size]);
+    std::copy(frames_.data() + first, frames_.data() + at, fresh.data() + size);
     size += at - first;
   }
   return keep(fresh.data(), size, capacity, capacity);
@@ -106,8 +106,8 @@ last_stack::outcome last_stack::keep(known_frame const* fresh, std::size_t size,
   if (size > tail) return forget(), outcome::too_deep;
   number = 0;
   begin_ = tail - size;
-  std::copy(fresh, fresh + size, &frames_[begin_]);
-  std::fill(&is_described_[begin_], &is_described_[begin_] + size, false);
+  std::copy_n(fresh, size, frames_.data() + begin_);
+  std::fill_n(is_described_.data() + begin_, size, false);
   for (auto i = changed != capacity ? changed + 1 : tail; i-- > begin_;) {
     auto const before = i + 1 < capacity ? sums_[i + 1] : sum{0, 0};
     auto const& known = frames_[i];
