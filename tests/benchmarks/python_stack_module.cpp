@@ -25,6 +25,7 @@ struct nothing {
   void call(driver_call_note const&) {}
   void stack(stack_note const&) {}
   void sample(thread_sample_note const&) {}
+  void graph_node(graph_node_note const&) {}
   void begin(range_begin const&) {}
   void end(range_end const&) {}
   void mark(mark_record const&) {}
