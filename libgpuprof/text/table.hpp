@@ -55,7 +55,8 @@ struct table {
   std::string name;   // "cuda_gpu_kern_sum"
   std::string title;  // "CUDA GPU Kernel Summary"
   std::vector<column> columns;
-  std::function<void(std::function<void(row const&)> const&)> each_row;
+  /// A table that is not there has no rows.
+  std::function<void(std::function<void(row const&)> const&)> each_row = [](auto const&) {};
 };
 
 /// Returns "Total Time (ns)".

@@ -300,7 +300,6 @@ void trace_assembler::finish_kernel(kernel_record record, bool first_look) {
     return;
   }
   if (unrecorded_.awaits_patterns()) unrecorded_.see(record);
-  ++counts_.kernels;
   auto const shape = static_cast<std::size_t>(raw(record.shape));
   counts_.launching_kernels += shape < shape_launches_.size() && shape_launches_[shape];
   if (record.launched.value == 0) ++counts_.kernels_unattributed;
@@ -309,6 +308,7 @@ void trace_assembler::finish_kernel(kernel_record record, bool first_look) {
 }
 
 void trace_assembler::write_kernel(kernel_record record) {
+  ++counts_.kernels;
   record.stack = stacks_.in_graph(record.node, record.stack, to_);
   finished_.push_back(record);
   if (finished_.size() == together) hand_over();
@@ -353,10 +353,7 @@ void trace_assembler::settle_graphs(timestamp_ns ended_before) {
   auto made = node_times_.take(ended_before);
   for (auto const& whole : made.unknown) write_graph(whole);
   counts_.graphs_made += made.launches_made;
-  for (auto const& kernel : made.kernels) {
-    counts_.kernels += raw(kernel.time_of) != 0;
-    write_kernel(kernel);
-  }
+  for (auto const& kernel : made.kernels) write_kernel(kernel);
 }
 
 void trace_assembler::settle_pending(timestamp_ns ended_before) {

@@ -440,6 +440,9 @@ if __name__ == "__main__":
         self.profile(PROGRAM, "--sample", "none")
         run = self.run_program(processes.path("BUILT_GPUPROF"), "stats", "-r", "idle_cause_sum", self.capture)
         self.assertIn("holds no looks at threads", run.out + run.err)
+        for format, wanted in (("csv", ""), ("tsv", ""), ("json", "[]")):
+            run = self.run_program(processes.path("BUILT_GPUPROF"), "stats", "-r", "idle_cause_sum", "-f", format, self.capture)
+            self.assertEqual((run.code, "".join(run.out.split())), (0, wanted), run.err)
 
     def test_exports_of_stacks_have_the_times_of_the_lines(self):
         self.profile(PROGRAM, "--python-backtrace", "all")

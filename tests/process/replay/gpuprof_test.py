@@ -339,6 +339,7 @@ class Contents(Gpuprof):
         self.assertEqual(run.code, 0, run.err)
         self.assertEqual(self.lost(), "lost: nothing")
         self.assertEqual(self.kernels(), LAUNCHES + 40 * NODES)
+        self.assertIn(f"{LAUNCHES + 40 * NODES} kernels", run.err)
         told = self.run_program(processes.path("BUILT_GPUPROF"), "stats", self.capture)
         self.assertRegex(told.out + told.err, r"the kernels of (2[0-9]|3[0-7]) launches of CUDA graphs have the times of other launches")
 
