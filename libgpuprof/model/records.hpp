@@ -248,8 +248,8 @@ enum class cpu_state : std::uint8_t {
   other = 7
 };
 
-/// A thread of the program, or the main thread of a child process, looked at some times in a row with
-/// the same answer.
+/// A thread of the program, or the main thread of a child process, looked at some times in a row
+/// with the same answer.
 struct thread_sample_record {
   timestamp_ns start;    // the first look
   duration_ns duration;  // until the last one; the looks are evenly spread

@@ -237,8 +237,8 @@ struct run_facts {
   std::vector<device_facts> devices;  // the GPUs that did something
   std::vector<kernel_facts> kernels;  // most time first
   std::vector<copy_facts> copies;
-  std::vector<gap_facts> gaps;   // most idle time first
-  std::vector<idle_look> looks;  // most looks first
+  std::vector<gap_facts> gaps;               // most idle time first
+  std::vector<idle_look> looks;              // most looks first
   std::vector<idle_look> looks_at_children;  // at the main threads of child processes
   std::size_t children = 0;                  // that were looked at
   std::vector<call_facts> calls;
