@@ -24,7 +24,7 @@ constexpr auto tables = std::to_array<table_note>({
     {"clock", "two clocks, read together: steps of CLOCK_REALTIME show", "by time"},
     {"counter", "what was seen, lost and spent by the process, listed below", "as they came; the last row of a name holds"},
     {"kernel", "an execution of a kernel on a GPU", as_they_came},
-    {"graph", "an execution of a whole CUDA graph (--cuda-graph-trace graph); its kernels are not in `kernel` then", as_they_came},
+    {"graph", "an execution of a whole CUDA graph (--cuda-graph-trace graph, and auto where no launch was timed); its kernels are not in `kernel` then", as_they_came},
     {"copy", "a copy of memory", as_they_came},
     {"memset", "a fill of memory", as_they_came},
     {"api", "a call of the CUDA runtime or driver, on the CPU: those that block, or with --trace cuda-api all, as the fact trace.api tells; calls of gpuprof itself are left out", as_they_came},
@@ -48,7 +48,7 @@ constexpr auto tables = std::to_array<table_note>({
     {"stack", "stacks of launches and blocking calls, of Python (--python-backtrace) and of native code (--cudabacktrace): the innermost frame, and the stack without it", "by id, callers before the stacks that they call, before any row that refers to them"},
     {"binary", "executables and libraries whose code is on recorded stacks (--cudabacktrace)", "as they became known, maybe after rows that refer to them"},
     {"source_line", "lines of the program's own Python files that are on recorded stacks (--source)", "as they became known"},
-    {"thread_sample", "what threads of the program did, looked at about 100 times a second, and the main threads of its child processes (--sample)", "as each became known, 0.2 s or less after its start; threads are mixed"},
+    {"thread_sample", "what threads of the program did, looked at about 100 times a second, and the main threads of its child processes (--sample)", "as each became known, 0.2 s or less after its start, of child processes later; threads are mixed"},
 });
 
 constexpr auto columns = std::to_array<column_note>({

@@ -105,6 +105,11 @@ void graph_level::forget() noexcept {
   changed();
 }
 
+void graph_level::was_changed(CUgraphExec graph) noexcept {
+  lock const held(mutex_);
+  if (auto const made = made_.find(graph); made != made_.end()) made->second = 0;
+}
+
 bool graph_level::in_cupti(bool whole) noexcept {
   if (is_abandoned_.load()) return false;
   auto const saved_errno = errno;
@@ -180,11 +185,13 @@ void graph_level::note_other(CUgraphExec graph) noexcept {
   }
 }
 
-/// Two switches of the level are the price. Where several threads launch graphs, they would wait
-/// for each other, too.
+/// A chosen launch costs two switches, and would make launches of other threads wait. A program
+/// that makes a new graph for every few launches has no more of them chosen than any other.
 bool graph_level::is_chosen(CUgraphExec graph) noexcept {
   if (!some_by_nodes_ || !is_whole_ || is_switching_) return false;
   if (wholes_inside_ + wholes_waiting_ + nodes_waiting_ != 0) return false;
+  ++could_choose_;
+  if (launches_chosen() > chosen_for_nothing + could_choose_ / (one_by_nodes_in / 2)) return false;
   auto& launches = made_.find(graph)->second;
   if (launches < first_by_nodes) return ++launches != 0;
   random_ ^= random_ << 13;

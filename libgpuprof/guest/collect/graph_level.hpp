@@ -42,7 +42,8 @@ class graph_level {
   /// After this many launches by nodes in a row GRAPH_TRACE stays disabled, because two switches
   /// for each launch take up to 70 us. A launch of a known graph or a new graph ends that.
   static constexpr std::uint32_t max_in_a_row = 32;
-  static constexpr std::uint32_t first_by_nodes = 3, one_by_nodes_in = 32;
+  static constexpr std::uint32_t first_by_nodes = 3, one_by_nodes_in = 32,
+                                 chosen_for_nothing = 64;  // whatever their share is
 
   graph_level(cupti_api const& api, switch_guard& switches) noexcept
       : guard_(api), switches_(switches) {}
@@ -75,6 +76,8 @@ class graph_level {
   /// Call these between captures too, because the address of a destroyed graph is used again.
   void made(graph_call const& own, CUgraphExec graph) noexcept;
   void gone(CUgraphExec graph) noexcept;
+  /// Its nodes have other parameters now.
+  void was_changed(CUgraphExec graph) noexcept;
 
   // Any thread ------------------------------------------------------------------------
 
@@ -120,6 +123,7 @@ class graph_level {
   std::unordered_map<CUgraphExec, std::uint32_t> made_;  // how many launches could be chosen
   std::unordered_set<CUgraphExec> others_;
   bool some_by_nodes_ = false;
+  std::uint64_t could_choose_ = 0;
   std::uint32_t random_ = 0x9E3779B9u;
   std::uint32_t generation_ = 0;  // number of the capture; launches of earlier ones are ignored
   std::uint32_t epoch_ = 0;       // counts changes of the level

@@ -115,7 +115,7 @@ void launch_callbacks::resource_event(CUpti_CallbackId id,
   if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED) under_way.went_into_graph = true;
   note_graph(static_cast<CUpti_CallbackIdResource>(id), resource);
   if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED || id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED)
-    note_graph_node(resource);
+    note_graph_node(id, resource);
   auto* const gate = gate_.load(std::memory_order_acquire);
   if (gate != nullptr && id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
     gate->context_made(resource.context);
@@ -144,14 +144,16 @@ void launch_callbacks::note_graph(CUpti_CallbackIdResource id,
 
 /// An executable graph has copies of the nodes of the graph that it was made from, and records have
 /// the numbers of these copies.
-void launch_callbacks::note_graph_node(CUpti_ResourceData const& resource) noexcept {
+void launch_callbacks::note_graph_node(CUpti_CallbackId id,
+                                       CUpti_ResourceData const& resource) noexcept {
   auto const* const about = static_cast<CUpti_GraphData const*>(resource.resourceDescriptor);
   if (about == nullptr || id_of_node_ == nullptr ||
-      !log_is_recording.load(std::memory_order_relaxed))
+      !log_is_recording.load(std::memory_order_relaxed) || !stacks_are_read())
     return;
   std::uint64_t node = 0, original = 0;
   if (id_of_node_(about->node, &node) != CUPTI_SUCCESS) return;
-  auto const is_copy = about->originalNode != nullptr &&
+  auto const is_copy = id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED &&
+                       about->originalNode != nullptr &&
                        id_of_node_(about->originalNode, &original) == CUPTI_SUCCESS;
   auto* const log = this_thread_log();
   if (log == nullptr) return;
@@ -188,6 +190,9 @@ void launch_callbacks::choose_graph_level(graph_level& level, call_class what,
     case call_class::graph_build:
     case call_class::stream_capture_end:
       if (!entering) level.graph_was_built();
+      break;
+    case call_class::graph_change:
+      if (!entering) level.was_changed(first_parameter<CUgraphExec>(call));
       break;
     default:
       break;

@@ -182,7 +182,7 @@ class launch_callbacks {
   bool is_taken_for_an_end(CUpti_CallbackData const& release) noexcept;
   void code_goes(CUpti_CallbackData const& call) noexcept;
   void note_graph(CUpti_CallbackIdResource id, CUpti_ResourceData const& resource) noexcept;
-  void note_graph_node(CUpti_ResourceData const& resource) noexcept;
+  void note_graph_node(CUpti_CallbackId id, CUpti_ResourceData const& resource) noexcept;
   void note_graph_call(call_class what, CUpti_CallbackId id,
                        CUpti_CallbackData const& call) noexcept;
   void choose_graph_level(graph_level& level, call_class what,

@@ -23,7 +23,8 @@ constexpr auto calls_for_gate = {call_class::stream_capture_begin, call_class::s
                                  call_class::context_wait,         call_class::work_wait,
                                  call_class::graph_change,         call_class::graph_end};
 
-constexpr auto calls_of_graphs = {call_class::graph_build, call_class::stream_capture_end};
+constexpr auto calls_of_graphs = {call_class::graph_build, call_class::graph_change,
+                                  call_class::stream_capture_end};
 
 constexpr CUpti_CallbackId driver_cbids = 1024;  // more than any CUPTI version has
 

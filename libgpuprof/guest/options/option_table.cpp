@@ -263,7 +263,7 @@ constexpr std::array table{
     option{
         "cuda-graph-trace", 0, "auto|graph|node", "auto, graph, node", "node",
         "Record each node of a CUDA graph, each graph as a whole (cheaper), or auto: some launches "
-        "of each graph by nodes, from which the kernels of the others are told.",
+        "of each graph by nodes, from which the kernels of the others are computed.",
         false, read_graph_trace},
     option{
         "python-backtrace", 0, "auto|all|none", "auto, all, none", "auto",

@@ -91,7 +91,7 @@ void drain::make_assembler() {
       filter_.has_names() ? trace_assembler::kernel_predicate(
                                 [this](std::string_view n) { return filter_.name_matches(n); })
                           : nullptr);
-  if (options_.graph_trace == graph_detail::automatic) assembler_->make_kernels_of_graphs();
+  if (options_.graph_trace == graph_detail::automatic) assembler_->compute_kernels_of_graphs();
 }
 
 /// Takes events one by one, so that an event that fails because memory is out is tried again.
@@ -172,7 +172,10 @@ bool drain::take_some_buffers() {
   find_main_thread();
   auto const moment = now();
   assembler_->clock_is_at(moment);
-  assembler_->settle_pending({moment.value - max_return});
+  // CUPTI hands out the records of a launch by nodes at the second flush after it at the latest.
+  auto const until_flushed =
+      std::max(2 * ns_per_second, 3 * options_.flush_interval_ms * ns_per_ms);
+  assembler_->settle_pending({moment.value - max_return}, {moment.value - until_flushed});
   for (auto const& f : filled) {
     attempt([&] {
       decoder_->decode({f.buffer.bytes, f.used});

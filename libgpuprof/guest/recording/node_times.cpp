@@ -15,15 +15,11 @@ namespace {
 constexpr unsigned smaller_is_believed = 3;
 // A graph with so many launches by nodes, and none as a whole, is launched by nodes for ever.
 constexpr std::size_t most_without_whole = 8;
+// A program may make graphs for ever. One that was not launched for so long is forgotten.
+constexpr std::uint64_t forgotten_after_ns = 60'000'000'000;
 
 std::uint64_t end_of(auto const& work) noexcept {
   return work.start.value + static_cast<std::uint64_t>(work.duration.value);
-}
-
-std::uint64_t last_end(std::vector<kernel_record> const& kernels) noexcept {
-  std::uint64_t end = 0;
-  for (auto const& kernel : kernels) end = std::max(end, end_of(kernel));
-  return end;
 }
 
 /// `place`: where it is likely to be.
@@ -45,19 +41,25 @@ void belong_to(kernel_record& kernel, auto const& launch) noexcept {
 }  // namespace
 
 bool node_times::keep(kernel_record const& kernel) {
-  if (raw(kernel.graph) == 0 || raw(kernel.node) == 0) return false;
+  // CUPTI 13.0.1 does not say to which launch kernels inside of conditional nodes belong.
+  if (raw(kernel.graph) == 0 || raw(kernel.node) == 0 || raw(kernel.correlation) == 0) return false;
   auto& of = graphs_[kernel.graph];
   auto& launches = of.launches;
+  auto const end = end_of(kernel);
   auto const is_of_it = [&](auto const& launch) {
     return launch.kernels.front().correlation == kernel.correlation;
   };
   auto launch = std::find_if(launches.rbegin(), launches.rend(), is_of_it);
-  if (launch != launches.rend()) {
-    launch->kernels.push_back(kernel);
-    return true;
+  if (launch == launches.rend()) {
+    if (!of.has_wholes && launches.size() + of.known.size() >= most_without_whole) return false;
+    launches.emplace_back().first_start = kernel.start.value;
+    launch = launches.rbegin();
   }
-  if (!of.has_wholes && launches.size() + of.known.size() >= most_without_whole) return false;
-  launches.emplace_back().kernels.push_back(kernel);
+  launch->kernels.push_back(kernel);
+  launch->first_start = std::min(launch->first_start, kernel.start.value);
+  launch->last_end = std::max(launch->last_end, end);
+  of.last_use = std::max(of.last_use, end);
+  first_end_ = std::min(first_end_, end);
   return true;
 }
 
@@ -65,6 +67,8 @@ void node_times::add(graph_record const& whole) {
   auto& of = graphs_[whole.graph];
   of.has_wholes = true;
   of.wholes.push_back(whole);
+  of.last_use = std::max(of.last_use, end_of(whole));
+  first_end_ = std::min(first_end_, end_of(whole));
 }
 
 void node_times::learn(graph& of, launch_by_nodes const& launch) {
@@ -87,28 +91,31 @@ void node_times::learn(graph& of, launch_by_nodes const& launch) {
 /// A launch by nodes has longer pauses between its kernels. So the kernels keep their lengths, and
 /// the pauses are made as short as the whole launch was. If that is too short even without pauses,
 /// the kernels become shorter.
-void node_times::make(launch_by_nodes const& known, graph_record const& whole,
-                      correlation_id told_by, settled& into) {
-  ++into.launches_made;
+void node_times::compute(launch_by_nodes const& known, graph_record const& whole,
+                         correlation_id times_from, receiver const& to) {
   auto const length = static_cast<double>(whole.duration.value);
   auto const busy = static_cast<double>(known.busy_ns);
   auto const pauses = static_cast<double>(known.busy.back().end) - busy;
   auto const of_busy = busy > length ? length / busy : 1.0;
   auto const of_pauses = pauses > 0 ? std::max(length - busy, 0.0) / pauses : 0.0;
-  auto const first = known.kernels.front().start.value;
+  auto const& first = known.kernels.front();
   auto stretch = known.busy.begin();
-  double begin = 0;  // of this stretch, in the launch that is made
+  double begin = 0;  // of this stretch, in the launch that is computed
   for (auto kernel : known.kernels) {
-    auto const since = kernel.start.value - first;
+    auto const since = kernel.start.value - first.start.value;
     for (; since > stretch->end && stretch + 1 != known.busy.end(); ++stretch)
       begin += of_busy * static_cast<double>(stretch->end - stretch->begin) +
                of_pauses * static_cast<double>((stretch + 1)->begin - stretch->end);
     auto const start = begin + of_busy * static_cast<double>(since - stretch->begin);
     kernel.start = {whole.start.value + static_cast<std::uint64_t>(std::llround(start))};
     kernel.duration = {std::llround(of_busy * static_cast<double>(kernel.duration.value))};
+    // Branches of a graph run on streams of their own.
+    if (kernel.stream == first.stream) kernel.stream = whole.stream;
+    if (kernel.context == first.context) kernel.context = whole.context;
+    if (kernel.device == first.device) kernel.device = whole.device;
     belong_to(kernel, whole);
-    kernel.time_of = told_by;
-    into.kernels.push_back(kernel);
+    kernel.time_of = times_from;
+    to.kernel(kernel);
   }
 }
 
@@ -161,7 +168,8 @@ std::uint64_t node_times::base_of(graph const& of, launch_by_nodes const& launch
   return best;
 }
 
-void node_times::take_launch(graph& of, launch_by_nodes launch, settled& into) {
+/// Returns false if the launch has times of its own.
+bool node_times::take_launch(graph& of, launch_by_nodes launch, receiver const& to) {
   auto& kernels = launch.kernels;
   std::ranges::sort(kernels, {}, &kernel_record::start);
   auto const own = kernels.front();
@@ -185,50 +193,74 @@ void node_times::take_launch(graph& of, launch_by_nodes launch, settled& into) {
   }
   if (raw(other) == 0) {
     learn(of, launch);
-    into.kernels.insert(into.kernels.end(), kernels.begin(), kernels.end());
-    return;
+    for (auto const& kernel : kernels) to.kernel(kernel);
+    return false;
   }
   std::ranges::sort(counted.kernels, {}, &kernel_record::start);
+  std::uint64_t end = 0;
+  for (auto const& kernel : counted.kernels) end = std::max(end, end_of(kernel));
   learn(of, counted);
-  graph_record itself{
-      .start = own.start,
-      .duration = {static_cast<std::int64_t>(last_end(counted.kernels) - own.start.value)},
-      .launched = own.launched,
-      .graph = own.graph,
-      .device = own.device,
-      .context = own.context,
-      .stream = own.stream,
-      .correlation = own.correlation,
-      .thread = own.thread,
-      .range = own.range,
-      .stack = own.stack};
-  make(of.known.back(), itself, other, into);
+  compute(of.known.back(),
+          {.start = own.start,
+           .duration = {static_cast<std::int64_t>(end - own.start.value)},
+           .launched = own.launched,
+           .graph = own.graph,
+           .device = own.device,
+           .context = own.context,
+           .stream = own.stream,
+           .correlation = own.correlation,
+           .thread = own.thread,
+           .range = own.range,
+           .stack = own.stack},
+          other, to);
+  return true;
 }
 
-node_times::settled node_times::take(timestamp_ns ended_before) {
-  settled made;
-  for (auto& [_, of] : graphs_) {
-    auto const waits = [&](launch_by_nodes const& launch) {
-      return last_end(launch.kernels) > ended_before.value;
-    };
-    auto const ready = std::stable_partition(of.launches.begin(), of.launches.end(), waits);
-    std::vector<launch_by_nodes> const launches(std::make_move_iterator(ready),
-                                                std::make_move_iterator(of.launches.end()));
-    of.launches.erase(ready, of.launches.end());
-    std::ranges::sort(of.wholes, {}, &graph_record::start);
-    for (auto const& launch : launches) take_launch(of, launch, made);
-    std::erase_if(of.wholes, [&](graph_record const& whole) {
-      if (end_of(whole) > ended_before.value) return false;
-      if (of.known.empty())
-        made.unknown.push_back(whole);
-      else
-        make(known_at(of, whole.start), whole,
-             known_at(of, whole.start).kernels.front().correlation, made);
-      return true;
-    });
-    if (of.has_wholes && of.known.size() > 1) of.known.erase(of.known.begin(), of.known.end() - 1);
+std::uint64_t node_times::take_of(graph& of, timestamp_ns ended_before, receiver const& to) {
+  std::uint64_t computed = 0;
+  auto const waits = [&](auto const& launch) { return launch.last_end > ended_before.value; };
+  auto const ready = std::stable_partition(of.launches.begin(), of.launches.end(), waits);
+  std::vector<launch_by_nodes> const launches(std::make_move_iterator(ready),
+                                              std::make_move_iterator(of.launches.end()));
+  of.launches.erase(ready, of.launches.end());
+  std::ranges::sort(of.wholes, {}, &graph_record::start);
+  for (auto const& launch : launches) computed += take_launch(of, launch, to);
+  // A launch that waits may have times of any whole after its start.
+  auto wanted = ~std::uint64_t{0};
+  for (auto const& launch : of.launches) wanted = std::min(wanted, launch.first_start);
+  auto const is_kept = [&](graph_record const& whole) {
+    return end_of(whole) > ended_before.value || whole.start.value >= wanted;
+  };
+  auto const first_kept = std::ranges::find_if(of.wholes, is_kept);
+  for (auto whole = of.wholes.begin(); whole != first_kept; ++whole) {
+    if (of.known.empty()) {
+      to.unknown(*whole);
+      continue;
+    }
+    auto const& known = known_at(of, whole->start);
+    compute(known, *whole, known.kernels.front().correlation, to);
+    ++computed;
   }
-  return made;
+  of.wholes.erase(of.wholes.begin(), first_kept);
+  if (of.has_wholes && of.known.size() > 1) of.known.erase(of.known.begin(), of.known.end() - 1);
+  return computed;
+}
+
+std::uint64_t node_times::take(timestamp_ns ended_before, receiver const& to) {
+  if (first_end_ > ended_before.value) return 0;
+  first_end_ = ~std::uint64_t{0};
+  std::uint64_t computed = 0, last_use = 0;
+  for (auto const& [_, of] : graphs_) last_use = std::max(last_use, of.last_use);
+  for (auto one = graphs_.begin(); one != graphs_.end();) {
+    auto& of = one->second;
+    computed += take_of(of, ended_before, to);
+    for (auto const& launch : of.launches) first_end_ = std::min(first_end_, launch.last_end);
+    for (auto const& whole : of.wholes) first_end_ = std::min(first_end_, end_of(whole));
+    auto const is_forgotten =
+        of.launches.empty() && of.wholes.empty() && last_use - of.last_use > forgotten_after_ns;
+    one = is_forgotten ? graphs_.erase(one) : std::next(one);
+  }
+  return computed;
 }
 
 std::optional<timestamp_ns> node_times::oldest() const noexcept {
@@ -236,8 +268,7 @@ std::optional<timestamp_ns> node_times::oldest() const noexcept {
   auto const see = [&](timestamp_ns start) { oldest = std::min(oldest.value_or(start), start); };
   for (auto const& [_, of] : graphs_) {
     for (auto const& whole : of.wholes) see(whole.start);
-    for (auto const& launch : of.launches)
-      for (auto const& kernel : launch.kernels) see(kernel.start);
+    for (auto const& launch : of.launches) see({launch.first_start});
   }
   return oldest;
 }

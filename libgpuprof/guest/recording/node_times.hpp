@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes records of the kernels of graphs that CUPTI recorded as wholes, from launches of the same
-// graph that it recorded by nodes.
+// Computes the kernels of graphs that CUPTI recorded as wholes, from launches of the same graph
+// that it recorded by nodes.
 #pragma once
 
 #include "model/ids.hpp"
@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -23,19 +24,19 @@ namespace gpuprof::guest {
 /// Used by the drain thread only.
 class node_times {
  public:
-  /// Keeps a kernel of a graph until take(). Returns false for any other, and for graphs that are
-  /// never launched as wholes.
+  /// Keeps a kernel of a graph until take(). Returns false for any other, for kernels whose launch
+  /// is not known, and for graphs that are never launched as wholes.
   bool keep(kernel_record const& kernel);
   /// An execution of a whole graph.
   void add(graph_record const& whole);
 
-  struct settled {
-    std::vector<kernel_record> kernels;  // those that were made have a `time_of`
-    std::vector<graph_record> unknown;   // no launch of these graphs was recorded by nodes
-    std::uint64_t launches_made = 0;     // whose kernels were made
+  struct receiver {
+    std::function<void(kernel_record const&)> kernel;  // one that was computed has a `time_of`
+    std::function<void(graph_record const&)> unknown;  // no launch of it was recorded by nodes
   };
-  /// Takes the launches that ended before this moment: all their records have come by then.
-  settled take(timestamp_ns ended_before);
+  /// Passes on the launches that ended before this moment, whose records should all have come by
+  /// then. Returns the number of launches whose kernels were computed.
+  std::uint64_t take(timestamp_ns ended_before, receiver const& to);
 
   /// The start of the oldest work that is kept.
   std::optional<timestamp_ns> oldest() const noexcept;
@@ -45,6 +46,7 @@ class node_times {
   /// ran.
   struct launch_by_nodes {
     std::vector<kernel_record> kernels;
+    std::uint64_t first_start = 0, last_end = 0;
     struct stretch {
       std::uint64_t begin = 0, end = 0;  // since the first kernel began
     };
@@ -53,21 +55,24 @@ class node_times {
   };
   struct graph {
     std::vector<launch_by_nodes> launches;  // kept
-    std::vector<graph_record> wholes;
-    std::vector<launch_by_nodes> known;  // complete ones, the latest last
-    unsigned smaller = 0;                // launches in a row with fewer kernels than the known one
+    std::vector<graph_record> wholes;       // kept
+    std::vector<launch_by_nodes> known;     // complete ones, the latest last
+    unsigned smaller = 0;  // launches in a row with fewer kernels than the known one
     bool has_wholes = false;
+    std::uint64_t last_use = 0;  // when its latest work ended
   };
 
   static launch_by_nodes const& known_at(graph const& of, timestamp_ns time) noexcept;
-  static void take_launch(graph& of, launch_by_nodes launch, settled& into);
+  static bool take_launch(graph& of, launch_by_nodes launch, receiver const& to);
   static void learn(graph& of, launch_by_nodes const& launch);
-  static void make(launch_by_nodes const& known, graph_record const& whole, correlation_id told_by,
-                   settled& into);
+  static void compute(launch_by_nodes const& known, graph_record const& whole,
+                      correlation_id times_from, receiver const& to);
   static std::uint64_t base_of(graph const& of, launch_by_nodes const& launch,
                                kernel_record const& kernel) noexcept;
+  static std::uint64_t take_of(graph& of, timestamp_ns ended_before, receiver const& to);
 
   std::unordered_map<graph_id, graph> graphs_;
+  std::uint64_t first_end_ = ~std::uint64_t{0};  // nothing that is kept ended before
 };
 
 }  // namespace gpuprof::guest

@@ -45,9 +45,12 @@ class stack_tree {
     return known != by_thread_.end() && number < known->second.size() ? known->second[number]
                                                                       : stack_id{};
   }
-  /// Later nodes than max_nodes are not known.
+  /// With max_nodes, those of graphs that may still be launched are forgotten with all others.
   void add(graph_node_note const& note) {
-    if (nodes_.size() >= max_nodes) return;
+    if (nodes_.size() >= max_nodes) {
+      forgotten_nodes_ += nodes_.size();
+      nodes_.clear();
+    }
     auto made_by = of(note.thread, note.stack);
     if (auto const known = nodes_.find(note.original); known != nodes_.end())
       made_by = known->second;
@@ -62,6 +65,7 @@ class stack_tree {
     return joined;
   }
   std::uint64_t refused() const noexcept { return refused_; }
+  std::uint64_t forgotten_nodes() const noexcept { return forgotten_nodes_; }
   /// The lines of frames that came since the last call, each once.
   std::vector<source_place> take_new_places() { return std::exchange(new_places_, {}); }
   /// The binaries of such frames, each once.
@@ -101,6 +105,8 @@ class stack_tree {
     if (known != stacks_.end()) return known->second;
     if (stacks_.size() >= max_stacks) return {};
     auto const made = static_cast<stack_id>(stacks_.size() + 1);
+    if (stacks_in_order_.size() == stacks_in_order_.capacity())
+      stacks_in_order_.reserve(2 * stacks_in_order_.size() + 64);  // before the other can fail
     stacks_in_order_.push_back(stacks_.emplace(at, made).first);
     auto const& frame = at.frame;
     source_place const line{frame.file, frame.line};
@@ -129,7 +135,7 @@ class stack_tree {
   std::set<std::uint32_t> binaries_;
   std::vector<std::uint32_t> new_binaries_;
   std::unordered_map<thread_index, std::vector<stack_id>> by_thread_;
-  std::uint64_t refused_ = 0;
+  std::uint64_t refused_ = 0, forgotten_nodes_ = 0;
 };
 
 }  // namespace gpuprof::guest

@@ -304,7 +304,7 @@ void trace_assembler::finish_kernel(kernel_record record, bool first_look) {
   counts_.launching_kernels += shape < shape_launches_.size() && shape_launches_[shape];
   if (record.launched.value == 0) ++counts_.kernels_unattributed;
   note_context(record.context, record.device);
-  if (!makes_kernels_of_graphs_ || !node_times_.keep(record)) write_kernel(record);
+  if (!computes_kernels_of_graphs_ || !node_times_.keep(record)) write_kernel(record);
 }
 
 void trace_assembler::write_kernel(kernel_record record) {
@@ -340,7 +340,7 @@ void trace_assembler::finish_set(memset_record record, bool first_look) {
 
 void trace_assembler::finish_graph(graph_record record, bool first_look) {
   if (!attribute(record, first_look, pending_graphs_)) return;
-  makes_kernels_of_graphs_ ? node_times_.add(record) : write_graph(record);
+  computes_kernels_of_graphs_ ? node_times_.add(record) : write_graph(record);
 }
 
 void trace_assembler::write_graph(graph_record const& record) {
@@ -350,13 +350,12 @@ void trace_assembler::write_graph(graph_record const& record) {
 }
 
 void trace_assembler::settle_graphs(timestamp_ns ended_before) {
-  auto made = node_times_.take(ended_before);
-  for (auto const& whole : made.unknown) write_graph(whole);
-  counts_.graphs_made += made.launches_made;
-  for (auto const& kernel : made.kernels) write_kernel(kernel);
+  counts_.graphs_computed += node_times_.take(
+      ended_before, {.kernel = [this](kernel_record const& kernel) { write_kernel(kernel); },
+                     .unknown = [this](graph_record const& whole) { write_graph(whole); }});
 }
 
-void trace_assembler::settle_pending(timestamp_ns ended_before) {
+void trace_assembler::settle_pending(timestamp_ns ended_before, timestamp_ns graphs_before) {
   auto const again = [&](auto& pending, auto finish) {
     auto const waiting = std::exchange(pending, {});
     auto const are_few = waiting.size() <= max_waiting;
@@ -376,7 +375,7 @@ void trace_assembler::settle_pending(timestamp_ns ended_before) {
   if (!pending_copies_.empty()) again(pending_copies_, &trace_assembler::finish_copy);
   if (!pending_sets_.empty()) again(pending_sets_, &trace_assembler::finish_set);
   if (!pending_graphs_.empty()) again(pending_graphs_, &trace_assembler::finish_graph);
-  settle_graphs(ended_before);
+  settle_graphs(graphs_before);
   hand_over();
 }
 
@@ -425,7 +424,7 @@ void trace_assembler::report(ledger& to) const {
   to.add("seen.kernels_filtered", counts_.kernels_filtered);
   to.add("seen.kernels_unattributed", counts_.kernels_unattributed);
   to.add("note.batched_copies", counts_.batched_copies);
-  to.add("note.graph_launches_made", counts_.graphs_made);
+  to.add("note.graph_launches_computed", counts_.graphs_computed);
   to.add("note.records_outside_captures", counts_.outside);
   to.add("note.launches_not_waited_for", counts_.launches_given_up);
   auto const open = window_open();  // launches that still run are not lost
@@ -435,6 +434,7 @@ void trace_assembler::report(ledger& to) const {
   to.add("lost.kernels_without_time", counts_.kernels_without_time);
   to.add("lost.launch_notes", launches_forgotten());
   to.add("lost.stacks", stacks_.refused());
+  to.add("note.graph_nodes_forgotten", stacks_.forgotten_nodes());
   to.add("memory.launch_table_bytes", table_bytes());
 }
 

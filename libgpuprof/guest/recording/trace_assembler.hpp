@@ -71,7 +71,7 @@ struct trace_counts {
   std::uint64_t outside = 0;               // records of work outside all windows
   std::uint64_t launches_given_up = 0;     // launches whose record is no longer waited for
   std::uint64_t launching_kernels = 0;     // kernels written that can launch work from the GPU
-  std::uint64_t graphs_made = 0;           // launches of whole graphs whose kernels were made
+  std::uint64_t graphs_computed = 0;       // launches of whole graphs whose kernels were computed
   std::uint64_t batched_copies = 0;        // copies in batches, except the first of each record
   std::uint64_t copies = 0, sets = 0, graphs = 0, ranges = 0, marks = 0, calls = 0;
 };
@@ -122,8 +122,10 @@ class trace_assembler final : public activity_sink {
 
   /// Tries again to find launches for records whose launch had not been read from its ring. Work
   /// that ended before `ended_before` stays without a launch. Later work waits longer: on a busy
-  /// machine, its launching call may not have returned yet.
-  void settle_pending(timestamp_ns ended_before = {~std::uint64_t{0}});
+  /// machine, its launching call may not have returned yet. `graphs_before`: the same for the
+  /// records of launches of graphs.
+  void settle_pending(timestamp_ns ended_before = {~std::uint64_t{0}},
+                      timestamp_ns graphs_before = {~std::uint64_t{0}});
   /// Finished kernels are passed on in batches. This passes on the rest. Call it before using
   /// anything that receives them.
   void hand_over();
@@ -143,9 +145,9 @@ class trace_assembler final : public activity_sink {
   void find_launching_kernels(kernel_predicate how) { launches_work_ = std::move(how); }
   /// The profiler makes calls of its own in this stretch of a program thread.
   void own_calls_made(own_calls_note const& where) { own_stretches_.add(where); }
-  /// Graphs are recorded as wholes, and some of their launches by nodes: from these the kernels of
-  /// the others are made. They come late.
-  void make_kernels_of_graphs() noexcept { makes_kernels_of_graphs_ = true; }
+  /// Graphs are recorded as wholes, and some of their launches by nodes: the kernels of the others
+  /// are computed from these. They come late.
+  void compute_kernels_of_graphs() noexcept { computes_kernels_of_graphs_ = true; }
   /// Before each launch that it counts, CUPTI runs its own kernel WaitNs with the launch's
   /// correlation id. After this call, its records are skipped.
   void counters_are_read() noexcept { counters_are_read_ = true; }
@@ -221,7 +223,7 @@ class trace_assembler final : public activity_sink {
   std::vector<graph_record> pending_graphs_;
   own_stretches own_stretches_;
   stack_tree stacks_;
-  bool makes_kernels_of_graphs_ = false;
+  bool computes_kernels_of_graphs_ = false;
   node_times node_times_;
 };
 

@@ -60,8 +60,9 @@ std::optional<std::uintptr_t> begin_of(char const* process, std::string const& f
 
 std::unique_ptr<child_python> find_python_of_child(python_runtime const& own,
                                                    std::uint32_t process) {
-  auto const file = file_at(reinterpret_cast<std::uintptr_t>(own.some_code()));
-  auto const here = begin_of("self", file);
+  // There is one CPython in a process.
+  static auto const file = file_at(reinterpret_cast<std::uintptr_t>(own.some_code()));
+  static auto const here = begin_of("self", file);
   auto const there = begin_of(std::to_string(process).c_str(), file);
   if (!here || !there) return nullptr;
   return std::make_unique<child_python>(own, static_cast<std::ptrdiff_t>(*there - *here), process);

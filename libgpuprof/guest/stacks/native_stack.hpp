@@ -44,6 +44,12 @@ std::uint16_t number_native_stack(thread_log& log, correlation_id of_call) noexc
 bool is_long_wait(std::uint64_t ticks) noexcept;
 }  // namespace detail
 
+/// False: stack_number() returns 0.
+inline bool stacks_are_read() noexcept {
+  return detail::python_read.load(std::memory_order_relaxed) != nullptr ||
+         detail::native_kinds.load(std::memory_order_relaxed) != 0;
+}
+
 /// As python_stack_number(), with the native stack where it is wanted. `blocked_ticks`: for how
 /// long the call has blocked its thread, if it is known.
 inline std::uint16_t stack_number(thread_log& log, call_kind is, correlation_id of_call,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks the kernel about a thread of this process, or the main thread of a child process: its time
-// on cores and what it waits for. The one needs no rights, the other those of ptrace to see its
-// waits.
+// on cores and what it waits for. Threads of this process need no rights; the waits of a child need
+// those of ptrace.
 #pragma once
 
 #include "model/records.hpp"

@@ -346,8 +346,8 @@ class group_finder {
   }
 
   /// Sequences are padded: zeros go into a tensor, then a copy for each of its rows, of which only
-  /// the longest fills its row. Copies that fill a tensor without a rest have a shorter fill. All
-  /// that the step does behind them may work on padding.
+  /// the longest fills its row. If copies fill the whole tensor, the fill before them is that of
+  /// something smaller. All that the step does behind them may work on padding.
   void find_padding(row items) {
     auto const is_copy = [&](std::size_t i) {
       return i < items.size() && known_.item(items[i]).kind == replay::work_kind::copy &&

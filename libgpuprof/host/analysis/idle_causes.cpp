@@ -54,6 +54,7 @@ void idle_causes::idle(device_id device, time_bucket bucket, std::uint32_t launc
   idle_ns_ += static_cast<double>((to - from).value);
   idle_until_[device] = to;
   for (auto& [_, child] : children_) {
+    if (child.rows.empty()) continue;
     forget(child, from);
     if (!child.works(to)) continue;
     child.has_counted = true;

@@ -89,6 +89,34 @@ TEST_CASE("the first launches of each graph and some others are recorded by node
   CHECK(s.records_wholes());
 }
 
+TEST_CASE("a program that makes a graph for every launch has few of them chosen") {
+  graph_scene s;
+  s.start(true);
+  constexpr std::uint32_t graphs = 2000;
+  std::uint32_t by_nodes = 0;
+  for (std::uint32_t i = 1; i <= graphs; ++i) {
+    s.cupti.instantiate(graph(i));
+    by_nodes += s.cupti.launch(graph(i)) == launched::by_nodes;
+  }
+  CHECK(by_nodes > graph_level::chosen_for_nothing);
+  CHECK(by_nodes < graph_level::chosen_for_nothing + graphs / 8);
+}
+
+TEST_CASE("a graph whose nodes were changed is recorded by nodes again") {
+  graph_scene s;
+  s.start(true);
+  s.cupti.instantiate(graph(1));
+  while (s.cupti.launch(graph(1)) == launched::by_nodes) {
+  }
+  auto changed = graph(1);
+  CUpti_CallbackData update{};
+  update.callbackSite = CUPTI_API_EXIT;
+  update.functionParams = &changed;
+  launch_callbacks::entry(&s.callbacks, CUPTI_CB_DOMAIN_DRIVER_API,
+                          CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate_v2, &update);
+  CHECK(s.cupti.launch(graph(1)) == launched::by_nodes);
+}
+
 TEST_CASE("no launch is chosen while another thread launches a graph") {
   graph_scene s;
   s.start(true);

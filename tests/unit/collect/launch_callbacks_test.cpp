@@ -4,6 +4,7 @@
 
 #include "base/process.hpp"
 #include "guest/nvtx/log_decoder.hpp"
+#include "guest/stacks/native_stack.hpp"
 #include "support/catch.hpp"
 #include "support/fake_cupti.hpp"
 
@@ -260,15 +261,20 @@ TEST_CASE("a node created on another thread does not mark this thread's launch")
 
 TEST_CASE("copies of graph nodes are noted with the node that they are copies of") {
   callback_scene s;
-  auto const seen = s.record_all([&] {
-    s.node(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, 5);  // no stack: nothing is known of it
+  auto const make_nodes = [&] {
+    s.node(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, 5, 4);  // of these the original means nothing
     s.node(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, 6, 5);
     s.node(CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING, 6);
-  });
-  REQUIRE(seen.nodes.size() == 1);
-  CHECK(seen.nodes[0].node == graph_node_id{6});
-  CHECK(seen.nodes[0].original == graph_node_id{5});
-  CHECK(raw(seen.nodes[0].thread) != 0);
+  };
+  CHECK(s.record_all(make_nodes).nodes.empty());  // no stacks are read
+  read_native_stacks(static_cast<std::uint8_t>(call_kind::kernel), 1, nullptr);
+  auto const seen = s.record_all(make_nodes);
+  read_native_stacks(0, 1, nullptr);
+  REQUIRE_FALSE(seen.nodes.empty());
+  CHECK(seen.nodes.back().node == graph_node_id{6});
+  CHECK(seen.nodes.back().original == graph_node_id{5});
+  CHECK(raw(seen.nodes.back().thread) != 0);
+  if (seen.nodes.size() > 1) CHECK(raw(seen.nodes.front().original) == 0);
 }
 
 TEST_CASE("graph launches and copies are distinguished from kernel launches") {

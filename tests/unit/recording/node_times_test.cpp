@@ -38,15 +38,28 @@ graph_record whole(std::uint32_t correlation, std::uint64_t start, std::int64_t 
   return g;
 }
 
+struct taken_launches {
+  std::vector<kernel_record> kernels;
+  std::vector<graph_record> unknown;
+  std::uint64_t computed = 0;
+};
+taken_launches take(node_times& times, timestamp_ns ended_before = end_of_time) {
+  taken_launches taken;
+  taken.computed = times.take(
+      ended_before, {.kernel = [&](kernel_record const& k) { taken.kernels.push_back(k); },
+                     .unknown = [&](graph_record const& g) { taken.unknown.push_back(g); }});
+  return taken;
+}
+
 struct span {
   std::uint64_t start;
   std::int64_t duration;
   bool operator==(span const&) const = default;
 };
-std::vector<span> spans(std::vector<kernel_record> const& kernels, bool made) {
+std::vector<span> spans(std::vector<kernel_record> const& kernels, bool computed) {
   std::vector<span> all;
   for (auto const& k : kernels)
-    if ((raw(k.time_of) != 0) == made) all.push_back({k.start.value, k.duration.value});
+    if ((raw(k.time_of) != 0) == computed) all.push_back({k.start.value, k.duration.value});
   return all;
 }
 
@@ -61,8 +74,8 @@ TEST_CASE("kernels of a whole graph keep their lengths; the pauses between them 
   times.add(whole(2, 5000, 270));  // 220 of work: half of each pause is left
   times.add(whole(3, 6000, 220));
   times.add(whole(4, 7000, 110));  // shorter than the work
-  auto const taken = times.take(end_of_time);
-  CHECK(taken.launches_made == 3);
+  auto const taken = take(times);
+  CHECK(taken.computed == 3);
   CHECK(taken.unknown.empty());
   CHECK(spans(taken.kernels, false) ==
         std::vector<span>{{1010, 100}, {1170, 100}, {1180, 60}, {1310, 20}});
@@ -94,13 +107,13 @@ TEST_CASE("each whole graph has the times of the latest launch before it, if tha
   times.keep(node(3, 3000, 50, 1));  // one of its records was lost
   times.add(whole(4, 1500, 30));
   times.add(whole(5, 4000, 100));
-  CHECK(spans(times.take(end_of_time).kernels, true) ==
+  CHECK(spans(take(times).kernels, true) ==
         std::vector<span>{{1500, 10}, {1520, 10}, {4000, 30}, {4070, 30}});
   // A graph whose nodes were disabled is smaller in all its launches.
   times.keep(node(6, 6000, 50, 1));
   times.keep(node(7, 7000, 50, 1));
   times.add(whole(8, 8000, 60));
-  CHECK(spans(times.take(end_of_time).kernels, true) == std::vector<span>{{8000, 50}});
+  CHECK(spans(take(times).kernels, true) == std::vector<span>{{8000, 50}});
 }
 
 TEST_CASE("times that a launch by nodes has from later wholes count from the start of these") {
@@ -111,7 +124,7 @@ TEST_CASE("times that a launch by nodes has from later wholes count from the sta
   times.keep(node(1, 5030, 20, 2));
   times.add(whole(2, 3000, 55));
   times.add(whole(3, 5000, 60));  // 5000 to 5060
-  auto const taken = times.take(end_of_time);
+  auto const taken = take(times);
   CHECK(spans(taken.kernels, false).empty());
   CHECK(spans(taken.kernels, true) ==
         std::vector<span>{{1000, 20}, {1030, 20}, {3000, 20}, {3035, 20}, {5000, 20}, {5040, 20}});
@@ -120,13 +133,13 @@ TEST_CASE("times that a launch by nodes has from later wholes count from the sta
   CHECK(taken.kernels.front().time_of == correlation_id{3});
   CHECK(taken.kernels.back().range == range_id{5});
   CHECK(taken.kernels.back().time_of == correlation_id{1});
-  CHECK(taken.launches_made == 3);
+  CHECK(taken.computed == 3);
   // The next one has times of two wholes, and of its own.
   times.keep(node(5, 11000, 1020, 1));
   times.keep(node(5, 13030, 25, 2));
   times.add(whole(6, 12000, 55));
   times.add(whole(7, 13000, 60));
-  auto const made = spans(times.take(end_of_time).kernels, true);
+  auto const made = spans(take(times).kernels, true);
   REQUIRE(made.size() == 6);
   CHECK(made[0] == span{11000, 20});
   CHECK(made[1] == span{11030, 25});
@@ -136,7 +149,7 @@ TEST_CASE("times that a launch by nodes has from later wholes count from the sta
   times.keep(torn);
   times.add(whole(9, 22000, 55));
   times.add(whole(10, 23000, 60));
-  CHECK(spans(times.take(end_of_time).kernels, true).at(1) == span{21030, 25});
+  CHECK(spans(take(times).kernels, true).at(1) == span{21030, 25});
 }
 
 TEST_CASE("a launch that still runs when a whole of its graph begins has its own times") {
@@ -144,31 +157,31 @@ TEST_CASE("a launch that still runs when a whole of its graph begins has its own
   times.keep(node(1, 1000, 20, 1));
   times.keep(node(1, 1030, 20, 2));  // to 1050
   times.add(whole(2, 1045, 60));
-  CHECK(spans(times.take(end_of_time).kernels, false) == std::vector<span>{{1000, 20}, {1030, 20}});
+  CHECK(spans(take(times).kernels, false) == std::vector<span>{{1000, 20}, {1030, 20}});
   times.keep(node(3, 2000, 20, 1));  // one kernel
   times.add(whole(4, 2015, 25));
-  CHECK(spans(times.take(end_of_time).kernels, false) == std::vector<span>{{2000, 20}});
+  CHECK(spans(take(times).kernels, false) == std::vector<span>{{2000, 20}});
 }
 
 TEST_CASE("whole graphs stay whole if none of their launches was recorded by nodes") {
   node_times times;
   times.keep(node(1, 1000, 10));
   times.add(whole(2, 2000, 10, graph_id{8}));
-  auto const taken = times.take(end_of_time);
+  auto const taken = take(times);
   CHECK(spans(taken.kernels, true).empty());
   REQUIRE(taken.unknown.size() == 1);
   CHECK(taken.unknown[0].correlation == correlation_id{2});
-  CHECK(taken.launches_made == 0);
+  CHECK(taken.computed == 0);
 }
 
 TEST_CASE("work waits until the records of earlier launches have come") {
   node_times times;
   times.add(whole(2, 2000, 100));
-  CHECK(times.take({2050}).unknown.empty());
+  CHECK(take(times, {2050}).unknown.empty());
   CHECK(times.oldest() == timestamp_ns{2000});
   times.keep(node(1, 1000, 10));
   CHECK(times.oldest() == timestamp_ns{1000});
-  CHECK(times.take({2200}).kernels.size() == 2);
+  CHECK(take(times, {2200}).kernels.size() == 2);
   CHECK_FALSE(times.oldest());
 }
 
@@ -180,7 +193,59 @@ TEST_CASE("kernels outside of graphs are not kept, nor those of graphs that are 
   std::uint32_t kept = 0;
   for (std::uint32_t i = 1; i <= 100; ++i) {
     kept += times.keep(node(i, 1000 * i, 10));
-    if (i % 5 == 0) times.take(end_of_time);
+    if (i % 5 == 0) take(times);
   }
   CHECK(kept < 20);
+}
+
+TEST_CASE("wholes are kept as long as a launch by nodes waits that may have their times") {
+  node_times times;
+  times.keep(node(1, 1000, 10, 1));
+  times.keep(node(1, 1020, 10, 2));
+  times.add(whole(2, 2000, 40));
+  REQUIRE(take(times, {2500}).computed == 1);
+  times.keep(node(3, 3000, 2010, 1));  // its first kernel ended in whole 4
+  times.keep(node(3, 6025, 12, 2));    // the second ran in whole 5
+  times.add(whole(4, 5000, 40));
+  times.add(whole(5, 6000, 40));
+  CHECK(take(times, {5500}).computed == 0);  // the second kernel has not ended
+  auto const taken = take(times);
+  CHECK(taken.computed == 3);
+  CHECK(spans(taken.kernels, true) ==
+        std::vector<span>{{3000, 10}, {3025, 12}, {5000, 10}, {5028, 12}, {6000, 10}, {6028, 12}});
+}
+
+TEST_CASE("a computed kernel runs where its graph was launched") {
+  node_times times;
+  for (std::uint32_t const stream : {13u, 13u, 20u}) {  // a branch on a stream of its own
+    auto k = node(1, 1000 + 10 * stream, 10, stream);
+    k.stream = static_cast<stream_id>(stream);
+    times.keep(k);
+  }
+  auto elsewhere = whole(2, 5000, 100);
+  elsewhere.stream = stream_id{7};
+  times.add(elsewhere);
+  std::vector<std::uint32_t> streams;
+  for (auto const& k : take(times).kernels)
+    if (raw(k.time_of) != 0) streams.push_back(static_cast<std::uint32_t>(raw(k.stream)));
+  CHECK(streams == std::vector<std::uint32_t>{7, 7, 20});
+}
+
+TEST_CASE("a kernel without a launch is not kept") {
+  node_times times;
+  CHECK_FALSE(times.keep(node(0, 1000, 10)));
+}
+
+TEST_CASE("graphs that are launched no more are forgotten") {
+  constexpr std::uint64_t second = 1'000'000'000;
+  node_times times;
+  times.keep(node(1, second, 10));
+  times.add(whole(2, 2 * second, 10));
+  take(times, {3 * second});
+  auto other = node(3, 200 * second, 10);
+  other.graph = graph_id{8};
+  times.keep(other);
+  take(times, {201 * second});
+  times.add(whole(4, 202 * second, 10));
+  CHECK(take(times, {203 * second}).unknown.size() == 1);
 }

@@ -16,7 +16,8 @@ constexpr rule group_table[] = {
                  "work and moves around it",
      .gain =
          "high: all between the products, and of the products what their FLOP at the peak do not "
-         "need (half of them behind a mask); low: what one kernel between them would save",
+         "need (half of them behind a mask, which is taken for a causal one); low: what one kernel "
+         "between them would save",
      .ignores = "if the scores are needed",
      .next = "gpuprof lines names the line",
      .look = look_at_attention},

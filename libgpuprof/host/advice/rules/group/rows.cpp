@@ -108,7 +108,8 @@ void look_at_attention(run_facts const& facts, std::vector<finding>& found) {
         "flash-attention. It keeps the scores on the SM.";
     one.arithmetic = "at best of the " + in_time_of_step(facts, group.total_ns) +
                      " behind the first product only the FLOP of the second remain (half of them "
-                     "behind a mask); surely: as for a row of kernels that becomes one, " +
+                     "behind a mask, which is taken for a causal one); surely: as for a row of "
+                     "kernels that becomes one, " +
                      in_time(per_step(facts, group.total_ns - group.sure_ns));
     one.changes_results = true;
     return one;
