@@ -4,10 +4,8 @@
 #include "analyze/analyze_output.hpp"
 #include "base/nearest_name.hpp"
 #include "base/process.hpp"
-#include "base/readable.hpp"
 #include "base/result.hpp"
 #include "base/time.hpp"
-#include "capture/reader.hpp"
 #include "chip_at_hand.hpp"
 #include "guest/options/option_table.hpp"
 #include "guest/options/output_name.hpp"
@@ -15,6 +13,8 @@
 #include "guest/options/settings.hpp"
 #include "library_file.hpp"
 #include "peaks_beforehand.hpp"
+#include "profile/found_program.hpp"
+#include "profile/run_captures.hpp"
 #include "run_program.hpp"
 #include "subcommands.hpp"
 #include "text/overview.hpp"
@@ -25,200 +25,26 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <elf.h>
 #include <fcntl.h>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <sys/stat.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 #include <variant>
 #include <vector>
 
 namespace gpuprof::host::command {
-namespace {
-
-struct program_file {
-  std::string path;
-  /// Why a library cannot be preloaded, and an alternative; empty if it can.
-  std::string preload_obstacle;
-  /// The program needs AddressSanitizer's library, which ends a program if it is not loaded first.
-  bool has_address_sanitizer = false;
-};
-
-struct no_program {
-  int exit_code = 127;  // exit codes of the shell: 127 not found, 126 not executable
-  std::string message;
-};
-
-enum class linkage { not_elf, dynamic, fixed, other_width };
-
-/// An ELF file without an interpreter segment is not loaded by the dynamic loader.
-linkage linkage_of(std::string const& path) {
-  std::ifstream file(path, std::ios::binary);
-  Elf64_Ehdr header{};
-  file.read(reinterpret_cast<char*>(&header), sizeof header);
-  if (!file || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return linkage::not_elf;
-  if (header.e_ident[EI_CLASS] != ELFCLASS64) return linkage::other_width;
-  if (header.e_phentsize != sizeof(Elf64_Phdr)) return linkage::not_elf;
-  file.seekg(static_cast<std::streamoff>(header.e_phoff));
-  for (unsigned i = 0; i < header.e_phnum; ++i) {
-    Elf64_Phdr segment{};
-    file.read(reinterpret_cast<char*>(&segment), sizeof segment);
-    if (!file) return linkage::not_elf;
-    if (segment.p_type == PT_INTERP) return linkage::dynamic;
-  }
-  return linkage::fixed;
-}
-
-template <class Value>
-bool read_at(std::ifstream& file, std::uint64_t place, Value& into) {
-  file.seekg(static_cast<std::streamoff>(place));
-  file.read(reinterpret_cast<char*>(&into), sizeof into);
-  return static_cast<bool>(file);
-}
-
-struct elf_parts {
-  std::vector<Elf64_Phdr> loaded;
-  Elf64_Phdr dynamic{};
-  /// Returns the file offset of an address.
-  std::uint64_t place_of(std::uint64_t address) const noexcept {
-    for (auto const& part : loaded)
-      if (address >= part.p_vaddr && address - part.p_vaddr < part.p_filesz)
-        return address - part.p_vaddr + part.p_offset;
-    return 0;
-  }
-};
-
-elf_parts parts_of(std::ifstream& file) {
-  elf_parts parts;
-  Elf64_Ehdr header{};
-  if (!read_at(file, 0, header)) return parts;
-  for (unsigned i = 0; i < header.e_phnum; ++i) {
-    Elf64_Phdr part{};
-    if (!read_at(file, header.e_phoff + i * sizeof part, part)) return {};
-    if (part.p_type == PT_LOAD) parts.loaded.push_back(part);
-    if (part.p_type == PT_DYNAMIC) parts.dynamic = part;
-  }
-  return parts;
-}
-
-/// Returns the libraries that a dynamic 64-bit ELF file needs.
-std::vector<std::string> needed_libraries(std::string const& path) {
-  std::ifstream file(path, std::ios::binary);
-  auto const parts = parts_of(file);
-  std::vector<std::uint64_t> names;
-  std::uint64_t texts = 0;
-  constexpr std::uint64_t max_entries = 4096;
-  auto const entries = std::min(parts.dynamic.p_filesz / sizeof(Elf64_Dyn), max_entries);
-  for (std::uint64_t i = 0; i < entries; ++i) {
-    Elf64_Dyn entry{};
-    if (!read_at(file, parts.dynamic.p_offset + i * sizeof entry, entry) || entry.d_tag == DT_NULL)
-      break;
-    if (entry.d_tag == DT_NEEDED) names.push_back(entry.d_un.d_val);
-    if (entry.d_tag == DT_STRTAB) texts = parts.place_of(entry.d_un.d_ptr);
-  }
-  std::vector<std::string> needed;
-  for (auto const name : names) {
-    std::string text;
-    file.clear();
-    file.seekg(static_cast<std::streamoff>(texts + name));
-    if (texts != 0 && std::getline(file, text, '\0') && text.size() < 256) needed.push_back(text);
-  }
-  return needed;
-}
-
-bool needs_address_sanitizer(std::string const& path) {
-  if (linkage_of(path) != linkage::dynamic) return false;
-  auto const all = needed_libraries(path);
-  return std::any_of(all.begin(), all.end(), [](std::string const& name) {
-    return name.starts_with("libasan.so") || name.starts_with("libclang_rt.asan");
-  });
-}
-
-/// The loader ignores LD_PRELOAD if the file changes the user or the rights of the process.
-bool changes_rights(std::string const& path) {
-  struct stat info {};
-  if (stat(path.c_str(), &info) != 0) return false;
-  if ((info.st_mode & S_ISUID) != 0 && info.st_uid != geteuid()) return true;
-  if ((info.st_mode & S_ISGID) != 0 && info.st_gid != getegid()) return true;
-  return geteuid() != 0 && getxattr(path.c_str(), "security.capability", nullptr, 0) > 0;
-}
-
-std::string obstacle(std::string const& path) {
-  switch (linkage_of(path)) {
-    case linkage::fixed:
-      return path +
-             " is statically linked, so no library can be loaded into it and nothing will be "
-             "recorded. Link it dynamically";
-    case linkage::other_width:
-      return path + " is a 32-bit program; gpuprof records 64-bit ones. Build it for 64 bits";
-    case linkage::not_elf:
-      return {};  // a script: its interpreter decides
-    case linkage::dynamic:
-      break;
-  }
-  if (!changes_rights(path)) return {};
-  return path +
-         " runs with another user's rights (set-user-ID or capabilities), so LD_PRELOAD is dropped "
-         "and nothing will be recorded. Run a copy without these rights, or link gpuprof into it";
-}
-
-bool is_runnable_file(std::string const& path) {
-  struct stat info {};
-  return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), X_OK) == 0;
-}
-
-no_program not_runnable(std::string const& path) {
-  struct stat info {};
-  if (stat(path.c_str(), &info) != 0) {
-    int const reason = errno;
-    if (reason != ENOENT && reason != ENOTDIR) {
-      return {126, path + " cannot be executed: " + std::strerror(reason)};
-    }
-    return {127, path + " does not exist, so there is nothing to profile. Check the path"};
-  }
-  if (S_ISDIR(info.st_mode)) return {126, path + " is a folder, not a program. Name a file in it"};
-  return {126, path + " is not executable. Allow it with chmod +x, or name its interpreter first"};
-}
-
-program_file found(std::string path) {
-  auto why_not = obstacle(path);
-  auto const has_sanitizer = needs_address_sanitizer(path);
-  return {std::move(path), std::move(why_not), has_sanitizer};
-}
-
-std::variant<program_file, no_program> find_program(std::string const& name) {
-  if (name.find('/') != std::string::npos) {
-    if (is_runnable_file(name)) return found(name);
-    return not_runnable(name);
-  }
-  auto const search = environment("PATH");
-  std::istringstream folders(search.empty() ? "/usr/local/bin:/usr/bin:/bin" : search);
-  std::string blocked;
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    auto const candidate = (folder.empty() ? "." : folder) + "/" + name;
-    if (is_runnable_file(candidate)) return found(candidate);
-    if (blocked.empty() && access(candidate.c_str(), F_OK) == 0) blocked = candidate;
-  }
-  if (!blocked.empty()) return not_runnable(blocked);
-  auto line = name + " is not in PATH, so there is nothing to profile.";
-  if (access(name.c_str(), X_OK) == 0)
-    return no_program{127, line + " Did you mean ./" + name + "?"};
-  return no_program{127, line + " Give its whole path"};
-}
 
 using namespace guest;
+
+namespace {
 
 std::string with_percents_doubled(std::string const& text) {
   std::string doubled;
@@ -270,12 +96,6 @@ std::uint64_t file_clock_ns() noexcept {
   return read_clock(CLOCK_REALTIME_COARSE);  // the clock of the kernel's file times
 }
 
-}  // namespace
-
-using namespace guest;
-
-namespace {
-
 constexpr int wrong_usage = 2;
 constexpr int nothing_recorded = 125;  // used if the program itself ended with 0
 
@@ -290,10 +110,6 @@ struct profile_arguments {
 enum class peaks_mode { automatic, on, off };
 constexpr word_value<peaks_mode> peaks_modes[] = {
     {"auto", peaks_mode::automatic}, {"on", peaks_mode::on}, {"off", peaks_mode::off}};
-
-void say(std::string const& line) {
-  std::fprintf(stderr, "gpuprof: %s\n", line.c_str());
-}
 
 int fail(int code, std::string const& message) {
   say(message);
@@ -423,55 +239,6 @@ result<settings> read_arguments(profile_arguments const& arguments, variables& c
 bool wants_peaks(peaks_mode mode, settings const& s) {
   if (mode != peaks_mode::automatic) return mode == peaks_mode::on;
   return s.metrics.mode != metrics_mode::none && !s.rank;
-}
-
-/// For processes that ended by themselves, the library has already reported their captures.
-void say_which_have_no_end(std::vector<std::string> const& captures) {
-  for (auto const& path : captures) {
-    auto const opened = capture::reader::open(path);
-    if (opened && opened->is_complete()) continue;
-    std::error_code none;
-    auto const bytes = std::filesystem::file_size(path, none);
-    if (none) continue;  // moved or removed by the program
-    say("the end of a capture is missing: its process was killed, or still runs (" +
-        readable_bytes(static_cast<double>(bytes)) + "); next: gpuprof stats " + path);
-  }
-}
-
-/// True if a process opened CUDA and left a whole capture without any work, as the launcher of a
-/// job does.
-bool is_of_idle_process(std::string const& path) {
-  auto const opened = capture::reader::open(path);
-  if (!opened || !opened->is_complete()) return false;
-  return opened->row_count<kernel_record>() + opened->row_count<graph_record>() +
-             opened->row_count<copy_record>() + opened->row_count<memset_record>() +
-             opened->row_count<range_begin>() + opened->row_count<mark_record>() +
-             opened->row_count<api_record>() ==
-         0;
-}
-
-/// Removes the captures of idle processes if others of the run have worked; else says that there is
-/// no work in them. Returns those that stay.
-std::vector<std::string> without_idle_processes(std::vector<std::string> const& captures,
-                                                bool is_quiet) {
-  std::vector<std::string> idle, busy;
-  for (auto const& path : captures) (is_of_idle_process(path) ? idle : busy).push_back(path);
-  std::error_code failed;
-  if (!busy.empty())
-    for (auto const& path : idle) std::filesystem::remove(path, failed);
-  else if (!is_quiet)
-    for (auto const& path : idle)
-      say("the program did nothing on the GPU while it was recorded: 0 kernels in " + path);
-  return busy.empty() ? idle : busy;
-}
-
-/// Processes that have already reported the reason (an empty text) are not reported again.
-void say_why_there_is_none(std::vector<std::string> const& reasons) {
-  for (auto const& why : reasons)
-    if (!why.empty()) say("nothing was recorded: " + why);
-  if (reasons.empty())
-    say("nothing was recorded: the program used neither CUDA nor NVTX, or libgpuprof.so could "
-        "not be loaded into it. gpuprof status says what works here");
 }
 
 int profile(profile_arguments const& arguments) {
