@@ -61,7 +61,7 @@ class Documents(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             words = pathlib.Path(folder) / "words"
             words.touch()
-            done = subprocess.run(["zsh", "-f", "-c", ZSH, "zsh", DOCUMENTS, words, line], capture_output=True, text=True, timeout=60,
+            done = subprocess.run(["zsh", "-f", "-c", ZSH, "zsh", DOCUMENTS, words, line], capture_output=True, text=True, timeout=300,
                                   env={**os.environ, "HOME": folder})
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             return sorted(set(words.read_text().splitlines()))
@@ -71,7 +71,7 @@ class Documents(unittest.TestCase):
             self.skipTest("there is no fish: apt-get install fish")
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run(["fish", "-c", "source $argv[1]; complete -C $argv[2]", DOCUMENTS / "gpuprof.fish", line], capture_output=True,
-                                  text=True, timeout=60, env={**os.environ, "HOME": folder, "XDG_CONFIG_HOME": folder, "XDG_DATA_HOME": folder})
+                                  text=True, timeout=300, env={**os.environ, "HOME": folder, "XDG_CONFIG_HOME": folder, "XDG_DATA_HOME": folder})
             self.assertEqual(done.stderr, "")
             return sorted(word.split("\t")[0] for word in done.stdout.splitlines())
 

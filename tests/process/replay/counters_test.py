@@ -290,6 +290,7 @@ class Groups(Counters):
         counted = self.metrics()[PRODUCT, "sm__ops_path_tensor_src_bf16_dst_fp32.sum"]["Avg"]
         self.assertEqual(counted, self.metrics()[PRODUCT, "dram__bytes_read.sum"]["Avg"] * 64)  # 4096 w and 64 w
 
+    @processes.timing  # all groups must be read within the seconds that are played
     def test_operations_that_no_kernel_executed_are_zero_and_others_are_counted(self):
         self.read(REPLAY_NO_CODE="1")
         read = {key: row for key, row in self.metrics().items() if row.get("Source", "exact") == "exact"}
