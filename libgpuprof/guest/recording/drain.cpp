@@ -172,7 +172,7 @@ bool drain::take_some_buffers() {
   find_main_thread();
   auto const moment = now();
   assembler_->clock_is_at(moment);
-  // CUPTI hands out the records of a launch by nodes at the second flush after it at the latest.
+  // Records of a launch come with a flush after it, which may miss those that CUPTI still writes.
   auto const until_flushed =
       std::max(2 * ns_per_second, 3 * options_.flush_interval_ms * ns_per_ms);
   assembler_->settle_pending({moment.value - max_return}, {moment.value - until_flushed});

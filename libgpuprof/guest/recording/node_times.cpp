@@ -220,11 +220,11 @@ std::uint64_t node_times::take_of(graph& of, timestamp_ns ended_before, receiver
   std::uint64_t computed = 0;
   auto const waits = [&](auto const& launch) { return launch.last_end > ended_before.value; };
   auto const ready = std::stable_partition(of.launches.begin(), of.launches.end(), waits);
-  std::vector<launch_by_nodes> const launches(std::make_move_iterator(ready),
-                                              std::make_move_iterator(of.launches.end()));
+  std::vector<launch_by_nodes> launches(std::make_move_iterator(ready),
+                                        std::make_move_iterator(of.launches.end()));
   of.launches.erase(ready, of.launches.end());
   std::ranges::sort(of.wholes, {}, &graph_record::start);
-  for (auto const& launch : launches) computed += take_launch(of, launch, to);
+  for (auto& launch : launches) computed += take_launch(of, std::move(launch), to);
   // A launch that waits may have times of any whole after its start.
   auto wanted = ~std::uint64_t{0};
   for (auto const& launch : of.launches) wanted = std::min(wanted, launch.first_start);

@@ -71,7 +71,6 @@ class frames_of_other {
   frames_of_other(std::uint32_t process, std::byte const* from, std::byte const* end,
                   std::span<std::byte> ahead) noexcept;
   bool copy(std::byte const* from, std::span<std::byte> into) const noexcept;
-  bool is_of_child() const noexcept { return process_ != 0; }
 
  private:
   std::uint32_t process_;

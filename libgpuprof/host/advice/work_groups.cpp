@@ -2,6 +2,7 @@
 #include "host/advice/work_groups.hpp"
 
 #include "host/advice/recorded_work.hpp"
+#include "host/advice/step_patterns.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -23,11 +24,6 @@ constexpr double nearly_all = 0.8;
 constexpr std::size_t fewest_products = 4, fewest_tried = 4;
 constexpr double longest_of_small_product_ns = 20'000;  // Python needs as long for a launch
 constexpr std::uint64_t large_copy = 1 << 20;           // bytes
-constexpr std::uint64_t small_read = 64;                // bytes, of `.item()`
-constexpr std::size_t fewest_reads = 8;
-constexpr std::size_t fewest_sequences = 8;
-constexpr double most_filled = 0.6;  // by sequences that are padded
-constexpr double fastest_fill = 5;   // times the rate of a copy, which reads as well and is shorter
 constexpr float little_room = 0.5f;
 constexpr double share_below_diagonal = 0.5;  // of the scores, which a causal mask leaves
 constexpr std::size_t fewest_tensors = 20;    // of an optimizer
@@ -58,8 +54,8 @@ class group_finder {
         return steps_.items[a].start_ns < steps_.items[b].start_ns;
       });
       walk(items);
-      find_reads(items);
-      find_padding(items);
+      add_reads(items);
+      add_padded(items);
     }
     std::vector<work_group> found;
     for (auto& [_, group] : groups_) {
@@ -310,77 +306,23 @@ class group_finder {
       add_chain(items.subspan(i, std::min(period, items.size() - i)));
   }
 
-  bool is_read(std::uint32_t i) const {
-    return known_.item(i).to_host && known_.item(i).bytes <= small_read;
-  }
-
-  /// Reads one after the other in a step, with nothing but sums between: the values could be made
-  /// together, and read once.
-  void find_reads(row items) {
-    std::size_t begin = 0, reads = 0, last = 0;
-    auto const finish = [&] {
-      if (reads >= fewest_reads) {
-        // The loop that uses the values.
-        for (auto used = reads; used > 0 && last + 1 < items.size(); --used, ++last)
-          if (known_.step_of(items[last + 1]) != known_.step_of(items[begin]) ||
-              (used < reads && known_.item(items[last + 1]).name != known_.item(items[last]).name))
-            break;
-        auto const all = items.subspan(begin, last + 1 - begin);
-        auto& group = add_instance(group_pattern::reads, "", all);
-        for (auto const i : all)
-          if (!is_read(i)) group.least_ns += known_.ns(i);
-      }
-      reads = 0;
-    };
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      auto const kind = known_.work(items[i]).kind;
-      if (reads > 0 && known_.step_of(items[last]) != known_.step_of(items[i])) finish();
-      if (is_read(items[i])) {
-        if (reads++ == 0) begin = i;
-        last = i;
-      } else if (kind != kernel_kind::reduction && kind != kernel_kind::moves) {
-        finish();
-      }
+  void add_reads(row items) {
+    for (auto const& all : rows_of_reads(known_, items)) {
+      auto& group = add_instance(group_pattern::reads, "", all);
+      for (auto const i : all)
+        if (!is_small_read(known_.item(i))) group.least_ns += known_.ns(i);
     }
-    finish();
   }
 
-  /// Sequences are padded: zeros go into a tensor, then a copy for each of its rows, of which only
-  /// the longest fills its row. If copies fill the whole tensor, the fill before them is that of
-  /// something smaller. All that the step does behind them may work on padding.
-  void find_padding(row items) {
-    auto const is_copy = [&](std::size_t i) {
-      return i < items.size() && known_.item(items[i]).kind == replay::work_kind::copy &&
-             known_.work(items[i]).kind == kernel_kind::moves;
-    };
-    for (std::size_t i = 1; i < items.size(); ++i) {
-      if (!is_copy(i) || !known_.is_fill(items[i - 1])) continue;
-      auto end = i;
-      double sum = 0, longest = 0, longest_ns = 0;
-      for (; is_copy(end) && known_.are_in_one_row(items[i], items[end]); ++end) {
-        auto const bytes = static_cast<double>(known_.item(items[end]).bytes);
-        sum += bytes;
-        longest = std::max(longest, bytes);
-        longest_ns = std::max(longest_ns, known_.ns(items[end]));
-      }
-      auto const padded = longest * static_cast<double>(end - i);
-      if (end - i >= fewest_sequences && sum < most_filled * padded &&
-          fastest_fill * known_.ns(items[i - 1]) > static_cast<double>(end - i) * longest_ns) {
-        auto last = end;
-        while (last < items.size() && known_.step_of(items[last]) == known_.step_of(items[i]))
-          ++last;
-        if (last > end) {
-          auto& group = add_instance(group_pattern::padded, "", items.subspan(end, last - end));
-          group.bytes += sum;
-          group.stacks.clear();  // the line is that of the copies
-          for (auto const copy : items.subspan(i, end - i))
-            if (auto const& of = known_.item(copy); of.stack != 0)
-              group.stacks[of.stack] += known_.ns(copy);
-          group.padded_bytes += padded;
-        }
-        end = last;
-      }
-      i = end;
+  void add_padded(row items) {
+    for (auto const& one : padded_tensors(known_, items)) {
+      auto& group = add_instance(group_pattern::padded, "", one.behind);
+      group.bytes += one.filled_bytes;
+      group.padded_bytes += one.padded_bytes;
+      group.stacks.clear();  // the line is that of the copies
+      for (auto const copy : one.copies)
+        if (auto const& of = known_.item(copy); of.stack != 0)
+          group.stacks[of.stack] += known_.ns(copy);
     }
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run has left, and what is said about it.
+// Says what a run has left, and removes the captures of processes that did nothing.
 #pragma once
 
 #include <string>

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds work that belongs together by its order in a step: reads of small values one after the
+// other, and tensors of padded sequences.
+#pragma once
+
+#include "host/advice/recorded_work.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace gpuprof::host::advice {
+
+/// Items of one stream, in order.
+using items_in_order = std::span<std::uint32_t const>;
+
+/// A copy of a few bytes to the host, as `.item()` makes.
+bool is_small_read(replay::recorded_item const& item) noexcept;
+
+/// Reads one after the other in a step, with nothing but sums between, and the loop that uses the
+/// values: they could be made together, and read once.
+std::vector<items_in_order> rows_of_reads(recorded_work const& known, items_in_order items);
+
+struct padded_tensor {
+  items_in_order copies, behind;  // a copy for each sequence; what the step does behind them
+  double filled_bytes = 0, padded_bytes = 0;
+};
+
+/// Sequences are padded: zeros go into a tensor, then a copy for each of its rows, of which only
+/// the longest fills its row. If copies fill the whole tensor, the fill before them is that of
+/// something smaller. All that the step does behind them may work on padding.
+std::vector<padded_tensor> padded_tensors(recorded_work const& known, items_in_order items);
+
+}  // namespace gpuprof::host::advice
