@@ -11,7 +11,7 @@
 namespace gpuprof::capture {
 
 inline constexpr std::uint16_t format_major = 1;  // readers refuse a higher number
-inline constexpr std::uint16_t format_minor = 5;  // a higher number only adds columns and tables
+inline constexpr std::uint16_t format_minor = 6;  // a higher number only adds columns and tables
 
 inline constexpr std::size_t max_block_rows = 65536;          // more means damage
 inline constexpr std::size_t max_block_raw_bytes = 16 << 20;  // more means damage

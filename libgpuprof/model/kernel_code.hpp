@@ -13,6 +13,9 @@ enum class instruction_class : std::uint8_t {
   fp64 = 0,  // CUDA cores: add, multiply, multiply-add
   fp32 = 1,
   fp16 = 2,  // also BF16: the instruction is the same
+  // Not counted as FLOP: floats are compared, or MUFU takes a function of them. Not its reciprocal,
+  // by which integers are divided, too.
+  float_other = 3,
 
   // Tensor cores, one instruction per warp: mma.sync.
   mma_fp16 = 8,
@@ -49,6 +52,12 @@ enum class instruction_class : std::uint8_t {
 
   sparse_tensor = 40,  // in addition to its class: half of the operands are left out as zeros
   narrow_wgmma = 41,   // in addition to its class: fewer than 64 columns
+
+  // Looked for since format 1.6, see kernel_code::tells_kinds.
+  shuffle = 48,        // lanes of a warp exchange values: SHFL, REDUX
+  barrier = 49,        // warps of a block wait for each other
+  add_in_memory = 50,  // atomics on global memory, but for compare-and-swap
+  told_kinds = 51,     // only in records: these and `float_other` were looked for
 };
 
 class instruction_set {
@@ -108,7 +117,8 @@ struct kernel_code {
   /// True if `holds` has everything that these kernels can execute. False if there may be more: an
   /// unknown chip, or a call with an unknown target.
   bool is_complete = false;
-  fma_instructions fma{};  // of the kernel with most, if several have the name
+  fma_instructions fma{};   // of the kernel with most, if several have the name
+  bool tells_kinds = true;  // `float_other`, `shuffle`, `barrier`, `add_in_memory` were looked for
 
   friend constexpr bool operator==(kernel_code const&, kernel_code const&) = default;
 };
@@ -123,15 +133,17 @@ struct kernel_code_record {
 };
 
 constexpr kernel_code code_of(kernel_code_record const& record) noexcept {
+  auto const told = instruction_set(instruction_class::told_kinds).bits();
   return {record.sm,
-          instruction_set(record.instructions),
+          instruction_set(record.instructions & ~told),
           record.is_complete,
-          {record.fma_instructions, record.fp32_operations, record.fp16_operations}};
+          {record.fma_instructions, record.fp32_operations, record.fp16_operations},
+          (record.instructions & told) != 0};
 }
 constexpr kernel_code_record record_of(name_id name, kernel_code const& code) noexcept {
   return {name,
           code.sm,
-          code.holds.bits(),
+          (code.tells_kinds ? code.holds | instruction_class::told_kinds : code.holds).bits(),
           code.is_complete,
           code.fma.count,
           code.fma.fp32_operations,

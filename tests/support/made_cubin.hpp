@@ -27,6 +27,13 @@ inline constexpr machine_word wgmma_fp16_n8{0x00000000041879f0, 0x004fca00080008
 inline constexpr machine_word wgmma_tf32{0x04e00000041879f0, 0x004fca0008002818};
 inline constexpr machine_word call{0x0000000000207944, 0x001fea0003c00000};  // CALL.REL.NOINC
 inline constexpr machine_word call_through_pointer{0x000000000a007343, 0x001fea0003c00000};
+inline constexpr machine_word fmnmx{0x0000000f0e037209, 0x008fc80007800000};
+inline constexpr machine_word mufu_ex2{0x0000000000027308, 0x000e240000000800};
+inline constexpr machine_word mufu_rcp{0x0000000300037308, 0x000e240000001000};
+inline constexpr machine_word bar{0x0000000000007b1d, 0x000fe80000010000};
+inline constexpr machine_word shfl{0x00001f000f0f7589, 0x002e6200000e0000};
+inline constexpr machine_word redg_f32{0x00001c13080079a6, 0x0203e8000c10f388};
+inline constexpr machine_word atomg_cas{0x00002418080a73a9, 0x00112800001ee119};
 inline constexpr machine_word exit{0x000000000000794d, 0x000fea0003800000};
 }  // namespace sass
 

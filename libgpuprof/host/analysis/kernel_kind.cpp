@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <optional>
 
 namespace gpuprof::host {
 namespace {
@@ -23,10 +24,21 @@ constexpr std::string_view lays_out = "changes the layout of tensors", casts = "
                            copies = "copies tensors", joins = "concatenates tensors",
                            gathers = "gathers elements", scatters = "scatters elements",
                            fills = "fills tensors", sorts = "sorts", selects = "selects elements",
-                           looks_up = "looks up rows of a table";
+                           looks_up = "looks up rows of a table", moves_only = "moves data";
 
 /// The first word that a name has decides, so exceptions stand before what they are excepted from.
 constexpr kind_word words[] = {
+    // what XLA runs while it tries kernels
+    {"RedzoneAllocator", tuning},
+    {"DelayKernel", tuning},
+    {"xla_fp_comparison", tuning},
+    {"RepeatBuffer", tuning},
+    // transforms; cuDNN computes convolutions with some
+    {"fft2d_r2c", convolution},
+    {"fft2d_c2r", convolution},
+    {"_fft", fft},
+    {"fft_", fft},
+    {"bluestein", fft},
     // layouts that libraries change around their products
     {"nchwToNhwc", moves, lays_out},
     {"nhwcToNchw", moves, lays_out},
@@ -44,13 +56,43 @@ constexpr kind_word words[] = {
     {"threefry", random},
     {"rng_", random},
     {"multinomial", random},
+    {"poisson", random},
+    {"bernoulli", random},
     {"randperm", random},
     // products, before the fusions around them
     {"flash", attention},
     {"fmha", attention},
     {"sdpa", attention},
     {"ttention", attention},
+    {"_attn", attention},
+    {"attn_", attention},
     {"compute_dot_do_o", attention},
+    // cuSOLVER and MAGMA
+    {"getrf", factorization},
+    {"getrs", factorization},
+    {"potrf", factorization},
+    {"potrs", factorization},
+    {"geqr", factorization},
+    {"gebrd", factorization},
+    {"gebd2", factorization},
+    {"labrd", factorization},
+    {"sytrd", factorization},
+    {"syev", factorization},
+    {"stedc", factorization},
+    {"laed", factorization},
+    {"larf", factorization},
+    {"lasr_", factorization},
+    {"gesvd", factorization},
+    {"svd_", factorization},
+    {"orgqr", factorization},
+    {"ormqr", factorization},
+    {"ormtr", factorization},
+    {"offA_stage", factorization},
+    {"ipiv", factorization},
+    {"pivot", factorization},
+    {"ouseholder", factorization},
+    {"trsm", factorization},
+    {"laswp", moves, copies},
     {"convolve", convolution},
     {"onvolution", convolution},
     {"conv1d", convolution},
@@ -72,7 +114,16 @@ constexpr kind_word words[] = {
     {"_mm_", product},
     {"cutlass", product},
     {"xmma", product},
-    {"trsm", product},
+    {"bdmm", product},
+    {"trmm", product},
+    {"symm_", product},
+    {"syrk", product},
+    {"syr2k", product},
+    {"csrmv", product},
+    {"csrmm", product},
+    {"spmv", product},
+    {"spmm", product},
+    {"mul_mat", product},  // of llama.cpp
     // optimizers
     {"multi_tensor_apply", optimizer},
     {"Adam", optimizer},
@@ -94,6 +145,9 @@ constexpr kind_word words[] = {
     {"DigitCumSum", sort, selects},
     {"WithinKCounts", sort, selects},
     {"KthCounts", sort, selects},
+    {"KthValue", sort, selects},
+    {"searchsorted", sort, selects},
+    {"sortI32", sort, sorts},
     {"kthvalue", sort, selects},
     {"DeviceSelect", sort, selects},
     {"DeviceCompact", sort, selects},
@@ -126,6 +180,11 @@ constexpr kind_word words[] = {
     {"elementwise_kernel_with_index", moves, fills},
     {"init_device_workspace", moves, fills},
     {"memset", moves, fills},
+    {"setTensor", moves, fills},
+    {"im2col", moves, lays_out},
+    {"col2im", moves, scatters},
+    {"reshape_and_cache", moves, copies},
+    {"pad_fusion", moves, copies},
     {"transpose", moves, lays_out},
     {"Transpose", moves, lays_out},
     {"repeat_interleave", moves, copies},
@@ -143,10 +202,11 @@ constexpr kind_word words[] = {
     {"copy_kernel", moves, copies},
     {"CopyKernel", moves, copies},
     {"DeviceCopy", moves, copies},
-    {"RepeatBuffer", moves, copies},
-    {"RedzoneAllocator", moves, fills},
     {"compute_grad_weight", moves, scatters},
     // sums and normalizations
+    {"cross_device_reduce", communication},
+    {"istogram", reduction},
+    {"EmbeddingBag", reduction},
     {"reduce", reduction},
     {"Reduce", reduction},
     {"oftmax", reduction},
@@ -176,8 +236,15 @@ constexpr kind_word words[] = {
     // arithmetic on elements
     {"elementwise", elementwise},
     {"pointwise", elementwise},
+    {"Pointwise", elementwise},
+    {"DeviceTransform", elementwise},
+    {"linear_combination", elementwise},
+    {"scal_kernel", elementwise},
+    {"rot_kernel", elementwise},
+    {"axpy", elementwise},
+    {"grid_sampler", elementwise},
+    {"rope_", elementwise},
     {"FusedParams", elementwise},
-    {"xla_fp_comparison", elementwise},
     {"amp_update_scale", elementwise},
     {"fusion", elementwise},
     {"wrapped_", elementwise},
@@ -223,6 +290,12 @@ bool is_of_doubles(std::string_view name) noexcept {
           !has(name, "Half"));
 }
 
+/// The same of FP32.
+bool is_of_floats(std::string_view name) noexcept {
+  return (has(name, "<float") || has(name, "(float")) && !has(name, "BFloat16") &&
+         !has(name, "Half") && !has(name, "<double") && !has(name, "(double");
+}
+
 /// PyTorch copies, casts and changes layouts with kernels of one name.
 std::string_view what_copies(std::string_view name) noexcept {
   if (!has(name, "direct_copy_kernel")) return casts;  // bfloat16_copy_kernel_cuda and others
@@ -232,14 +305,22 @@ std::string_view what_copies(std::string_view name) noexcept {
 
 constexpr std::string_view of_inductor = "triton_";
 
-/// Takes the name behind "triton_": templates are products, pointwise kernels may only move.
-kernel_work work_of_inductor(std::string_view name) {
+/// Templates are products, pointwise kernels may only move. A template is called by its own name
+/// only while Inductor tries its variants. Nothing: the name is not one that Inductor makes.
+std::optional<kernel_work> work_of_inductor(std::string_view name) {
+  if (!name.starts_with(of_inductor)) return std::nullopt;
+  name.remove_prefix(of_inductor.size());
+  constexpr std::string_view tried[] = {"mm",          "bmm",           "addmm",         "baddbmm",
+                                        "convolution", "convolution2d", "flex_attention"};
+  if (std::find(std::begin(tried), std::end(tried), name) != std::end(tried))
+    return kernel_work{.kind = tuning};
   constexpr std::string_view pointwise = "poi_fused_";
-  if (name.starts_with("tem_")) return {.kind = product};
-  if (name.starts_with("red_") || name.starts_with("per_")) return {.kind = reduction};
-  if (!name.starts_with(pointwise)) return {.kind = elementwise};
-  if (!fuses_only_moves(name.substr(pointwise.size()))) return {.kind = elementwise};
-  return {.kind = moves, .does = has(name, "cat") ? joins : copies};
+  if (name.starts_with("tem_")) return kernel_work{.kind = product};
+  if (name.starts_with("red_") || name.starts_with("per_")) return kernel_work{.kind = reduction};
+  if (!has(name, "_fused")) return std::nullopt;
+  if (!name.starts_with(pointwise) || !fuses_only_moves(name.substr(pointwise.size())))
+    return kernel_work{.kind = elementwise};
+  return kernel_work{.kind = moves, .does = has(name, "cat") ? joins : copies};
 }
 
 }  // namespace
@@ -250,7 +331,7 @@ kernel_work work_of(std::string_view name) {
     made.kind = communication;
     return made;
   }
-  if (name.starts_with(of_inductor)) return work_of_inductor(name.substr(of_inductor.size()));
+  if (auto const told = work_of_inductor(name)) return *told;
   auto const* const found = std::find_if(std::begin(words), std::end(words),
                                          [&](auto const& one) { return has(name, one.word); });
   if (found == std::end(words)) return made;
@@ -266,13 +347,36 @@ kernel_work work_of(std::string_view name) {
                        has(name, "tensorTransform") || has(name, "convertTensor");
   made.is_fp64 = (made.kind == elementwise || made.kind == reduction || made.kind == moves) &&
                  is_of_doubles(name);
+  made.is_fp32 = made.kind == elementwise && is_of_floats(name);
+  return made;
+}
+
+kernel_work work_of(std::string_view name, kernel_code const* code) {
+  auto made = work_of(name);
+  if (made.kind != other || code == nullptr || !code->is_complete || !code->tells_kinds)
+    return made;
+  using enum instruction_class;
+  auto const& holds = code->holds;
+  auto const computes =
+      holds.has(fp64) || holds.has(fp32) || holds.has(fp16) || holds.has(float_other);
+  if (holds.tensor() != instruction_set())
+    made.kind = product;
+  else if (!computes)
+    made.kind = holds.has(shuffle) ? other : moves;
+  else if (holds.has(shuffle))
+    made.kind = reduction;
+  else
+    made.kind = arithmetic;
+  made.adds_by_atomics = holds.has(add_in_memory);
+  if (made.kind == moves) made.does = made.adds_by_atomics ? scatters : moves_only;
   return made;
 }
 
 std::string_view name_of(kernel_kind kind) noexcept {
   constexpr std::array<std::string_view, kernel_kind_count> names = {
-      "product", "convolution",     "attention", "elementwise",   "reduction", "moves only",
-      "random",  "sort and select", "optimizer", "communication", "other"};
+      "product",       "convolution",   "attention", "elementwise",     "arithmetic",
+      "reduction",     "moves only",    "random",    "sort and select", "optimizer",
+      "communication", "factorization", "FFT",       "library tuning",  "other"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -282,6 +386,10 @@ std::string_view key_of(kernel_kind kind) noexcept {
       return "moves";
     case sort:
       return "sort";
+    case fft:
+      return "fft";
+    case tuning:
+      return "tuning";
     default:
       return name_of(kind);
   }

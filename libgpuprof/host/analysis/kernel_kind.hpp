@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kind of work that a kernel does, told by its name.
+// The kind of work that a kernel does, told by its name, else by its machine code.
 #pragma once
+
+#include "model/kernel_code.hpp"
 
 #include <array>
 #include <cstddef>
@@ -14,27 +16,32 @@ enum class kernel_kind : std::uint8_t {
   convolution,    //
   attention,      // fused kernels
   elementwise,    // arithmetic on single elements
+  arithmetic,     // on CUDA cores, of a pattern that is not known: told by the code alone
   reduction,      // sums, softmax, normalization, losses, scans
   moves,          // copies, casts, layouts, gathers, scatters, fills: no arithmetic
   random,         // random numbers
   sort,           // sort and select
   optimizer,      // fused or over lists of tensors
   communication,  // collectives
+  factorization,  // LU, QR, Cholesky, eigenvalues, singular values, triangular solves
+  fft,            //
+  tuning,         // what a library runs only to find its fastest kernel
   other,          // not known
 };
-inline constexpr std::size_t kernel_kind_count = 11;
+inline constexpr std::size_t kernel_kind_count = 15;
 
 /// "product", "moves only": for tables. `key_of`: "product", "moves", for JSON and CSV.
 std::string_view name_of(kernel_kind kind) noexcept;
 std::string_view key_of(kernel_kind kind) noexcept;
 
-/// What a kernel does, as its name tells.
+/// What a kernel does.
 struct kernel_work {
   kernel_kind kind = kernel_kind::other;
   std::string_view does = {};  // of moves and a few others: "concatenates tensors"; else empty
   bool adds_by_atomics = false;
   bool is_of_library = false;  // a layout that a library needs for its own kernels
   bool is_fp64 = false;        // an elementwise kernel, reduction or move of doubles
+  bool is_fp32 = false;        // an elementwise kernel of floats
 };
 
 /// Takes a demangled name, with or without arguments, or one that cannot be demangled.
@@ -42,5 +49,11 @@ struct kernel_work {
 /// Knows the names of PyTorch, cuDNN, cuBLAS, CUTLASS, flash-attention, Triton as Inductor names
 /// its kernels, XLA's fusions, CuPy, CUB and NCCL.
 kernel_work work_of(std::string_view kernel_name);
+
+/// The same; a kernel with a name that says nothing is told by the instructions of its code: with
+/// tensor cores a product, without arithmetic on floats moves only, with exchange between lanes a
+/// reduction, else arithmetic. `code` may be nullptr. Integers that lanes exchange may be sorted:
+/// other.
+kernel_work work_of(std::string_view kernel_name, kernel_code const* code);
 
 }  // namespace gpuprof::host

@@ -2,6 +2,7 @@
 // Maps each kernel shape to the label its kernels are listed under.
 #pragma once
 
+#include "host/analysis/kernel_codes.hpp"
 #include "model/kernel_name.hpp"
 #include "model/records.hpp"
 
@@ -17,11 +18,12 @@ namespace gpuprof::host {
 /// Returns the text of a name_id. The text stays valid while the trace is open.
 using text_of_name = std::function<std::string_view(name_id)>;
 
-/// Kernels with equal display names share a label, even if their mangled names differ.
+/// Kernels with equal display names share a label, even if their mangled names differ. `codes` tell
+/// kinds where names do not.
 class kernel_labels {
  public:
   kernel_labels(std::span<kernel_shape const> shapes, text_of_name const& text,
-                kernel_name_style style);
+                kernel_name_style style, kernel_codes const& codes = {});
 
   /// Returns 0, "(unknown)", for a shape that is not in the trace.
   std::uint32_t label_of(shape_id shape) const noexcept {

@@ -4,10 +4,10 @@
 #pragma once
 
 #include "host/analysis/flop_accounting.hpp"
+#include "host/analysis/kernel_codes.hpp"
 #include "host/analysis/workload_metrics.hpp"
 #include "host/analysis/workload_times.hpp"
 #include "model/flop_counters.hpp"
-#include "model/kernel_code.hpp"
 #include "model/records.hpp"
 
 #include <cstddef>
@@ -20,22 +20,6 @@
 #include <string_view>
 
 namespace gpuprof::host {
-
-/// Stores codes by kernel name.
-class kernel_codes {
- public:
-  /// Replaces an earlier row of the same name.
-  void add(kernel_code_record const& row) { codes_[row.name] = code_of(row); }
-  /// Returns nullptr if the kernel's module was not seen.
-  kernel_code const* find(name_id name) const noexcept {
-    auto const found = codes_.find(name);
-    return found == codes_.end() ? nullptr : &found->second;
-  }
-  bool empty() const noexcept { return codes_.empty(); }
-
- private:
-  std::map<name_id, kernel_code> codes_;
-};
 
 /// Returns the shapes whose code is known to have no tensor-core instruction.
 std::set<shape_id> without_tensor_code(std::span<kernel_shape const> shapes,

@@ -122,7 +122,7 @@ void roofline_reading::finish() {
     }
     if (stack_work_) stack_work_->finish(exact_, times_);
     if (has_counters() && samples_not_used_.empty())
-      sampled_.attribute(without_tensor_code(trace_.shapes(), codes_));
+      sampled_.attribute(without_tensor_code(trace_.shapes(), trace_.codes()));
   }
   combine();
 }
@@ -212,7 +212,6 @@ void roofline_reading::read_counters() {
       sampled_.add(sample);
   });
   sampled_.end_samples();
-  each_row<kernel_code_record>(file, [&](auto const& code) { codes_.add(code); });
 }
 
 /// Adds the GPU work that ran at the time of each reading.

@@ -73,7 +73,7 @@ class roofline_reading {
   /// Only after look_at_stacks().
   stack_workloads const& stacks() const noexcept { return *stack_work_; }
   /// Returns the machine code of kernels, if it was seen.
-  kernel_codes const& codes() const noexcept { return codes_; }
+  kernel_codes const& codes() const { return trace_.codes(); }
 
  private:
   identified_kernels kernels() const;
@@ -105,7 +105,6 @@ class roofline_reading {
   std::vector<range_work> ranges_;
   std::optional<stack_workloads> stack_work_;
   std::optional<forward_stacks> forward_;
-  kernel_codes codes_;
 
   /// Launches of one shape and of any arguments: their time and number, and of them those that the
   /// selection keeps. One shape may be several problems then, such as two products of a model.

@@ -64,8 +64,18 @@ std::vector<kernel_shape> const& trace_contents::shapes() {
 
 kernel_labels const& trace_contents::labels(kernel_name_style style) {
   auto& made = labels_[static_cast<std::size_t>(style)];
-  if (!made) made.emplace(shapes(), text_, style);
+  if (!made)
+    made.emplace(shapes(), text_, style,
+                 style == kernel_name_style::kind ? codes() : kernel_codes());
   return *made;
+}
+
+kernel_codes const& trace_contents::codes() {
+  if (!codes_) {
+    codes_.emplace();
+    each<kernel_code_record>(file_, [&](auto const& row) { codes_->add(row); });
+  }
+  return *codes_;
 }
 
 range_tree const& trace_contents::ranges() {

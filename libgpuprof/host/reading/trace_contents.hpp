@@ -4,6 +4,7 @@
 #pragma once
 
 #include "capture/reader.hpp"
+#include "host/analysis/kernel_codes.hpp"
 #include "host/analysis/kernel_labels.hpp"
 #include "host/analysis/launch_ranges.hpp"
 #include "host/analysis/range_tree.hpp"
@@ -38,6 +39,8 @@ class trace_contents {
 
   std::vector<kernel_shape> const& shapes();
   kernel_labels const& labels(kernel_name_style style);
+  /// The machine code of kernels, where it was seen.
+  kernel_codes const& codes();
   /// Without operators of PyTorch (`--pytorch ops`), which are no parts of a program's structure:
   /// what they launch belongs to the range around them.
   range_tree const& ranges();
@@ -103,6 +106,7 @@ class trace_contents {
   std::deque<std::string> added_texts_;  // which the file does not have
   std::optional<std::vector<stack_record>> stacks_;
   std::optional<std::vector<kernel_shape>> shapes_;
+  std::optional<kernel_codes> codes_;
   std::array<std::optional<kernel_labels>, 4> labels_;
   std::optional<std::set<device_id>> devices_at_work_;
   std::optional<std::optional<double>> ns_a_launch_;

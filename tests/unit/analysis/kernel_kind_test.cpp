@@ -86,6 +86,21 @@ constexpr known_kernel kernels[] = {
      kernel_kind::optimizer},
     {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
      kernel_kind::communication},
+    {"void at::native::(anonymous namespace)::gatherKthValue<float, int, 1>", kernel_kind::sort,
+     "selects elements"},
+    {"void gesvdbj_batch_32x16<float, float>(long, int const*)", kernel_kind::factorization},
+    {"void potrf_alg2_syrk_kernel<float, true, false, 5, 5, 3, 4, 4>", kernel_kind::factorization},
+    {"void (anonymous namespace)::lasr_RVF_kernel_v3<float, float, 16, 32>(int, int)",
+     kernel_kind::factorization},
+    {"void regular_fft_factor<2048u, EPT<16u>, 4u, 0u>", kernel_kind::fft},
+    {"void fft2d_r2c_32x32<float, false, 1u, false>", kernel_kind::convolution},
+    {"void cusparse::csrmv_v3_kernel<std::integral_constant<bool, false>, int>",
+     kernel_kind::product},
+    {"triton_mm", kernel_kind::tuning},
+    {"stream_executor::gpu::RedzoneAllocatorKernelImpl(unsigned char*, unsigned char)",
+     kernel_kind::tuning},
+    {"triton_softmax_2", kernel_kind::reduction},
+    {"triton_my_own", kernel_kind::other},
     {"my_solver_step(float*, int)", kernel_kind::other},
 };
 
@@ -116,6 +131,40 @@ TEST_CASE("a scatter that adds is told from one that writes") {
                       "at::native::_cuda_scatter_gather_internal_kernel<false, float, long>::"
                       "operator()<at::native::TensorAssign> >")
                   .adds_by_atomics);
+}
+
+TEST_CASE("the code tells the kind of a kernel whose name says nothing") {
+  using enum instruction_class;
+  auto const kind_with = [](instruction_set holds, std::string_view name = "my_kernel") {
+    kernel_code const code{90, holds, true};
+    return work_of(name, &code).kind;
+  };
+  CHECK(kind_with({}) == kernel_kind::moves);
+  CHECK(kind_with(barrier) == kernel_kind::moves);  // a transpose through shared memory
+  CHECK(kind_with(float_other) == kernel_kind::arithmetic);
+  CHECK(kind_with(instruction_set(fp32)) == kernel_kind::arithmetic);
+  CHECK(kind_with(fp32 | barrier) == kernel_kind::arithmetic);
+  CHECK(kind_with(fp32 | shuffle) == kernel_kind::reduction);
+  CHECK(kind_with((fp32 | shuffle) | wgmma_bf16) == kernel_kind::product);
+  CHECK(kind_with(instruction_set(add_in_memory)) == kernel_kind::moves);  // a scatter
+  // A radix sort.
+  CHECK(kind_with(instruction_set(shuffle)) == kernel_kind::other);
+  // A name that says something is believed.
+  CHECK(kind_with(fp32 | shuffle, "loop_add_fusion") == kernel_kind::elementwise);
+}
+
+TEST_CASE("code that was not looked through for it tells no kind") {
+  using enum instruction_class;
+  CHECK(work_of("my_kernel", nullptr).kind == kernel_kind::other);
+  kernel_code code{90, fp32, true};
+  CHECK(work_of("my_kernel", &code).kind == kernel_kind::arithmetic);
+  auto record = record_of(name_id{1}, code);
+  CHECK(code_of(record) == code);
+  record.instructions &= ~instruction_set(told_kinds).bits();  // as captures before 1.6
+  auto const old = code_of(record);
+  CHECK(work_of("my_kernel", &old).kind == kernel_kind::other);
+  code.is_complete = false;
+  CHECK(work_of("my_kernel", &code).kind == kernel_kind::other);
 }
 
 }  // namespace

@@ -18,6 +18,8 @@ constexpr std::size_t instruction_bytes = 16;
 constexpr std::uint64_t operation_mask = 0x1ff;
 
 enum operation : std::uint16_t {
+  fmnmx = 0x009,
+  fsetp = 0x00b,
   fmul = 0x020,
   fadd = 0x021,
   ffma = 0x023,
@@ -27,25 +29,37 @@ enum operation : std::uint16_t {
   imad_high = 0x027,
   dmul = 0x028,
   dadd = 0x029,
+  dsetp = 0x02a,
   dfma = 0x02b,
   hadd2 = 0x030,
   hfma2 = 0x031,
   hmul2 = 0x032,
+  hsetp2 = 0x034,
   hfma2_mma = 0x035,
   hmma_884 = 0x036,
   imma = 0x037,
   hmma = 0x03c,
   bmma = 0x03d,
   dmma = 0x03f,
+  hmnmx2 = 0x040,
   ffma2 = 0x049,
   fmul2 = 0x04a,
   fadd2 = 0x04b,
   qmma = 0x07a,
   omma = 0x07f,
+  mufu = 0x108,
+  bar = 0x11d,
   call_absolute = 0x143,
   call_relative = 0x144,
   jump = 0x14a,
   jump_indexed = 0x14c,
+  shfl = 0x189,
+  atom = 0x18a,
+  red = 0x18e,
+  atomg_float = 0x1a3,
+  redg = 0x1a6,
+  atomg = 0x1a8,
+  redux = 0x1c4,
   utcmma = 0x1ea,  // all variants of tcgen05.mma
   hgmma = 0x1f0,
   igmma = 0x1f1,
@@ -121,6 +135,10 @@ constexpr instruction_set of_tcgen05(instruction i) noexcept {
   }
 }
 
+constexpr bool is_reciprocal(instruction i) noexcept {
+  return (i.high >> 10 & 0xf) == 4;
+}
+
 /// Handles instructions whose class depends on more than their operation.
 constexpr instruction_set look_closer(instruction i) noexcept {
   switch (i.low & operation_mask) {
@@ -129,6 +147,8 @@ constexpr instruction_set look_closer(instruction i) noexcept {
     case hmul2:
     case hfma2_mma:
       return if_set(!is_move(i), fp16);
+    case mufu:
+      return if_set(!is_reciprocal(i), float_other);
     case hmma:
       return of_hmma(i);
     case imma:
@@ -162,7 +182,12 @@ constexpr operation_table operations_of(std::uint32_t sm) {
   };
   put({fmul, fadd, ffma}, instruction_set(fp32).bits());
   put({dmul, dadd, dfma}, instruction_set(fp64).bits());
-  put({hadd2, hfma2, hmul2, imma, hmma}, needs_closer_look);
+  put({hadd2, hfma2, hmul2, imma, hmma, mufu}, needs_closer_look);
+  put({fmnmx, fsetp, dsetp, hsetp2, hmnmx2}, instruction_set(float_other).bits());
+  put({shfl, redux}, instruction_set(shuffle).bits());
+  put({bar}, instruction_set(barrier).bits());
+  put({atom, red, atomg}, instruction_set(add_in_memory).bits());
+  if (sm >= 90) put({atomg_float, redg}, instruction_set(add_in_memory).bits());
   put({call_absolute, call_relative, jump, jump_indexed}, calls);
   if (sm == 75) put({hmma_884}, instruction_set(mma_fp16).bits());
   if (sm <= 90) put({bmma}, instruction_set(mma_bit).bits());

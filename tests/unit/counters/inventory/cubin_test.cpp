@@ -82,6 +82,17 @@ TEST_CASE("a constant moved by half-precision units is not arithmetic") {
   CHECK(set_of(90, sass::hfma2) == instruction_set(fp16));
 }
 
+TEST_CASE("what tells the kind of work is found, and no reciprocal or compare-and-swap") {
+  CHECK(set_of(90, sass::fmnmx) == instruction_set(float_other));
+  CHECK(set_of(90, sass::mufu_ex2) == instruction_set(float_other));
+  CHECK(set_of(90, sass::mufu_rcp) == instruction_set());
+  CHECK(set_of(90, sass::shfl) == instruction_set(shuffle));
+  CHECK(set_of(90, sass::bar) == instruction_set(barrier));
+  CHECK(set_of(90, sass::redg_f32) == instruction_set(add_in_memory));
+  CHECK(set_of(80, sass::redg_f32) == instruction_set());  // there it is RED, of another number
+  CHECK(set_of(90, sass::atomg_cas) == instruction_set());
+}
+
 TEST_CASE("the same opcode is another operation on another chip") {
   machine_word const integer_add_of_sm_90{0x0001800000007836, 0x000fe20000000000};
   CHECK(set_of(90, integer_add_of_sm_90) == instruction_set());

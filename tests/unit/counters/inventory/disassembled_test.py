@@ -17,17 +17,19 @@ from machine_code import INSTRUCTION, SECTION, Disassembler, NoDisassembler
 
 # As in model/kernel_code.hpp.
 BITS = {name: 1 << bit for name, bit in {
-    "fp64": 0, "fp32": 1, "fp16": 2,
+    "fp64": 0, "fp32": 1, "fp16": 2, "float_other": 3,
     "mma_fp16": 8, "mma_bf16": 9, "mma_tf32": 10, "mma_fp64_m8n8k4": 11, "mma_fp64": 12, "mma_fp8": 13,
     "mma_fp6": 14, "mma_fp4": 15, "mma_int8": 16, "mma_int4": 17, "mma_bit": 18,
     "mma_fp16_short": 19, "mma_bf16_short": 20, "mma_tf32_short": 21, "mma_int8_short": 22,
     "wgmma_fp16": 24, "wgmma_bf16": 25, "wgmma_tf32": 26, "wgmma_fp8": 27, "wgmma_int8": 28, "wgmma_bit": 29,
     "tcgen05_fp16_bf16_tf32": 32, "tcgen05_fp8_fp6_fp4": 33, "tcgen05_fp4": 34, "tcgen05_int8": 35,
-    "sparse_tensor": 40, "narrow_wgmma": 41}.items()}
+    "sparse_tensor": 40, "narrow_wgmma": 41, "shuffle": 48, "barrier": 49, "add_in_memory": 50}.items()}
 PLAIN = {**dict.fromkeys(("FADD", "FMUL", "FFMA", "FADD2", "FMUL2", "FFMA2"), "fp32"),
          **dict.fromkeys(("DADD", "DMUL", "DFMA"), "fp64"), "BMMA": "mma_bit", "BGMMA": "wgmma_bit", "OMMA": "mma_fp4",
          "UTCHMMA": "tcgen05_fp16_bf16_tf32", "UTCQMMA": "tcgen05_fp8_fp6_fp4", "UTCOMMA": "tcgen05_fp4",
-         "UTCIMMA": "tcgen05_int8", "IGMMA": "wgmma_int8", "QGMMA": "wgmma_fp8"}
+         "UTCIMMA": "tcgen05_int8", "IGMMA": "wgmma_int8", "QGMMA": "wgmma_fp8",
+         **dict.fromkeys(("FMNMX", "FSETP", "DSETP", "HSETP2", "HMNMX2"), "float_other"),
+         **dict.fromkeys(("SHFL", "REDUX"), "shuffle"), "BAR": "barrier", "RED": "add_in_memory", "REDG": "add_in_memory"}
 
 
 # On the FMA pipes: FP32 operations of each for a thread.
@@ -56,6 +58,10 @@ def classes_of(opcode, operands):
         found = ["mma_fp8" if {"E4M3", "E5M2"} & set(words) else "mma_fp6"]
     elif name == "HGMMA":
         found = ["wgmma_" + type_of(words)]
+    elif name == "MUFU":
+        found = [] if words[0] == "RCP" else ["float_other"]
+    elif name in ("ATOM", "ATOMG"):
+        found = [] if "CAS" in words else ["add_in_memory"]
     elif name in PLAIN:
         found = [PLAIN[name]]
     if name.endswith("MMA") and "SP" in words:
