@@ -5,6 +5,7 @@
 
 #include "host/advice/work_groups.hpp"
 #include "host/analysis/idle_causes.hpp"
+#include "host/analysis/kernel_kind.hpp"
 #include "host/analysis/roofline_row.hpp"
 #include "host/analysis/timeline/host_calls.hpp"
 #include "host/analysis/timeline/launch_pace.hpp"
@@ -58,6 +59,7 @@ constexpr data_set operator|(data a, data b) {
 struct kernel_facts {
   std::string name;   // demangled, without arguments
   std::string range;  // range that launched most of its time; empty: none
+  kernel_work work;   // told by its name, else by its machine code
   kernel_shape shape{};
   device_id device{};
   bool is_communication = false;
@@ -243,10 +245,11 @@ struct run_facts {
   std::size_t children = 0;                  // that were looked at
   std::vector<call_facts> calls;
   std::vector<sequence_facts> sequences;
-  std::vector<work_group> groups;  // of the steps that are replayed; most time first
-  double steps_of_groups = 1;      // recorded steps that their sums are over
-  double all_steps_of_groups = 1;  // steps of the run that these stand for
-  bool are_stretches = false;      // there are no steps: these are stretches of the run
+  std::vector<work_group> groups;    // of the steps that are replayed; most time first
+  std::vector<std::string> growing;  // kernels that take longer in the later recorded steps
+  double steps_of_groups = 1;        // recorded steps that their sums are over
+  double all_steps_of_groups = 1;    // steps of the run that these stand for
+  bool are_stretches = false;        // there are no steps: these are stretches of the run
   std::vector<communication_facts> communication;
   std::vector<serialized_facts> serialized;
   std::vector<rank_facts> ranks;

@@ -2,8 +2,36 @@
 #include "host/advice/recorded_work.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 namespace gpuprof::host::advice {
+namespace {
+
+constexpr double fast = 0.4;  // of the DRAM rate
+
+template <class Shares, class Key>
+std::optional<double> share_of(Shares const& shares, Key const& key) {
+  auto const share = shares.find(key);
+  return share != shares.end() ? std::optional(share->second) : std::nullopt;
+}
+
+/// Names of cuBLAS have the types of both inputs and of the result: t is BF16, h is FP16.
+bool is_of_16_bits(std::string_view product) noexcept {
+  for (std::string_view const type : {"bf16", "BFloat16", "f16", "half", "Half", "_tst_", "_hsh_"})
+    if (product.find(type) != product.npos) return true;
+  return false;
+}
+
+/// What the code of a kernel has, it may do seldom. A kernel that moves bytes fast goes over its
+/// tensors once, and does not wait for atomics.
+kernel_work seen_in_counters(kernel_work work, std::optional<double> share_of_dram) {
+  auto const is_fast = share_of_dram && *share_of_dram >= fast;
+  if (work.kind == kernel_kind::arithmetic && is_fast) work.kind = kernel_kind::elementwise;
+  work.adds_by_atomics &= share_of_dram && !is_fast;
+  return work;
+}
+
+}  // namespace
 
 recorded_work::recorded_work(replay::recorded_steps const& steps, run_facts const& facts,
                              line_of_stack const& line_of)
@@ -17,11 +45,15 @@ recorded_work::recorded_work(replay::recorded_steps const& steps, run_facts cons
     auto const peak = device != nullptr && device->peak ? device->peak("dram_read") : std::nullopt;
     if (peak && figures.dram_rate && *figures.dram_rate > 0)
       dram_shares_[key] = *figures.dram_rate / *peak;
+    if (kernel.work.kind != kernel_kind::other)
+      told_by_code_[key] = seen_in_counters(kernel.work, share_of(dram_shares_, key));
     double most = 0;
     for (auto roof = compute_roofs; roof < figures.shares.size(); ++roof)
       most = std::max(most, figures.shares[roof].value_or(0));
     if (most > 0) computing_[key] = std::min(1.0, most);
   }
+  for (number i = 0; i < steps.items.size() && !has_products_of_16_bits_; ++i)
+    has_products_of_16_bits_ = is_product(i) && is_of_16_bits(name(i));
   for (auto const& range : steps.ranges)
     if (range.is_step) step_begins_.push_back(range.begin_ns);
   for (auto const& call : steps.calls)
@@ -62,8 +94,12 @@ void recorded_work::find_lines(line_of_stack const& line_of) {
 
 kernel_work recorded_work::work(number i) const {
   auto const& of = item(i);
-  if (of.kind == replay::work_kind::kernel)
-    return of.name < works_.size() ? works_[of.name] : kernel_work();
+  if (of.kind == replay::work_kind::kernel) {
+    if (of.name < works_.size() && works_[of.name].kind != kernel_kind::other)
+      return works_[of.name];
+    auto const told = told_by_code_.find(key_of(i));
+    return told != told_by_code_.end() ? told->second : kernel_work();
+  }
   if (of.kind == replay::work_kind::fill)  // mostly of workspaces of products
     return {.kind = kernel_kind::moves, .does = "fills tensors", .is_of_library = true};
   if (name(i).find("Device-to-Device") != std::string::npos)
@@ -104,8 +140,7 @@ recorded_work::number recorded_work::longest_of(std::span<number const> items) c
 }
 
 std::optional<double> recorded_work::share_of_dram(number i) const {
-  auto const share = dram_shares_.find(key_of(i));
-  return share != dram_shares_.end() ? std::optional(share->second) : std::nullopt;
+  return share_of(dram_shares_, key_of(i));
 }
 
 traffic recorded_work::traffic_of(number i) const {

@@ -38,6 +38,8 @@ class recorded_work {
 
   kernel_work work(number i) const;
   bool is_product(number i) const { return work(i).kind == kernel_kind::product; }
+  /// True if a product of the steps has BF16 or FP16, by its name.
+  bool has_products_of_16_bits() const noexcept { return has_products_of_16_bits_; }
   bool is_fill(number i) const { return work(i).does == "fills tensors"; }
   /// True for kernels that list what is not zero.
   bool is_of_mask(number i) const;
@@ -62,7 +64,9 @@ class recorded_work {
 
   replay::recorded_steps const& steps_;
   std::vector<kernel_work> works_;                        // by index into work_names
+  std::map<kernel_key, kernel_work> told_by_code_;        // where the name says nothing
   std::map<kernel_key, double> dram_shares_, computing_;  // of the roofs
+  bool has_products_of_16_bits_ = false;
   std::vector<std::int64_t> step_begins_, waits_;
   std::vector<std::string> lines_;
   std::vector<std::uint32_t> line_of_item_;

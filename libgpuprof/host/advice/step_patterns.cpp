@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
+#include <utility>
 
 namespace gpuprof::host::advice {
 namespace {
@@ -10,8 +12,11 @@ namespace {
 constexpr std::uint64_t small_read = 64;  // bytes
 constexpr std::size_t fewest_reads = 8;
 constexpr std::size_t fewest_sequences = 8;
-constexpr double most_filled = 0.6;  // by sequences that are padded
-constexpr double fastest_fill = 5;   // times the rate of a copy, which reads as well and is shorter
+constexpr double most_filled = 0.6;              // by sequences that are padded
+constexpr double shortest_clearing_ns = 20'000;  // of a cache
+constexpr std::size_t fewest_clearings = 10, most_between_clearings = 4;
+constexpr std::size_t most_between_trials = 8;
+constexpr double fastest_fill = 5;  // times the rate of a copy, which reads as well and is shorter
 
 }  // namespace
 
@@ -74,6 +79,80 @@ std::vector<padded_tensor> padded_tensors(recorded_work const& known, items_in_o
     }
     i = end;
   }
+  return found;
+}
+
+std::vector<std::string> growing_kernels(replay::recorded_steps const& steps) {
+  constexpr double most = 0.8;
+  std::vector<std::int64_t> begins;
+  for (auto const& range : steps.ranges)
+    if (range.is_step) begins.push_back(range.begin_ns);
+  if (begins.size() < 2) return {};
+  std::sort(begins.begin(), begins.end());
+  auto const middle = begins[begins.size() / 2];
+  auto const& names = steps.base_names.empty() ? steps.work_names : steps.base_names;
+  std::map<std::string, double> longer;  // mean of a step
+  auto const early = static_cast<double>(begins.size() / 2);
+  auto const late = static_cast<double>(begins.size()) - early;
+  for (auto const& item : steps.items) {
+    if (item.is_from_before || item.kind != replay::work_kind::kernel) continue;
+    auto const ns = static_cast<double>(item.length_ns());
+    longer[names[item.name]] += item.launched_ns < middle ? -ns / early : ns / late;
+  }
+  std::vector<std::pair<double, std::string>> sorted;
+  double all = 0;
+  for (auto const& [name, ns] : longer) {
+    if (ns <= 0) continue;
+    sorted.emplace_back(-ns, name);
+    all += ns;
+  }
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<std::string> found;
+  double sum = 0;
+  for (auto const& [ns, name] : sorted) {
+    if (sum >= most * all) break;
+    sum -= ns;
+    found.push_back(name);
+  }
+  return found;
+}
+
+kernel_trials trials_at(recorded_work const& known, items_in_order items, std::size_t begin) {
+  auto const is_in_step = [&](std::size_t i) {
+    return i < items.size() && known.step_of(items[i]) == known.step_of(items[begin]);
+  };
+  auto const clears = [&](std::size_t i) {
+    return known.is_fill(items[i]) && known.ns(items[i]) >= shortest_clearing_ns;
+  };
+  kernel_trials found{begin, {}, 0};
+  if (known.work(items[begin]).kind == kernel_kind::tuning) {
+    for (auto i = begin; is_in_step(i) && i < found.end + most_between_trials; ++i)
+      if (known.work(items[i]).kind == kernel_kind::tuning) found.end = i + 1;
+    found.library = known.name(items[begin]).starts_with("triton_") ? "torch.compile" : "XLA";
+    return found;
+  }
+  if (!clears(begin)) return found;
+  std::size_t clearings = 0, launches = 0;
+  auto const tried = [&](std::size_t i) {
+    return known.item(items[begin + 1]).name == known.item(items[i]).name;
+  };
+  auto end = begin;
+  for (; is_in_step(end); ++end) {
+    if (clears(end)) {
+      if (end > begin && launches == 0) break;
+      ++clearings;
+      launches = 0;
+    } else if (known.item(items[end]).kind != replay::work_kind::kernel || !tried(end) ||
+               ++launches > most_between_clearings) {
+      break;
+    } else {
+      found.fastest_ns = found.fastest_ns == 0 ? known.ns(items[end])
+                                               : std::min(found.fastest_ns, known.ns(items[end]));
+    }
+  }
+  if (clearings < fewest_clearings) return {begin, {}, 0};
+  found.end = end;
+  found.library = "Triton";
   return found;
 }
 

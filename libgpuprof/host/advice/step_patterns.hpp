@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds work that belongs together by its order in a step: reads of small values one after the
-// other, and tensors of padded sequences.
+// other, tensors of padded sequences, kernels that a library tries.
 #pragma once
 
 #include "host/advice/recorded_work.hpp"
 
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace gpuprof::host::advice {
@@ -30,5 +32,20 @@ struct padded_tensor {
 /// the longest fills its row. If copies fill the whole tensor, the fill before them is that of
 /// something smaller. All that the step does behind them may work on padding.
 std::vector<padded_tensor> padded_tensors(recorded_work const& known, items_in_order items);
+
+/// Kernels that take longer in the second half of the recorded steps than in the first, by base
+/// name, the greatest difference first: those that make up most of it.
+std::vector<std::string> growing_kernels(replay::recorded_steps const& steps);
+
+/// What a library runs to find its fastest kernel. `end`: of the row of launches, in `items`.
+struct kernel_trials {
+  std::size_t end = 0;
+  std::string_view library;
+  double fastest_ns = 0;  // of the kernel that runs afterwards, if that is in the row
+};
+
+/// Triton clears the L2 cache by a long fill before each launch of a kernel that it times. XLA and
+/// Inductor have kernels that run only then. Ends at `begin` if there are no trials.
+kernel_trials trials_at(recorded_work const& known, items_in_order items, std::size_t begin);
 
 }  // namespace gpuprof::host::advice

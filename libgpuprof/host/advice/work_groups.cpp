@@ -95,6 +95,11 @@ class group_finder {
           continue;
         }
       }
+      if (auto const tried = trials_at(known_, items, i); tried.end > i) {
+        add_trials(items.subspan(i, tried.end - i), tried);
+        i = tried.end;
+        continue;
+      }
       if (kind == kernel_kind::product) {
         auto const end = end_of_products(items, i);
         if (end - i >= fewest_products)
@@ -172,8 +177,16 @@ class group_finder {
       fastest_ns = std::min(fastest_ns, known_.ns(i));
     }
     auto& group = add_instance(group_pattern::tuning, "", items, last);
+    group.does = {"cuDNN"};
     group.least_ns += fastest_ns;
     group.sure_ns += fastest_ns;
+  }
+
+  void add_trials(row items, kernel_trials const& tried) {
+    auto& group = add_instance(group_pattern::tuning, tried.library, items);
+    group.does = {std::string(tried.library)};
+    group.least_ns += tried.fastest_ns;
+    group.sure_ns += tried.fastest_ns;
   }
 
   std::size_t end_of_products(row items, std::size_t begin) const {
@@ -289,13 +302,16 @@ class group_finder {
         else
           rest.push_back(i);
       if (rest.size() >= 2 && arithmetic > 0) add_chains(rest);
+      add_floats(items);
       return;
     }
     auto const period = period_of(items);
-    if (items.size() >= fewest_tensors * period && ends_as_optimizers_do(items.first(period)))
+    if (items.size() >= fewest_tensors * period && ends_as_optimizers_do(items.first(period))) {
       add_optimizer(items, period);
-    else
+    } else {
       add_chains(items);
+      add_floats(items);
+    }
   }
 
   /// What repeats in a row works on one tensor after the other, or in one layer after the other, so
@@ -395,6 +411,15 @@ class group_finder {
     auto& group = add_instance(group_pattern::doubles, "", row(&i, 1));
     group.least_ns += known_.ns(i) / 2;
     group.sure_ns += known_.ns(i) / 2;
+  }
+
+  void add_floats(row items) {
+    for (auto const i : items) {
+      if (!known_.has_products_of_16_bits() || !known_.work(i).is_fp32) continue;
+      auto& group = add_instance(group_pattern::floats, "", row(&i, 1));
+      group.least_ns += known_.ns(i) / 2;
+      group.sure_ns += known_.ns(i);
+    }
   }
 
   /// The launch that stays and takes the time of the work that remains is the longest, unless one

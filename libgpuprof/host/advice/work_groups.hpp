@@ -23,8 +23,9 @@ enum class group_pattern : std::uint8_t {
   products,   // products of one shape in a row, each too small for the GPU
   sort,       // sorts
   doubles,    // FP64 arithmetic that is no product
+  floats,     // elementwise FP32 arithmetic beside products of 16 bits
   optimizer,  // a chain that repeats for each of many tensors and ends as optimizers do
-  tuning,     // many different kernels for the same convolution, one after the other
+  tuning,     // a library tries kernels, one after the other
   atomics,    // additions by atomics
   mask,       // rows are selected by a mask: the positions are counted, then the rows are copied
   to_host,    // large copies to the host
@@ -37,7 +38,8 @@ struct work_group {
   group_pattern pattern{};
   std::size_t number = 0;            // place in the list
   std::vector<std::string> kernels;  // base names, most time first, each once
-  std::vector<std::string> does;     // of moves, most time first: "concatenates tensors"
+  /// Of moves, most time first: "concatenates tensors"; of tuning the library.
+  std::vector<std::string> does;
   std::uint64_t launches = 0, instances = 0;
   double total_ns = 0;
   double bytes = 0;         // of copies

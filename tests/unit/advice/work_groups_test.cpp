@@ -418,6 +418,64 @@ TEST_CASE("convolutions that a library tries leave the fastest; those of a netwo
             .is_silent("library_tuning"));
 }
 
+TEST_CASE("launches that Triton times leave the fastest; a fill before few of them is no trial") {
+  std::string const clearing = "vectorized_elementwise_kernel<4, at::native::FillFunctor<int> >";
+  auto const step_of = [&](int launches) {
+    std::vector<act> step;
+    for (int i = 0; i < launches; ++i) {
+      for (auto const& [name, ns] :
+           {std::pair(clearing, 80'000), std::pair(std::string("kf"), 50'000 - 1'000 * (i % 5))}) {
+        step.push_back(work(1000));
+        step.push_back(kernel(name, ns));
+      }
+    }
+    return step;
+  };
+  grouped_run const run(step_of(12));
+  check_contains(run.only("library_tuning"), run.won_by(queued({{"kf", 46'000}})));
+  CHECK(grouped_run(step_of(5)).is_silent("library_tuning"));
+}
+
+TEST_CASE("what XLA runs only to try kernels goes, with what is tried between") {
+  auto const trial = std::pair(std::string("stream_executor::gpu::DelayKernel"), 20'000);
+  grouped_run const run(queued({{product, 90'000},
+                                trial,
+                                {"gemm_fusion_dot_1", 50'000},
+                                trial,
+                                {"gemm_fusion_dot_1", 40'000},
+                                trial,
+                                {product, 90'000}}));
+  auto const one = run.only("library_tuning");
+  check_contains(one, run.won_by(queued({{product, 90'000}, {product, 90'000}})));
+  CHECK(one.what.starts_with("XLA tries its kernels"));
+}
+
+TEST_CASE("elementwise FP32 beside products of 16 bits is told, with half of its time at best") {
+  grouped_run const run(queued({{product, 90'000}, {addition, 40'000}}));
+  check_contains(run.only("fp32_elementwise"),
+                 run.won_by(queued({{product, 90'000}, {addition, 20'000}})));
+  CHECK(run.only("fp32_elementwise").gain.low_ns == 0);
+  std::string const half_addition =
+      "vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<c10::BFloat16> >";
+  CHECK(grouped_run(queued({{product, 90'000}, {half_addition, 40'000}}))
+            .is_silent("fp32_elementwise"));
+  CHECK(grouped_run(queued({{"sm80_xmma_gemm_f32f32_f32f32_f32_nn", 90'000}, {addition, 40'000}}))
+            .is_silent("fp32_elementwise"));
+}
+
+TEST_CASE("the code of a kernel tells its group where its name does not") {
+  auto const step = queued({{product, 90'000}, {"my_kernel", 40'000}});
+  grouped_run run(step);
+  CHECK(run.is_silent("data_movement"));
+  auto& kernel_of = run.facts.kernels.emplace_back();
+  for (auto const& item : run.graph.recorded().items)
+    if (run.graph.recorded().work_names[item.name] == "my_kernel")
+      kernel_of.shape.id = static_cast<shape_id>(item.shape);
+  kernel_of.work = {.kind = kernel_kind::moves, .does = "moves data"};
+  run.group();
+  check_contains(run.only("data_movement"), run.won_by(queued({{product, 90'000}})));
+}
+
 TEST_CASE("what a library prepares before it tries convolutions goes with the tries") {
   std::vector<act> step{work(5'000'000), kernel("[CUDA memset]", 2'000)};  // plans are compiled
   for (auto const ns : {50'000, 40'000, 30'000, 60'000})

@@ -8,6 +8,7 @@
 #include "base/readable.hpp"
 #include "host/advice/facts.hpp"
 #include "host/advice/step_bound.hpp"
+#include "host/advice/step_patterns.hpp"
 #include "host/analysis/kernel_kind.hpp"
 #include "host/analysis/timeline/time_bucket.hpp"
 #include "host/reading/trace_contents.hpp"
@@ -60,8 +61,7 @@ void add_kinds(report::ledger& to, advice::run_facts const& facts) {
   std::array<sum, kernel_kind_count> sums;
   double all = 0;
   for (auto const& kernel : facts.kernels) {
-    auto const kind =
-        kernel.is_communication ? kernel_kind::communication : work_of(kernel.name).kind;
+    auto const kind = kernel.is_communication ? kernel_kind::communication : kernel.work.kind;
     auto& of = sums[static_cast<std::size_t>(kind)];
     of.line.kind = kind;
     of.line.launches += kernel.launches;
@@ -207,6 +207,7 @@ void add_groups(advice::run_facts& to, advice::replayable_steps const& steps,
   to.groups = advice::find_groups(recorded, to, [&](std::uint32_t stack) {
     return lines.main_place({{stack, 1}}).line;
   });
+  to.growing = advice::growing_kernels(recorded);
   to.steps_of_groups = recorded.steps;
   to.all_steps_of_groups = steps.all_steps;
   to.are_stretches = steps.is_sliced;

@@ -66,6 +66,7 @@ std::vector<advice::kernel_facts> read_kernels(trace_contents& trace, timeline_p
     one.device = static_cast<device_id>(key >> 32);
     if (shape != shapes.end()) one.shape = *shape->second;
     one.name = labels.text(labels.label_of(one.shape.id));
+    one.work = work_of(one.name, trace.codes().find(one.shape.name));
     one.range = text_of_range(trace, times.ranges.longest());
     one.is_communication = raw(one.shape.id) < collectives.size() && collectives[raw(one.shape.id)];
     one.launches = times.launches;

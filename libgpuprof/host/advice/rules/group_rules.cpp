@@ -30,6 +30,16 @@ constexpr rule group_table[] = {
      .ignores = "what needs FP64",
      .next = "gpuprof lines names the line",
      .look = look_at_doubles},
+    {.name = "fp32_elementwise",
+     .group = rule_group::kernel,
+     .needs = data::kernels,
+     .question = "Do elementwise kernels work in FP32 where products have 16 bits?",
+     .fires_at = "the type of the elements in the kernel's name is float, and a product of the "
+                 "steps has BF16 or FP16",
+     .gain = "high: half of the time: half of the bytes; low: 0",
+     .ignores = "what needs FP32; reductions, losses and optimizers, which mostly do",
+     .next = "gpuprof lines names the line",
+     .look = look_at_floats},
     {.name = "unfused_optimizer",
      .group = rule_group::kernel,
      .needs = data::kernels,
@@ -121,10 +131,12 @@ constexpr rule group_table[] = {
      .group = rule_group::kernel,
      .needs = data::kernels,
      .question = "Does a library try its kernels inside of the steps?",
-     .fires_at = "four or more different convolution kernels run one after the other, some of them "
-                 "twice, with only fills between them",
+     .fires_at =
+         "four or more different convolution kernels run one after the other, some of them twice, "
+         "with only fills between them; ten or more launches of a kernel, each behind a fill of "
+         "20 us (Triton); kernels that XLA and Inductor have only for it",
      .gain = "high: all but the fastest, with the CPU work before them; low: all but the fastest",
-     .ignores = "other libraries than cuDNN",
+     .ignores = "tuning before the steps: --all, and kinds of work, show it",
      .next = "gpuprof lines names the line",
      .look = look_at_tuning},
     {.name = "padded_batch",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules on the input of steps: data loading, and steps of different length.
+// Rules on the input of steps: data loading, and steps of different length or that grow.
 #include "host/advice/rule.hpp"
 #include "host/advice/rules/idle_sum.hpp"
 #include "host/advice/rules/measured_rates.hpp"
@@ -7,6 +7,11 @@
 #include "host/advice/wording.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace gpuprof::host::advice {
 namespace {
@@ -59,9 +64,62 @@ std::optional<time_bucket> cause_of_slow(step_facts const& steps) {
   return cause;
 }
 
+/// GPU time of the steps, if it grows from step to step: 20 of them or more, the last tenth takes
+/// 1.2 times as long as the first, and four of five pairs of tenths are in order.
+struct growth {
+  double first_ns = 0, last_ns = 0, above_first_ns = 0;  // the last: of all steps
+};
+std::optional<growth> growth_of(std::vector<double> const& gpu_ns) {
+  constexpr std::size_t parts = 10;
+  constexpr double in_order = 0.8, least_factor = 1.2;
+  if (gpu_ns.size() < 2 * parts) return std::nullopt;
+  std::array<double, parts> medians{};
+  for (std::size_t i = 0; i < parts; ++i) {
+    std::vector<double> part(gpu_ns.begin() + std::ptrdiff_t(i * gpu_ns.size() / parts),
+                             gpu_ns.begin() + std::ptrdiff_t((i + 1) * gpu_ns.size() / parts));
+    std::nth_element(part.begin(), part.begin() + std::ptrdiff_t(part.size() / 2), part.end());
+    medians[i] = part[part.size() / 2];
+  }
+  std::size_t ordered = 0;
+  for (std::size_t i = 0; i < parts; ++i)
+    for (auto j = i + 1; j < parts; ++j) ordered += medians[j] > medians[i];
+  if (double(ordered) < in_order * parts * (parts - 1) / 2) return std::nullopt;
+  growth found{medians.front(), medians.back(), 0};
+  if (found.first_ns <= 0 || found.last_ns < least_factor * found.first_ns) return std::nullopt;
+  for (auto const ns : gpu_ns) found.above_first_ns += std::max(0.0, ns - found.first_ns);
+  return found;
+}
+
+void look_at_growth(run_facts const& facts, std::vector<finding>& found) {
+  auto const grown = growth_of(facts.steps.gpu_ns);
+  if (!grown) return;
+  constexpr std::size_t shown = 3;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(shown, facts.growing.size()); ++i)
+    names += (i == 0 ? " in " : ", ") + facts.growing[i];
+  finding one;
+  one.what = "the GPU time of a step grows from " + in_time(grown->first_ns) + " to " +
+             in_time(grown->last_ns) + " in the run" + names;
+  one.range = facts.steps.name;
+  one.instances = facts.steps.gpu_ns.size();
+  one.bucket = time_bucket::compute;
+  one.gain = {0, grown->above_first_ns};
+  one.within_ns = grown->above_first_ns;
+  one.is_at_best = true;
+  one.yields_to = every_other_rule;
+  one.because = {{"first tenth of the steps", grown->first_ns, "ns", "traced"},
+                 {"last tenth", grown->last_ns, "ns", "traced"}};
+  one.to_do =
+      "Look for what the program keeps from step to step: tensors that are appended to with "
+      "torch.cat, losses that are added up with their graph (.detach(), .item()), a cache "
+      "without a limit. A sequence that grows on purpose needs it.";
+  one.arithmetic = "the sum of what the steps take beyond those of the first tenth";
+  found.push_back(std::move(one));
+}
+
 void look_at_evenness(run_facts const& facts, std::vector<finding>& found) {
   auto const& steps = facts.steps;
-  if (steps.period_ns.size() < min_steps) return;
+  if (steps.period_ns.size() < min_steps || growth_of(steps.gpu_ns)) return;
   auto const slow = slow_steps_of(steps);
   auto const steady = static_cast<double>(steps.period_ns.size() - 1);
   auto const count = static_cast<double>(slow.which.size());
@@ -106,6 +164,19 @@ constexpr rule input_table[] = {
      .ignores = "disks and CPU cores that workers share",
      .next = "an NVTX range around next(loader), with \"data\" or \"load\" in its name",
      .look = look_at_loading},
+    {.name = "growing_steps",
+     .group = rule_group::input,
+     .needs = data::kernels | data::steps,
+     .question = "Does the work of a step grow from step to step?",
+     .fires_at =
+         "the GPU time of a step in the last tenth of 20 steps or more is 1.2 times that of "
+         "the first, and four of five pairs of tenths are in order",
+     .gain = "low: 0; high: what the steps take beyond those of the first tenth, less what other "
+             "findings explain",
+     .ignores = "if it has to grow; a clock that falls (clock_loss)",
+     .next = "gpuprof analyze --step slowest",
+     .min_instances = 1,
+     .look = look_at_growth},
     {.name = "uneven_steps",
      .group = rule_group::input,
      .needs = data::kernels | data::steps,

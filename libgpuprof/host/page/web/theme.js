@@ -34,8 +34,8 @@ const theme = (() => {
     launch_bound: '#e69f00', data_loading: '#f0e442', between_steps: '#d8b26e', cpu_work: '#b98a4e', host_unknown: '#a9a294',
     start_up: '#8b97a5', nothing_to_do: '#aeb6c0', profiler: '#444c56',
     path_kernels: '#009e73', path_copies: '#8fc7ee', path_cpu_work: '#b98a4e', path_calls: '#d55e00', path_start: '#e69f00', path_unexplained: '#a9a294',
-    kind_product: '#0072b2', kind_convolution: '#56b4e9', kind_attention: '#009e73', kind_elementwise: '#e69f00', kind_reduction: '#d8b26e',
-    kind_moves: '#d55e00', kind_random: '#c5a3e0', kind_sort: '#9467bd', kind_optimizer: '#cc79a7', kind_communication: '#8b97a5', kind_other: '#c9cfd6'
+    kind_product: '#0072b2', kind_convolution: '#56b4e9', kind_attention: '#009e73', kind_elementwise: '#e69f00', kind_arithmetic: '#b98a4e', kind_reduction: '#d8b26e',
+    kind_moves: '#d55e00', kind_random: '#c5a3e0', kind_sort: '#9467bd', kind_optimizer: '#cc79a7', kind_communication: '#8b97a5', kind_factorization: '#4c9f38', kind_fft: '#f0e442', kind_tuning: '#b23b3b', kind_other: '#c9cfd6'
   };
   const names = {
     compute: 'compute', compute_and_communication: 'compute and communication', communication: 'communication alone',
@@ -45,8 +45,8 @@ const theme = (() => {
     between_steps: 'idle: between steps', cpu_work: 'idle: CPU work', host_unknown: 'idle: host', start_up: 'idle: start-up',
     nothing_to_do: 'idle: after the last work', profiler: 'this profiler',
     path_kernels: 'kernels', path_copies: 'copies', path_cpu_work: 'CPU work', path_calls: 'calls', path_start: 'starting work on the GPU', path_unexplained: 'unexplained delays',
-    kind_product: 'products', kind_convolution: 'convolutions', kind_attention: 'attention', kind_elementwise: 'elementwise', kind_reduction: 'reductions',
-    kind_moves: 'moves only', kind_random: 'random numbers', kind_sort: 'sort and select', kind_optimizer: 'optimizer', kind_communication: 'communication', kind_other: 'other'
+    kind_product: 'products', kind_convolution: 'convolutions', kind_attention: 'attention', kind_elementwise: 'elementwise', kind_arithmetic: 'arithmetic', kind_reduction: 'reductions',
+    kind_moves: 'moves only', kind_random: 'random numbers', kind_sort: 'sort and select', kind_optimizer: 'optimizer', kind_communication: 'communication', kind_factorization: 'factorizations', kind_fft: 'FFT', kind_tuning: 'library tuning', kind_other: 'other'
   };
   const series = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#9467bd', '#b98a4e', '#4c9f38', '#7f8fa3'];
 

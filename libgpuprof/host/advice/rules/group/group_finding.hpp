@@ -44,6 +44,7 @@ void look_at_attention(run_facts const& facts, std::vector<finding>& found);
 void look_at_tuning(run_facts const& facts, std::vector<finding>& found);
 void look_at_products_in_a_row(run_facts const& facts, std::vector<finding>& found);
 void look_at_doubles(run_facts const& facts, std::vector<finding>& found);
+void look_at_floats(run_facts const& facts, std::vector<finding>& found);
 void look_at_optimizer(run_facts const& facts, std::vector<finding>& found);
 // moves.cpp
 void look_at_layouts(run_facts const& facts, std::vector<finding>& found);

@@ -37,6 +37,8 @@ constexpr move_advice moves[] = {
      "Sort or group once where the indices stay the same; use slices."},
     {"fills tensors", "data_movement",
      "Allocate without filling (torch.empty) where all is written, and set gradients to None."},
+    {"moves data", "data_movement",
+     "Let the kernel before write where the next one reads, or the next one read it from there."},
     {"copies tensors", "data_movement", "Use views, operations in place, or out= arguments."},
 };
 

@@ -118,14 +118,20 @@ void look_at_attention(run_facts const& facts, std::vector<finding>& found) {
 
 void look_at_tuning(run_facts const& facts, std::vector<finding>& found) {
   at_groups(facts, group_pattern::tuning, found, [&](work_group const& group) {
-    auto one = finding_on(facts, group,
-                          "a library tries its kernels inside of the steps, " +
-                              how_often(facts, static_cast<double>(group.instances)) + ": " +
-                              in_count(static_cast<double>(group.kernels.size())) +
-                              " different ones for one convolution");
+    auto const library = group.does.empty() ? std::string("cuDNN") : group.does.front();
+    auto one = finding_on(
+        facts, group,
+        library + " tries its kernels inside of the steps, " +
+            how_often(facts, static_cast<double>(group.instances)) + ": " +
+            in_count(static_cast<double>(group.launches) / static_cast<double>(group.instances)) +
+            " launches" + names_of(group));
     one.to_do =
-        "Keep the sizes of the inputs the same (pad to a few sizes), or turn benchmarking off: "
-        "torch.backends.cudnn.benchmark = False.";
+        library == "cuDNN"
+            ? "Keep the sizes of the inputs the same (pad to a few sizes), or turn benchmarking "
+              "off: torch.backends.cudnn.benchmark = False."
+            : "Keep the sizes of the inputs the same (pad to a few sizes): a new size is tuned "
+              "anew. Leave sizes out of key= of triton.autotune, compile with dynamic=True, and "
+              "keep the cache of the library between runs.";
     one.arithmetic = "all of them but the fastest, " + in_time_of_step(facts, group.total_ns) +
                      ", and at best the CPU work before them";
     return one;
@@ -162,6 +168,24 @@ void look_at_doubles(run_facts const& facts, std::vector<finding>& found) {
         "Convert to FP32: arrays of NumPy are float64 by default (torch.from_numpy(a).float()), "
         "and one such tensor makes all that follows FP64.";
     one.arithmetic = "half of their time, for half of the bytes";
+    one.changes_results = true;
+    return one;
+  });
+}
+
+void look_at_floats(run_facts const& facts, std::vector<finding>& found) {
+  at_groups(facts, group_pattern::floats, found, [&](work_group const& group) {
+    auto one = finding_on(facts, group,
+                          "elementwise launches compute in FP32, " +
+                              how_often(facts, static_cast<double>(group.launches)) +
+                              ", beside products of 16 bits");
+    one.repairs = {
+        {.kind = replay::repair_kind::scale, .sure = 1, .at_best = 0.5, .items = group.all}};
+    one.to_do =
+        "If the results allow it, keep them in the type of the products: one factor, mask or "
+        "table of FP32 makes what follows FP32 (x * scale.to(x.dtype)).";
+    one.is_at_best = true;
+    one.arithmetic = "at best half of their time, for half of the bytes";
     one.changes_results = true;
     return one;
   });
