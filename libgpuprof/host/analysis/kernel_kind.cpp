@@ -32,6 +32,7 @@ constexpr kind_word words[] = {
     {"RedzoneAllocator", tuning},
     {"DelayKernel", tuning},
     {"xla_fp_comparison", tuning},
+    {"xla_int_comparison", tuning},
     {"RepeatBuffer", tuning},
     // transforms; cuDNN computes convolutions with some
     {"fft2d_r2c", convolution},
@@ -56,6 +57,7 @@ constexpr kind_word words[] = {
     {"threefry", random},
     {"rng_", random},
     {"multinomial", random},
+    {"feistel", random},
     {"poisson", random},
     {"bernoulli", random},
     {"randperm", random},
@@ -64,6 +66,16 @@ constexpr kind_word words[] = {
     {"fmha", attention},
     {"sdpa", attention},
     {"ttention", attention},
+    // recommendation models
+    {"embedding_backward_codegen", optimizer},  // with the optimizer in it
+    {"codegen_grad_indice", reduction},
+    {"permute_", moves, lays_out},
+    {"linearize_index", elementwise},
+    {"bucketize", moves, scatters},
+    {"offsets_range", moves, fills},
+    {"FP8rowwise", moves, casts},
+    {"FP8_quantize", moves, casts},
+    {"hfp8", moves, casts},
     {"_attn", attention},
     {"attn_", attention},
     {"compute_dot_do_o", attention},
@@ -93,6 +105,8 @@ constexpr kind_word words[] = {
     {"ouseholder", factorization},
     {"trsm", factorization},
     {"laswp", moves, copies},
+    {"lacpy", moves, copies},
+    {"eye_kernel", moves, fills},
     {"convolve", convolution},
     {"onvolution", convolution},
     {"conv1d", convolution},
@@ -104,6 +118,12 @@ constexpr kind_word words[] = {
     {"dgrad", convolution},
     {"wgrad", convolution},
     {"winograd", convolution},
+    {"scudnn_", convolution},
+    {"hcudnn_", convolution},
+    {"884cudnn", convolution},
+    {"816cudnn", convolution},
+    {"OffsetsKernel", convolution},
+    {"Cijk_", product},  // of AMD's Tensile
     {"splitKreduce", product},
     {"nvjet", product},
     {"gemm", product},
@@ -119,6 +139,7 @@ constexpr kind_word words[] = {
     {"symm_", product},
     {"syrk", product},
     {"syr2k", product},
+    {"syherk", product},
     {"csrmv", product},
     {"csrmm", product},
     {"spmv", product},
@@ -152,6 +173,7 @@ constexpr kind_word words[] = {
     {"DeviceSelect", sort, selects},
     {"DeviceCompact", sort, selects},
     {"nonzero", sort, selects},
+    {"write_indices", sort, selects},
     {"Unique", sort, selects},
     // moves
     {"CatArray", moves, joins},
@@ -185,6 +207,10 @@ constexpr kind_word words[] = {
     {"col2im", moves, scatters},
     {"reshape_and_cache", moves, copies},
     {"pad_fusion", moves, copies},
+    {"_pad1d", moves, copies},
+    {"_pad2d", moves, copies},
+    {"_pad3d", moves, copies},
+    {"recat_copy", moves, copies},
     {"transpose", moves, lays_out},
     {"Transpose", moves, lays_out},
     {"repeat_interleave", moves, copies},
@@ -198,6 +224,10 @@ constexpr kind_word words[] = {
     {"broadcast", moves, copies},
     {"memcpy", moves, copies},
     {"cupy_copy", moves, copies},
+    {"cupy_take", moves, gathers},
+    {"cupy_getitem", moves, gathers},
+    {"wrapped_iota", moves, fills},
+    {"wrapped_reverse", moves, copies},
     {"copy_fusion", moves, copies},
     {"copy_kernel", moves, copies},
     {"CopyKernel", moves, copies},
@@ -224,6 +254,10 @@ constexpr kind_word words[] = {
     {"scan", reduction},
     {"cumsum", reduction},
     {"argmax", reduction},
+    {"cupy_any", reduction},
+    {"cupy_all", reduction},
+    {"cupy_cub", reduction},
+    {"cupy_bsum", reduction},
     {"cupy_sum", reduction},
     {"cupy_max", reduction},
     {"cupy_min", reduction},
@@ -240,6 +274,11 @@ constexpr kind_word words[] = {
     {"DeviceTransform", elementwise},
     {"linear_combination", elementwise},
     {"scal_kernel", elementwise},
+    {"scalePackedTensor", elementwise},
+    {"epilogue::impl", elementwise},
+    {"geam", elementwise},
+    {"cross_kernel", elementwise},
+    {"bounds_check", elementwise},
     {"rot_kernel", elementwise},
     {"axpy", elementwise},
     {"grid_sampler", elementwise},
@@ -258,10 +297,33 @@ constexpr kind_word words[] = {
     {"gelu", elementwise},
     {"silu", elementwise},
     {"tril", moves, fills},
+    {"cusparse", product},
 };
 
 bool has(std::string_view name, std::string_view word) noexcept {
   return name.find(word) != nowhere;
+}
+
+/// True if the name has the word, but not as a part of "fbgemm_gpu", a namespace.
+bool says(std::string_view name, std::string_view word) noexcept {
+  constexpr std::string_view not_a_product = "fbgemm";
+  for (auto at = name.find(word); at != nowhere; at = name.find(word, at + 1))
+    if (word != "gemm" || at < 2 || !name.substr(at - 2).starts_with(not_a_product)) return true;
+  return false;
+}
+
+/// Without the list of parameters, whose types may have names of other kinds.
+std::string_view without_parameters(std::string_view name) noexcept {
+  constexpr std::string_view anonymous = "(anonymous namespace)";
+  std::size_t depth = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '<') ++depth;
+    if (name[i] == '>' && depth > 0) --depth;
+    if (name[i] != '(' || depth > 0) continue;
+    if (!name.substr(i).starts_with(anonymous)) return name.substr(0, i);
+    i += anonymous.size() - 1;
+  }
+  return name;
 }
 
 /// "_cat_3": true if all operations that Inductor names only move.
@@ -325,7 +387,8 @@ std::optional<kernel_work> work_of_inductor(std::string_view name) {
 
 }  // namespace
 
-kernel_work work_of(std::string_view name) {
+kernel_work work_of(std::string_view whole_name) {
+  auto const name = without_parameters(whole_name);
   kernel_work made;
   if (is_named_as_collective(name)) {
     made.kind = communication;
@@ -333,7 +396,7 @@ kernel_work work_of(std::string_view name) {
   }
   if (auto const told = work_of_inductor(name)) return *told;
   auto const* const found = std::find_if(std::begin(words), std::end(words),
-                                         [&](auto const& one) { return has(name, one.word); });
+                                         [&](auto const& one) { return says(name, one.word); });
   if (found == std::end(words)) return made;
   made.kind = found->kind;
   made.does = found->does;

@@ -96,6 +96,14 @@ constexpr known_kernel kernels[] = {
     {"void fft2d_r2c_32x32<float, false, 1u, false>", kernel_kind::convolution},
     {"void cusparse::csrmv_v3_kernel<std::integral_constant<bool, false>, int>",
      kernel_kind::product},
+    {"void split_embedding_codegen_forward_unweighted_kernel<c10::Half, float>(float*, "
+     "fbgemm_gpu::FixedDivisor)",
+     kernel_kind::moves, "looks up rows of a table"},
+    {"void split_embedding_backward_codegen_rowwise_adagrad_unweighted_kernel<float, 5ul>("
+     "at::PhiloxCudaState)",
+     kernel_kind::optimizer},
+    {"void fbgemm_gpu::permute_2D_data_kernel<false, int, int>(int, int)", kernel_kind::moves,
+     "changes the layout of tensors"},
     {"triton_mm", kernel_kind::tuning},
     {"stream_executor::gpu::RedzoneAllocatorKernelImpl(unsigned char*, unsigned char)",
      kernel_kind::tuning},
