@@ -47,7 +47,8 @@ using report::ledger_lines;
 constexpr word_value<ledger_lines> groupings[] = {{"gpu", ledger_lines::gpus},
                                                   {"range", ledger_lines::ranges},
                                                   {"step", ledger_lines::steps},
-                                                  {"rank", ledger_lines::ranks}};
+                                                  {"rank", ledger_lines::ranks},
+                                                  {"kind", ledger_lines::kinds}};
 constexpr word_value<analyze_format> formats[] = {{"text", analyze_format::text},
                                                   {"csv", analyze_format::csv},
                                                   {"json", analyze_format::json},
@@ -189,7 +190,8 @@ int run(analyze_options& options) {
   auto const by = parsed->text.by;
   if (by == ledger_lines::ranks && !several)
     return fail(2, "--by rank takes several captures, those of the ranks of a job");
-  if (several && (by == ledger_lines::ranges || by == ledger_lines::steps))
+  if (several &&
+      (by == ledger_lines::ranges || by == ledger_lines::steps || by == ledger_lines::kinds))
     return fail(2, "--by " + options.by + " takes a single capture; of several: gpu or rank");
   return within_memory(
       options.memory_gib, several ? "these captures" : options.files.front(),
@@ -254,7 +256,8 @@ void add_analyze(CLI::App& app, int& exit_code) {
   add_rule_options(*command, options);
   complete_with(command->add_option("--by", options->by,
                                     "gpu, range (NVTX), step, or rank of several captures: show "
-                                    "the time ledger by that"),
+                                    "the time ledger by that; kind: the time of kernels by the "
+                                    "kind of their work"),
                 groupings);
   command->add_option("--step", options->step, step_help);
   command->add_flag("--all", options->whole_run,

@@ -22,12 +22,10 @@ bool is_of_16_bits(std::string_view product) noexcept {
   return false;
 }
 
-/// What the code of a kernel has, it may do seldom. A kernel that moves bytes fast goes over its
-/// tensors once, and does not wait for atomics.
+/// What the code of a kernel has, it may do seldom: one that moves bytes fast does not wait for
+/// atomics.
 kernel_work seen_in_counters(kernel_work work, std::optional<double> share_of_dram) {
-  auto const is_fast = share_of_dram && *share_of_dram >= fast;
-  if (work.kind == kernel_kind::arithmetic && is_fast) work.kind = kernel_kind::elementwise;
-  work.adds_by_atomics &= share_of_dram && !is_fast;
+  work.adds_by_atomics &= share_of_dram && *share_of_dram < fast;
   return work;
 }
 

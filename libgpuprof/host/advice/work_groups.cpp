@@ -109,7 +109,8 @@ class group_finder {
         i = end;
         continue;
       }
-      if (!is_in_chains(kind)) {
+      // The author of such a kernel knows what could be one with it.
+      if (!is_in_chains(kind) || (of.is_told_by_code && kind != kernel_kind::moves)) {
         if (known_.item(items[i]).to_host && known_.item(items[i]).bytes >= large_copy)
           add_instance(group_pattern::to_host, known_.line_of(items[i]), items.subspan(i, 1));
         ++i;
@@ -131,7 +132,7 @@ class group_finder {
 
   /// Moves that no compiler joins with their neighbors.
   static bool stands_alone(kernel_work const& of) noexcept {
-    return of.is_of_library || of.adds_by_atomics;
+    return of.is_of_library || of.adds_by_atomics || of.is_told_by_code;
   }
 
   void add_move(std::uint32_t i) {

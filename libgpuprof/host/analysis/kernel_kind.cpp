@@ -430,6 +430,7 @@ kernel_work work_of(std::string_view name, kernel_code const* code) {
     made.kind = reduction;
   else
     made.kind = arithmetic;
+  made.is_told_by_code = true;
   made.adds_by_atomics = holds.has(add_in_memory);
   if (made.kind == moves) made.does = made.adds_by_atomics ? scatters : moves_only;
   return made;

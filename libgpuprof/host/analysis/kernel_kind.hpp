@@ -42,6 +42,7 @@ struct kernel_work {
   bool is_of_library = false;  // a layout that a library needs for its own kernels
   bool is_fp64 = false;        // an elementwise kernel, reduction or move of doubles
   bool is_fp32 = false;        // an elementwise kernel of floats
+  bool is_told_by_code = false;
 };
 
 /// Takes a demangled name, with or without arguments, or one that cannot be demangled.

@@ -41,7 +41,8 @@ text_lines shares_of(ledger const& time, ledger_lines which, std::size_t max_lin
   static constexpr words of_lines[] = {{"GPU", "GPUs", ""},
                                        {"range", "ranges", "longest "},
                                        {"step", "steps", "slowest "},
-                                       {"rank", "ranks", ""}};
+                                       {"rank", "ranks", ""},
+                                       {"kind", "kinds", ""}};
   auto const& [title, plural, order] = of_lines[static_cast<std::size_t>(which)];
   auto const all = lines_of(time, which);
   std::vector<ledger_line> shown(all.begin(), all.end());
@@ -65,6 +66,11 @@ text_lines ledger_text(advice_report const& report, std::optional<ledger_lines> 
                        std::size_t width) {
   auto const& time = report.time;
   text_lines lines;
+  if (by == ledger_lines::kinds && !time.kinds.empty()) {
+    lines.emplace_back("What the time of kernels went to:");
+    append(lines, kinds_table(time));
+    return lines;
+  }
   if (by) {
     auto const shown = shares_of(time, *by, ledger_page, width);
     lines.emplace_back("Where the time of GPUs went:");

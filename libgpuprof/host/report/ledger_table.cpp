@@ -108,6 +108,32 @@ std::string kinds_of(ledger const& of) {
   return text.empty() ? text : text + ".";
 }
 
+std::vector<std::string> kinds_table(ledger const& of) {
+  constexpr std::size_t name_width = 17, rate_width = 12;
+  auto const line_of = [&](std::string_view name, std::string const& time, std::string const& share,
+                           std::string const& launches, std::string const& rate,
+                           std::string const& roof) {
+    std::string line(ledger_indent, ' ');
+    text::append_padded(line, name, name_width, false);
+    text::append_padded(line, time, time_width, true);
+    text::append_padded(line, share, share_width, true);
+    text::append_padded(line, launches, rate_width, true);
+    text::append_padded(line, rate, rate_width, true);
+    text::append_padded(line, roof, rate_width, true);
+    return line;
+  };
+  std::vector<std::string> lines = {
+      line_of("kind of work", "time", "share", "launches", "DRAM", "of its roof")};
+  for (auto const& kind : of.kinds)
+    lines.push_back(line_of(name_of(kind.kind), readable_time(kind.ns), percent(kind.share),
+                            readable_count(kind.launches),
+                            kind.dram_bytes && kind.ns > 0
+                                ? std::to_string(std::llround(*kind.dram_bytes / kind.ns)) + " GB/s"
+                                : "-",
+                            kind.of_roof ? percent(*kind.of_roof) : "-"));
+  return lines;
+}
+
 std::string causes_of(ledger const& of, time_bucket bucket) {
   constexpr double least_share = 0.1;
   constexpr std::size_t most_shown = 3;
@@ -190,12 +216,37 @@ std::span<ledger_line const> lines_of(ledger const& of, ledger_lines which) noex
       return of.steps;
     case ledger_lines::ranks:
       return of.ranks;
+    case ledger_lines::kinds:
+      break;
   }
   return {};
 }
 
+namespace {
+
+text::table kinds_csv_table(ledger const& of) {
+  using enum text::column_kind;
+  owned_rows rows;
+  for (auto const& kind : of.kinds)
+    rows.rows.push_back({rows.keep(std::string(key_of(kind.kind))),
+                         text::cell(static_cast<std::int64_t>(kind.launches)),
+                         text::number_cell(kind.ns), text::number_cell(kind.share),
+                         text::number_cell(kind.dram_bytes), text::number_cell(kind.of_roof)});
+  return table_of("kinds", "Kinds of work",
+                  {{"kind"},
+                   {"launches", integer},
+                   {"total_ns", number},
+                   {"share", number},
+                   {"dram_bytes", number},
+                   {"of_roof", number}},
+                  std::move(rows));
+}
+
+}  // namespace
+
 text::table ledger_csv_table(ledger const& of, ledger_lines which) {
   using enum text::column_kind;
+  if (which == ledger_lines::kinds) return kinds_csv_table(of);
   std::vector<text::column> columns = {
       {"label"}, {"rank"}, {"device", integer}, {"total_ns", number}};
   for (std::size_t i = 0; i < time_bucket_count; ++i)

@@ -49,7 +49,7 @@ struct kind_line {
   std::optional<double> of_roof;  // mean by time, 0 to 1
 };
 
-enum class ledger_lines { gpus, ranges, steps, ranks };
+enum class ledger_lines { gpus, ranges, steps, ranks, kinds };
 
 struct ledger {
   std::vector<ledger_line> gpus;
@@ -83,9 +83,14 @@ std::string kinds_of(ledger const& of);
 std::vector<std::string> ledger_shares(std::span<ledger_line const> lines, std::string const& title,
                                        std::size_t width);
 
+/// Returns a line of headings, then one for each kind of work: time, share, launches, DRAM rate and
+/// share of the roof, "-" where these are not known.
+std::vector<std::string> kinds_table(ledger const& of);
+
+/// Empty for `kinds`, which have lines of their own.
 std::span<ledger_line const> lines_of(ledger const& of, ledger_lines which) noexcept;
 
-/// All buckets of each line, in nanoseconds.
+/// All buckets of each line, in nanoseconds. Of kinds: what kind_line has.
 text::table ledger_csv_table(ledger const& of, ledger_lines which);
 
 }  // namespace gpuprof::host::report

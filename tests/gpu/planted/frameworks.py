@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch programs with one planted fault each: frameworks.py NAME [--mended] [--steps N]
+"""PyTorch programs with one planted fault each: frameworks.py NAME [--mended] [--again compile|graph] [--steps N]
 
 The faults of this file lie on the host's side; those inside the GPU's work are in frameworks_kernels.py.
 """
@@ -245,16 +245,34 @@ FAULTS = frameworks_kernels.FAULTS + (
 )
 
 
+def graphed(step):
+    """The step as a CUDA graph, captured on a side stream after four steps there."""
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(4):
+            step()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, stream=side):
+        step()
+    return graph.replay
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     faults = {fault.__name__: fault for fault in FAULTS}
     parser.add_argument("fault", choices=faults)
     parser.add_argument("--mended", action="store_true")
+    again = {"compile": torch.compile, "graph": graphed}
+    parser.add_argument("--again", choices=again, help="also do what findings on rows of kernels and on launches advise")
     parser.add_argument("--steps", type=int, help="40; 20 of cudnn_benchmark_sizes")
     asked = parser.parse_args()
     steps = asked.steps or (20 if asked.fault == "cudnn_benchmark_sizes" else 40)
     torch.manual_seed(0)
     work = faults[asked.fault](asked.mended)
+    if asked.again:
+        work = again[asked.again](work)
 
     def step():
         with torch.cuda.nvtx.range("step"):

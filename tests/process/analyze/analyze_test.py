@@ -93,6 +93,12 @@ class Text(Case):
         for by in ("gpu", "range", "step"):
             run = self.analyze("--by", by, "steps.gpuprof")
             self.assertIn("Where the time of GPUs went:", run.stdout)
+        by_kind = self.analyze("--by", "kind", "-f", "csv", DATA / "repaired/growing_cache.gpuprof").stdout
+        kinds = {row["kind"]: float(row["share"]) for row in csv.DictReader(io.StringIO(by_kind))}
+        self.assertAlmostEqual(sum(kinds.values()), 1, places=6)
+        self.assertGreater(kinds["moves"], 0)
+        shown = self.analyze("--by", "kind", DATA / "repaired/growing_cache.gpuprof").stdout
+        self.assertRegex(shown, r"(?m)^  kind of work +time +share +launches +DRAM +of its roof\n  ")
         self.assertIn("--by rank takes several captures", self.refused(2, "--by", "rank", "steps.gpuprof"))
         self.assertIn("did you mean range?", self.refused(2, "--by", "rnage", "steps.gpuprof"))
 
