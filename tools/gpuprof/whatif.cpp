@@ -2,19 +2,16 @@
 // gpuprof whatif CAPTURE: what a step would take with a repair, or what it is sensitive to.
 #include "base/readable.hpp"
 #include "base/result.hpp"
-#include "host/replay/joined_ranks.hpp"
 #include "host/report/whatif_report.hpp"
 #include "memory_limit.hpp"
 #include "output_file.hpp"
 #include "ranks/capture_names.hpp"
-#include "ranks/capture_set.hpp"
-#include "ranks/rank_digest.hpp"
 #include "report_format.hpp"
 #include "roofline_of_capture.hpp"
 #include "subcommands.hpp"
 #include "terminal.hpp"
 #include "text/overview.hpp"
-#include "whatif/read_steps.hpp"
+#include "whatif/read_ranks.hpp"
 #include "whatif/repair_options.hpp"
 #include "whatif/replay_check.hpp"
 #include "word_option.hpp"
@@ -24,7 +21,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -32,113 +28,6 @@
 
 namespace gpuprof::host::command {
 namespace {
-
-struct steps_of_ranks {
-  steps_of_capture read;
-  std::vector<std::string> heading;
-};
-
-class ranks_reader {
- public:
-  ranks_reader(capture_set set, steps_question const& question)
-      : set_(std::move(set)), question_(question) {
-    question_.max_items /= set_.captures.size();
-    made_.read.remarks = set_.remarks;
-  }
-
-  result<steps_of_ranks> run() {
-    if (set_.captures.size() < 2)
-      return error{"these captures are of one rank; name one of them, or those of all ranks"};
-    if (auto const digested = read_digests(); !digested) return error{digested.message()};
-    auto const job = collectives_of(set_.captures, digests_, kernel_name_style::demangled);
-    if (job.empty())
-      return error{
-          "no rank ran a collective, so nothing says how the ranks wait for each other; ask of one "
-          "capture"};
-    for (std::size_t i = 0; i < set_.captures.size(); ++i)
-      if (auto const read = read_rank(i, job); !read)
-        return error{"rank " + set_.captures[i].label + ": " + read.message()};
-    finish(job.tolerance_ns);
-    return std::move(made_);
-  }
-
- private:
-  result<void> read_digests() {
-    for (auto const& capture : set_.captures) {
-      auto opened = capture::reader::open(capture.path);
-      if (!opened) return error{opened.message()};
-      trace_contents trace(*std::move(opened));
-      digests_.push_back(
-          read_digest(trace, {}, range_scope::process, {.styles = {kernel_name_style::demangled}}));
-      heading_.add(trace.overview(), capture);
-    }
-    return {};
-  }
-
-  result<void> read_rank(std::size_t rank, job_collectives const& job) {
-    auto opened = capture::reader::open(set_.captures[rank].path);
-    if (!opened) return error{opened.message()};
-    trace_contents trace(*std::move(opened));
-    auto question = question_;
-    duration_ns const ahead{job.clocks.of_rank[rank]};
-    if (rank > 0) {
-      question.like = chosen_;
-      question.like->time = {chosen_.time.begin + ahead, chosen_.time.end + ahead};
-    }
-    auto read = read_steps(trace, question);
-    if (!read) return error{read.message()};
-    for (auto const& remark : read->remarks) remarks_.add(remark, set_.captures[rank].label);
-    for (std::size_t i = 0; i < read->raw_work_names.size(); ++i)
-      raw_names_.try_emplace(read->steps.work_names[i], read->raw_work_names[i]);
-    auto const begin_ns = static_cast<std::int64_t>(read->begin.value) - ahead.value;
-    ranks_.push_back({set_.captures[rank].label, begin_ns, std::move(read->steps)});
-    if (rank > 0) return {};
-    // The clock of the first host is the reference.
-    chosen_ = {read->could_be_chosen,
-               read->first_step,
-               ranks_.front().steps.steps,
-               {read->begin, read->end}};
-    auto remarks = std::move(made_.read.remarks);
-    made_.read = *std::move(read);
-    made_.read.remarks = std::move(remarks);
-    return {};
-  }
-
-  void finish(std::uint64_t tolerance_ns) {
-    auto joined = replay::join_ranks(std::move(ranks_), tolerance_ns);
-    auto& read = made_.read;
-    read.steps = std::move(joined.steps);
-    read.raw_work_names.clear();
-    for (auto const& name : read.steps.work_names)
-      read.raw_work_names.push_back(raw_names_.at(name));
-    for (auto& line : remarks_.lines(set_.captures.size())) read.remarks.push_back(std::move(line));
-    if (joined.unmatched > 0)
-      read.remarks.push_back(counted(joined.unmatched, "kernels") +
-                             " of collectives have no counterpart on the other ranks: they wait as "
-                             "long as they did");
-    made_.heading = heading_.lines();
-  }
-
-  capture_set set_;
-  steps_question question_;
-  std::vector<rank_digest> digests_;
-  joined_heading heading_;
-  rank_remarks remarks_;
-  steps_of_other_rank chosen_;  // of the first rank
-  std::vector<replay::steps_of_rank> ranks_;
-  std::map<std::string, std::string> raw_names_;  // of work, by its name
-  steps_of_ranks made_;
-};
-
-/// The steps of the first rank are chosen as for one capture; those of the others have the same
-/// numbers, or are of the same time if there are not equally many. Returns an error that says which
-/// rank cannot be replayed, and why.
-result<steps_of_ranks> read_ranks(std::vector<std::string> const& paths,
-                                  steps_question const& question) {
-  auto set = read_capture_set(paths);
-  if (!set) return error{set.message()};
-  return ranks_reader(*std::move(set), question).run();
-}
 
 // A repair takes three replays, and the table of sensitivities a hundred and more.
 constexpr std::uint64_t max_items_of_table = 60'000;
@@ -221,7 +110,12 @@ read_outcome read(whatif_options const& options) {
   }
   outcome.trace = std::make_unique<trace_contents>(*std::move(opened));
   if (options.files.size() > 1) {
-    auto several = read_ranks(options.files, question);
+    auto set = read_capture_set(options.files);
+    if (!set) {
+      outcome.failure = set.message();
+      return outcome;
+    }
+    auto several = read_ranks(*std::move(set), {question});
     if (several)
       outcome.made = *std::move(several);
     else

@@ -3,6 +3,7 @@
 // summed over all GPUs unless a comment says otherwise.
 #pragma once
 
+#include "host/advice/late_ranks.hpp"
 #include "host/advice/work_groups.hpp"
 #include "host/analysis/idle_causes.hpp"
 #include "host/analysis/kernel_kind.hpp"
@@ -157,16 +158,12 @@ struct serialized_facts {
   double overlap_ns = 0;
 };
 
-/// Describes how late one rank enters its collectives. The clocks of the ranks are aligned.
+/// A rank that the others wait for in their collectives; see late_ranks.hpp.
 struct rank_facts {
-  std::uint32_t rank = 0;
+  std::string rank;  // "3"
   std::string host;
-  std::uint64_t collectives = 0;  // collectives of this rank, without warm-up
-  std::uint64_t last_in = 0;      // collectives that this rank started after all others
-  /// `late_steps` counts the steps in which this rank was last in some collective by 2 % of the
-  /// step or more (its start minus the median start of all ranks).
-  std::uint64_t steps = 0, late_steps = 0;
-  double late_ns = 0;  // its start minus the median start, summed over `last_in`
+  late_rank late;
+  double all_steps = 0;  // that the replayed ones stand for
 };
 
 /// Communication kernels of one name, while other kernels ran and while none did.

@@ -143,7 +143,6 @@ class joining {
     }
     std::vector<collective_occurrences const*> of_rank;
     for (auto const& one : times) of_rank.push_back(&one);
-    std::vector<collective_meeting> meetings;
     clock_offsets clocks;
     clocks.of_rank.assign(ranks, 0);
     auto const place_of = [&](std::size_t rank, occurrence const& one) -> std::uint32_t {
@@ -153,13 +152,13 @@ class joining {
       }
       return nothing;
     };
-    auto const rows = collective_waits(of_rank, clocks, tolerance_ns, &meetings,
-                                       [&](std::size_t rank, occurrence const& one, std::uint64_t) {
-                                         if (auto const item = place_of(rank, one); item != nothing)
-                                           steps.items[item].meeting =
-                                               static_cast<std::uint32_t>(meetings.size() - 1);
-                                       });
-    steps.meetings = static_cast<std::uint32_t>(meetings.size());
+    auto const rows = collective_waits(
+        of_rank, clocks, tolerance_ns,
+        [&](std::size_t rank, occurrence const& one, std::uint64_t, std::uint32_t run) {
+          if (auto const item = place_of(rank, one); item != nothing)
+            steps.items[item].meeting = run;
+          steps.meetings = std::max(steps.meetings, run + 1);
+        });
     for (auto const& row : rows) made_.unmatched += row.unmatched;
   }
 

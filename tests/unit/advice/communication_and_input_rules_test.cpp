@@ -48,25 +48,6 @@ TEST_CASE("a transfer below 0.6 of the measured peer rate is slow") {
   CHECK(found_by("slow_link", facts).empty());
 }
 
-TEST_CASE("a rank that is last in more than half of the steps is late") {
-  auto facts = reducing(300 * ms);
-  facts.ranks = {{.rank = 3,
-                  .host = "node1",
-                  .collectives = 500,
-                  .last_in = 300,
-                  .steps = 100,
-                  .late_steps = 51,
-                  .late_ns = 50 * ms}};
-  auto const found = found_by("late_rank", facts);
-  REQUIRE(found.size() == 1);
-  CHECK(found[0].gain.high_ns == Approx(50 * ms));
-  CHECK(found[0].what.find("rank 3") != std::string::npos);
-  facts.ranks[0].late_steps = 50;
-  CHECK(found_by("late_rank", facts).empty());
-  facts.ranks[0] = {.rank = 3, .host = {}, .steps = 100, .late_steps = 51, .late_ns = 19 * ms};
-  CHECK(found_by("late_rank", facts).empty());
-}
-
 TEST_CASE("loading data beside the loop saves at least what one worker saves") {
   auto facts = made_run(400 * ms, time_bucket::data_loading, 900 * ms);
   facts.gaps = {gaps(time_bucket::data_loading, 100, 600 * ms)};

@@ -340,7 +340,7 @@ capture_advice read_capture(std::string const& path, std::string const& rank,
   add_gpus(made.time, facts, rank);
   if (!rank.empty()) {
     made.facts.steps.period_ns = facts.steps.period_ns;
-    if (run.part()) made.looked_at = run.part()->time;
+    made.phase = phase;
     made.digest = read_digest(trace, {}, range_scope::process,
                               {.ranges = false, .styles = {kernel_name_style::base}});
     return made;

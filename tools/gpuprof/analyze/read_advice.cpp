@@ -4,64 +4,20 @@
 #include "analyze/capture_advice.hpp"
 #include "analyze/step_reading.hpp"
 #include "host/advice/facts.hpp"
-#include "host/analysis/ranks/collective_waits.hpp"
 #include "host/analysis/timeline/time_bucket.hpp"
 #include "host/report/ledger_table.hpp"
 #include "ranks/capture_set.hpp"
 #include "ranks/rank_digest.hpp"
+#include "whatif/read_ranks.hpp"
 
 #include <algorithm>
-#include <cstdint>
-#include <limits>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace gpuprof::host::command {
 namespace {
-
-/// Removes collectives outside of the time that all ranks are looked at.
-void keep_within(std::vector<collective_meeting>& meetings, std::span<time_stretch const> parts,
-                 clock_offsets const& clocks) {
-  auto begin = std::numeric_limits<std::int64_t>::min();
-  auto end = std::numeric_limits<std::int64_t>::max();
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (parts[i].begin.value == 0) continue;  // the whole run
-    begin = std::max(begin, static_cast<std::int64_t>(parts[i].begin.value) - clocks.of_rank[i]);
-    end = std::min(end, static_cast<std::int64_t>(parts[i].end.value) - clocks.of_rank[i]);
-  }
-  std::erase_if(meetings, [&](collective_meeting const& one) {
-    return one.median_start < begin || one.last_start > end;
-  });
-}
-
-/// Computes how late each rank of a job comes to its collectives.
-///
-/// Takes a digest of each capture, in the same order, with names of style `base`, and the part of
-/// each run that is looked at. `step_ns` is the time of a step; 0: not known. Returns nothing if no
-/// collective was matched.
-std::vector<advice::rank_facts> late_ranks(std::span<ranked_capture const> captures,
-                                           std::span<rank_digest const> digests,
-                                           std::span<time_stretch const> parts, double step_ns) {
-  auto const all = collectives_of(captures, digests, kernel_name_style::base);
-  std::vector<collective_meeting> meetings;
-  collective_waits(all.of_rank, all.clocks, all.tolerance_ns, &meetings);
-  keep_within(meetings, parts, all.clocks);
-  std::vector<advice::rank_facts> facts;
-  if (meetings.empty()) return facts;
-  auto const lateness = lateness_of(meetings, captures.size(), step_ns);
-  for (std::size_t i = 0; i < captures.size(); ++i)
-    facts.push_back({.rank = captures[i].rank.value_or(static_cast<std::uint32_t>(i)),
-                     .host = captures[i].host,
-                     .collectives = lateness[i].collectives,
-                     .last_in = lateness[i].last_in,
-                     .steps = lateness[i].steps,
-                     .late_steps = lateness[i].late_steps,
-                     .late_ns = lateness[i].late_ns});
-  return facts;
-}
 
 using report::advice_report;
 
@@ -93,12 +49,12 @@ class joined_reading {
       report_.time.gpus.push_back(std::move(gpu));
     }
     report_.time.ranks.push_back(std::move(line));
-    step_ns_ = std::max(step_ns_, median_of(made.facts.steps.period_ns));
+    has_steps_ &= !made.facts.steps.period_ns.empty();
     for (auto& device : made.facts.devices) all_.devices.push_back(std::move(device));
     advice_.push_back(std::move(made.advice));
     captures_.push_back(capture);
     digests_.push_back(std::move(made.digest));
-    parts_.push_back(made.looked_at);
+    phases_.push_back(std::move(made.phase));
   }
 
   bool empty() const noexcept { return advice_.empty(); }
@@ -124,13 +80,13 @@ class joined_reading {
     auto const asked = std::find_if(joined.missing.begin(), joined.missing.end(), is_of_it);
     if (asked == joined.missing.end()) return;  // the rule was skipped
     all_.window_ns = report_.window_ns;
-    if (step_ns_ <= 0) {
+    if (!has_steps_) {
       asked->how = "an NVTX range that repeats, such as one around each step";
       return;
     }
-    all_.ranks = late_ranks(captures_, digests_, parts_, step_ns_);
-    if (all_.ranks.empty()) {
-      asked->how = "captures of ranks that take part in the same collectives";
+    if (auto const replayed = find_ranks(); !replayed) {
+      asked->how =
+          "captures of ranks that take part in the same collectives (" + replayed.message() + ")";
       return;
     }
     joined.missing.erase(asked);
@@ -139,6 +95,28 @@ class joined_reading {
     options.min_gain = 0;
     for (auto& one : advice::give_advice(all_, options).findings) add_late(std::move(one));
   }
+
+  result<void> find_ranks() {
+    if (captures_.size() < 2) return error{"there is one rank"};
+    auto read = read_ranks({.captures = captures_, .remarks = {}},
+                           {.steps = {.step_name = inputs_.step.name,
+                                      .within = {},
+                                      .phase = {},
+                                      .launches = nullptr,
+                                      .max_items = max_items_of_findings},
+                            .phases = std::move(phases_),
+                            .digests = std::move(digests_),
+                            .style = kernel_name_style::base});
+    if (!read) return error{read.message()};
+    replay::step_graph const graph(std::move(read->read.steps));
+    for (auto& late : advice::find_late_ranks(graph)) {
+      auto const& capture = captures_[late.rank];
+      all_.ranks.push_back({capture.label, capture.host, std::move(late),
+                            static_cast<double>(read->read.all_steps)});
+    }
+    return {};
+  }
+
   void add_late(advice::finding one) {
     auto const share = [&](double ns) { return ns / report_.window_ns; };
     advice::joined_finding late{.one = one,
@@ -147,10 +125,7 @@ class joined_reading {
                                 .ranks = {}};
     for (std::size_t i = 0; i < advice_.size(); ++i) {
       if (one.what.starts_with("rank " + captures_[i].label + " ")) continue;  // late itself
-      auto gain = one.gain;  // a rank cannot wait for longer than it communicates
-      gain.high_ns =
-          std::min(gain.high_ns, report_.time.ranks[i].times[time_bucket::communication]);
-      late.ranks.push_back({advice_[i].rank, one.instances, gain, advice_[i].all_windows_ns});
+      late.ranks.push_back({advice_[i].rank, one.instances, one.gain, advice_[i].all_windows_ns});
     }
     auto& to = late.share.high >= inputs_.rules.min_gain ? report_.advice.findings
                                                          : report_.advice.too_small;
@@ -172,8 +147,8 @@ class joined_reading {
   std::vector<advice::advice_of_rank> advice_;
   std::vector<ranked_capture> captures_;  // captures that could be read
   std::vector<rank_digest> digests_;
-  std::vector<time_stretch> parts_;
-  double step_ns_ = 0;
+  std::vector<std::vector<time_stretch>> phases_;
+  bool has_steps_ = true;
 };
 
 advice_outcome read_ranks(advice_inputs const& inputs) {

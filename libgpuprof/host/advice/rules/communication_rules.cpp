@@ -6,6 +6,9 @@
 #include "host/advice/wording.hpp"
 
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace gpuprof::host::advice {
 namespace {
@@ -20,7 +23,6 @@ constexpr std::uint64_t least_instances = 3;  // fewer are chance, unless they h
 // slowdown beside kernels, if the capture lacks launches of one kind
 constexpr double best_slowdown = 1;
 constexpr double slow_link = 0.6;  // of the measured peer rate
-constexpr double min_late = 0.02;  // of the steps
 
 struct exposed_sum {
   double alone_ns = 0, total_ns = 0;
@@ -125,26 +127,63 @@ void look_at_links(run_facts const& facts, std::vector<finding>& found) {
   }
 }
 
+/// What the rank does for longer, and what to do about it.
+std::pair<std::string, std::string> words_of(late_rank const& late) {
+  auto const by = in_time(late.more_ns) + " longer";
+  auto const named = [&](char const* before) {
+    return late.what.empty() ? std::string() : before + late.what;
+  };
+  switch (late.cause) {
+    case late_cause::kernels:
+      return {"its kernels run " + by + named(", most of it "),
+              "Give the ranks equal work: batches of equal size and sequences of equal length, "
+              "nothing that one rank computes for all. If the work is equal, its GPU is slower: "
+              "clocks, heat."};
+    case late_cause::copies:
+      return {"its copies take " + by + named(", most of it "),
+              "Copy from pinned memory beside the kernels, and no more than the other ranks do."};
+    case late_cause::calls:
+      return {"it is " + by + named(" in "),
+              "Make this call before the steps, or on all ranks at the same time."};
+    case late_cause::cpu_work:
+      break;
+  }
+  return {
+      "its CPU works " + by + named(" in range "),
+      "Do what only this rank does (logging, saving, metrics) in another thread or once in many "
+      "steps; otherwise give it the same input work and as many free cores as the others."};
+}
+
 void look_at_ranks(run_facts const& facts, std::vector<finding>& found) {
   for (auto const& rank : facts.ranks) {
-    if (rank.steps == 0 || 2 * rank.late_steps <= rank.steps) continue;
-    if (rank.late_ns < min_late * facts.window_ns) continue;
+    auto const& late = rank.late;
+    auto const [cause, to_do] = words_of(late);
     finding one;
-    one.what = "rank " + std::to_string(rank.rank) + " comes last to " +
-               in_count(static_cast<double>(rank.last_in)) + " of " +
-               in_count(static_cast<double>(rank.collectives)) + " collectives: the others wait";
+    one.what = "rank " + rank.rank + " comes last to " +
+               in_count(static_cast<double>(late.last_in)) + " of " +
+               in_count(static_cast<double>(late.collectives)) + " collectives, by " +
+               in_time(late.late_ns) + " a step: " + cause;
     if (!rank.host.empty()) one.what += " (host " + rank.host + ")";
-    one.instances = rank.last_in;
+    one.instances = late.last_in;
     one.bucket = time_bucket::communication;
-    one.gain = {0, rank.late_ns};
-    one.because = {{"late in all", rank.late_ns, "ns", "traced"},
-                   {"late steps", static_cast<double>(rank.late_steps),
-                    "of " + in_count(static_cast<double>(rank.steps)), "traced"}};
-    one.to_do =
-        "Analyze the capture of that rank alone: more work than the others (uneven "
-        "batches, sequence lengths), a slower GPU (clocks, heat), a slower data loader, "
-        "work that only one rank does (logging, saving).";
-    one.arithmetic = "the sum of its start - the median start of the ranks, where it was last";
+    one.gain = {rank.all_steps * late.least_gain_ns, rank.all_steps * late.greatest_gain_ns};
+    if (late.cause == late_cause::cpu_work) one.range = late.what;
+    if (late.cause == late_cause::kernels) one.kernel = late.what;
+    if (late.cause == late_cause::calls) one.call = late.what;
+    one.because = {{"late in all", rank.all_steps * late.late_ns, "ns", "traced"},
+                   {"late steps", static_cast<double>(late.late_steps),
+                    "of " + in_count(static_cast<double>(late.steps)), "traced"}};
+    one.to_do = to_do;
+    auto const count = in_count(static_cast<double>(late.steps));
+    one.arithmetic =
+        (late.is_replayed
+             ? "the steps of all ranks replayed (" + count +
+                   " of them) as if this rank did as much of it as the median of the others: "
+             : "how late it is, in the mean of " + count +
+                   " steps; without calls in the capture they cannot be replayed with less "
+                   "work: ") +
+        in_time(late.least_gain_ns) + " to " + in_time(late.greatest_gain_ns) + " a step, x " +
+        in_count(rank.all_steps) + " steps";
     found.push_back(std::move(one));
   }
 }
@@ -174,11 +213,15 @@ constexpr rule communication_table[] = {
      .group = rule_group::communication,
      .needs = data::kernels | data::several_ranks,
      .question = "Do the ranks wait for one of them?",
-     .fires_at = "it is the last by 2 % of the step in more than half of the steps: any rank is "
-                 "last now and then",
-     .gain = "low: 0; high: the sum of its start - the median start",
-     .ignores = "the cause on that rank",
-     .next = "gpuprof analyze of that rank's capture alone",
+     .fires_at =
+         "it is the last by 2 % of the step in more than half of the steps and in the mean, "
+         "and its kernels, copies, calls or CPU work take longer than those of the others, "
+         "by a quarter of that or more",
+     .gain = "a replay of all ranks in which it does as much as the median of the others; without "
+             "calls "
+             "low: 0, high: how late it is",
+     .ignores = "ranks that are late in turn; steps in which a rank was held by the profiler",
+     .next = "gpuprof whatif --rank of all captures",
      .look = look_at_ranks},
 };
 

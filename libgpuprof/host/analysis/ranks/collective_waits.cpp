@@ -2,9 +2,7 @@
 #include "host/analysis/ranks/collective_waits.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
-#include <set>
 
 namespace gpuprof::host {
 namespace {
@@ -30,8 +28,8 @@ struct rank_series {
 class matching {
  public:
   matching(std::string name, std::vector<rank_series> series, std::int64_t tolerance,
-           std::vector<collective_meeting>* meetings, wait_listener const& heard)
-      : series_(std::move(series)), tolerance_(tolerance), meetings_(meetings), heard_(heard) {
+           std::uint32_t& runs, wait_listener const& heard)
+      : series_(std::move(series)), tolerance_(tolerance), runs_(runs), heard_(heard) {
     row_.name = std::move(name);
     row_.ranks = series_.size();
   }
@@ -66,33 +64,19 @@ class matching {
     return any;
   }
 
-  void note_meeting(std::size_t last, std::int64_t last_start) {
-    if (meetings_ == nullptr) return;
-    collective_meeting one{.ranks = {}, .last = last, .last_start = last_start};
-    std::vector<std::int64_t> starts;
-    for (auto const& s : series_) {
-      one.ranks.push_back(s.rank);
-      starts.push_back(s.start());
-    }
-    auto const middle = starts.begin() + static_cast<std::ptrdiff_t>((starts.size() - 1) / 2);
-    std::nth_element(starts.begin(), middle, starts.end());
-    one.median_start = *middle;
-    meetings_->push_back(std::move(one));
-  }
-
   void take(std::size_t last, std::int64_t last_start) {
-    note_meeting(last, last_start);
     ++row_.matched;
     std::int64_t first_start = last_start;
     for (auto& s : series_) {
       first_start = std::min(first_start, s.start());
       auto const wait = static_cast<std::uint64_t>(last_start - s.start());
       s.wait_ns += wait;
-      if (heard_) heard_(s.rank, s.occurrences[s.at], wait);
+      if (heard_) heard_(s.rank, s.occurrences[s.at], wait, runs_);
       s.times_last += s.rank == last ? 1 : 0;
       row_.kernel_ns += static_cast<std::uint64_t>(std::max<std::int64_t>(s.end() - s.start(), 0));
       ++s.at;
     }
+    ++runs_;
     spread_.add(static_cast<std::uint64_t>(last_start - first_start));
   }
 
@@ -112,32 +96,24 @@ class matching {
 
   std::vector<rank_series> series_;
   std::int64_t tolerance_;
-  std::vector<collective_meeting>* meetings_;
+  std::uint32_t& runs_;
   wait_listener const& heard_;
   samples spread_;
   collective_row row_;
 };
-
-constexpr double late_share = 0.02;  // of a step
-
-std::int64_t first_start(std::span<collective_meeting const> meetings) noexcept {
-  std::int64_t first = meetings.front().median_start;
-  for (auto const& one : meetings) first = std::min(first, one.median_start);
-  return first;
-}
 
 }  // namespace
 
 std::vector<collective_row> collective_waits(std::span<collective_occurrences const* const> ranks,
                                              clock_offsets const& clocks,
                                              std::uint64_t tolerance_ns,
-                                             std::vector<collective_meeting>* meetings,
                                              wait_listener const& heard) {
   std::map<std::string, std::vector<rank_series>> by_name;
   for (std::size_t i = 0; i < ranks.size(); ++i)
     for (auto const& [name, occurrences] : *ranks[i])
       by_name[name].push_back({i, occurrences, clocks.of_rank[i]});
   std::vector<collective_row> rows;
+  std::uint32_t runs = 0;
   for (auto& [name, series] : by_name) {
     if (series.size() < 2) {
       collective_row alone;
@@ -148,7 +124,7 @@ std::vector<collective_row> collective_waits(std::span<collective_occurrences co
       continue;
     }
     rows.push_back(
-        matching(name, std::move(series), static_cast<std::int64_t>(tolerance_ns), meetings, heard)
+        matching(name, std::move(series), static_cast<std::int64_t>(tolerance_ns), runs, heard)
             .run());
   }
   std::stable_sort(rows.begin(), rows.end(),
@@ -156,46 +132,21 @@ std::vector<collective_row> collective_waits(std::span<collective_occurrences co
   return rows;
 }
 
-std::vector<rank_lateness> lateness_of(std::span<collective_meeting const> meetings,
-                                       std::size_t ranks, double step_ns) {
-  std::vector<rank_lateness> of(ranks);
-  // without a step time every rank would be late, as some rank is always last
-  if (meetings.empty() || step_ns <= 0) return of;
-  std::vector<std::set<long long>> steps(ranks), late(ranks);
-  auto const first = first_start(meetings);
-  for (auto const& one : meetings) {
-    auto const step =
-        std::llround(static_cast<double>(one.median_start - first) / std::max(step_ns, 1.0));
-    auto const behind = static_cast<double>(one.last_start - one.median_start);
-    for (auto const rank : one.ranks) {
-      ++of[rank].collectives;
-      steps[rank].insert(step);
-    }
-    ++of[one.last].last_in;
-    of[one.last].late_ns += behind;
-    if (behind >= late_share * step_ns) late[one.last].insert(step);
-  }
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
-    of[rank].steps = steps[rank].size();
-    of[rank].late_steps = late[rank].size();
-  }
-  return of;
-}
-
 std::vector<waits_of_rank> waits_by_step(std::span<collective_occurrences const* const> ranks,
                                          clock_offsets const& clocks, std::uint64_t tolerance_ns) {
   std::vector<waits_of_rank> waits(ranks.size());
-  collective_waits(ranks, clocks, tolerance_ns, nullptr,
-                   [&](std::size_t rank, occurrence const& kernel, std::uint64_t wait_ns) {
-                     auto& of = waits[rank];
-                     if (kernel.step == no_step) {
-                       of.outside_ns += wait_ns;
-                       return;
-                     }
-                     auto const steps = std::size_t{kernel.step} + 1;
-                     of.by_step.resize(std::max(of.by_step.size(), steps));
-                     of.by_step[kernel.step] += wait_ns;
-                   });
+  collective_waits(
+      ranks, clocks, tolerance_ns,
+      [&](std::size_t rank, occurrence const& kernel, std::uint64_t wait_ns, std::uint32_t) {
+        auto& of = waits[rank];
+        if (kernel.step == no_step) {
+          of.outside_ns += wait_ns;
+          return;
+        }
+        auto const steps = std::size_t{kernel.step} + 1;
+        of.by_step.resize(std::max(of.by_step.size(), steps));
+        of.by_step[kernel.step] += wait_ns;
+      });
   return waits;
 }
 

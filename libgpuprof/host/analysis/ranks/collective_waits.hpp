@@ -28,40 +28,18 @@ struct collective_row {
   std::size_t waits_longest = 0;  // the rank with the longest total wait
 };
 
-/// One run of a collective. Times are on the clock of the first host.
-struct collective_meeting {
-  std::vector<std::size_t> ranks;  // ranks that took part
-  std::size_t last = 0;            // the rank that began last
-  std::int64_t last_start = 0, median_start = 0;
-};
-
-/// Called for each matched kernel with its wait for the rank that began last.
-using wait_listener =
-    std::function<void(std::size_t rank, occurrence const& kernel, std::uint64_t wait_ns)>;
+/// Called for each matched kernel with its wait for the rank that began last, and with the number
+/// of the run of a collective that it is a part of, counted from 0.
+using wait_listener = std::function<void(std::size_t rank, occurrence const& kernel,
+                                         std::uint64_t wait_ns, std::uint32_t run)>;
 
 /// Kernels of one name on all ranks that have it form one collective if they ran at the same time
 /// after clock correction; `tolerance_ns` is the error of that correction. Returns rows with the
-/// longest wait first. Adds each matched collective to `meetings` unless that is null.
+/// longest wait first.
 std::vector<collective_row> collective_waits(std::span<collective_occurrences const* const> ranks,
                                              clock_offsets const& clocks,
                                              std::uint64_t tolerance_ns,
-                                             std::vector<collective_meeting>* meetings = nullptr,
                                              wait_listener const& heard = {});
-
-/// How often the other ranks wait for this rank in collectives, and in how many steps.
-struct rank_lateness {
-  std::uint64_t collectives = 0;  // collectives it took part in
-  std::uint64_t last_in = 0;      // collectives that it began last
-  std::uint64_t steps = 0;        // steps in which it took part in a collective
-  // steps in which it was late in a collective by 2 % of the step or more
-  std::uint64_t late_steps = 0;
-  double late_ns = 0;  // its start minus the median start, summed over `last_in`
-};
-
-/// Returns one element per rank. `step_ns` is the length of a step. If it is 0 (not known), all
-/// counts stay 0.
-std::vector<rank_lateness> lateness_of(std::span<collective_meeting const> meetings,
-                                       std::size_t ranks, double step_ns);
 
 /// How long a rank waited for the others, by step.
 struct waits_of_rank {
