@@ -77,6 +77,7 @@ std::string header_of(column const& column, time_unit unit) {
       return column.name + " (%)";
     case column_kind::time:
     case column_kind::mean_time:
+    case column_kind::rough_time:
       return column.name + " (" + facts_of(unit).suffix + ")";
     case column_kind::size:
       return column.name + " (MB)";
@@ -144,6 +145,9 @@ void append_cell(std::string& out, cell const& value, column_kind kind, time_uni
     case column_kind::mean_time:
       return append_fixed(out, as_double(value) / time.nanoseconds,
                           unit == time_unit::nanoseconds ? 1 : time.digits);
+    case column_kind::rough_time:
+      return append_fixed(out, as_double(value) / time.nanoseconds,
+                          unit == time_unit::nanoseconds ? 1 : 3);
     case column_kind::size:
     case column_kind::throughput:
       return append_fixed(out, as_double(value) / 1e6, 3);

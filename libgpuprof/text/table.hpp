@@ -26,6 +26,7 @@ enum class column_kind {
   amount,      // like number, but never with an exponent: for reading
   time,        // whole ns, shown in the user's unit of time
   mean_time,   // ns with one decimal, shown in the user's unit of time
+  rough_time,  // ns with one decimal; in longer units with three
   size,        // bytes, shown in MB (10^6), three decimals
   throughput,  // bytes per second, shown in MB/s, three decimals
 };

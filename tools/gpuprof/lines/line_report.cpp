@@ -103,10 +103,11 @@ void add_roofline_columns(std::vector<line_column>& to, std::vector<line_row>& r
 std::vector<line_column> columns_for(std::vector<line_row>& rows, line_options const& options,
                                      stack_sum const& all, bool has_rooflines) {
   using text::column_kind;
+  auto const time_kind = options.for_programs ? column_kind::mean_time : column_kind::rough_time;
   std::vector<line_column> columns;
   auto const number = [&](text::column column, std::function<double(line_row const&)> value) {
     columns.push_back({std::move(column), [value = std::move(value)](line_row const& row) {
-                         return text::cell(value(row));
+                         return text::number_cell(value(row));
                        }});
   };
   auto const sum = [&](text::column column, double stack_sum::*of) {
@@ -115,15 +116,14 @@ std::vector<line_column> columns_for(std::vector<line_row>& rows, line_options c
   number({"Share", column_kind::share, 6}, [gpu_ns = all.gpu_ns](line_row const& row) {
     return gpu_ns > 0 ? 100 * row.group.own.gpu_ns / gpu_ns : 0;
   });
-  sum({"GPU Time", column_kind::mean_time}, &stack_sum::gpu_ns);
-  number({"With Callees", column_kind::mean_time, 4},
-         [](line_row const& row) { return row.group.total_ns; });
-  sum({"Launches", column_kind::decimal, 3}, &stack_sum::launches);
-  sum({"Idle Behind", column_kind::mean_time, 5}, &stack_sum::idle_ns);
-  sum({"CUDA Waits", column_kind::mean_time, 5}, &stack_sum::wait_ns);
+  sum({"GPU Time", time_kind}, &stack_sum::gpu_ns);
+  number({"With Callees", time_kind, 4}, [](line_row const& row) { return row.group.total_ns; });
+  sum({"Launches", column_kind::integer, 3}, &stack_sum::launches);
+  sum({"Idle Behind", time_kind, 5}, &stack_sum::idle_ns);
+  sum({"CUDA Waits", time_kind, 5}, &stack_sum::wait_ns);
   if (all.bytes > 0) sum({"Allocated", column_kind::size, 3}, &stack_sum::bytes);
   // No threads were sampled, or a filter selects work: looks at threads belong to none.
-  if (all.cpu_ns > 0) sum({"CPU Time", column_kind::mean_time, 3}, &stack_sum::cpu_ns);
+  if (all.cpu_ns > 0) sum({"CPU Time", time_kind, 3}, &stack_sum::cpu_ns);
   if (has_rooflines) add_roofline_columns(columns, rows, options.for_programs);
   auto const words = [&](text::column column, std::string source_place::*of) {
     columns.push_back({std::move(column), [of](line_row const& row) {
