@@ -115,7 +115,7 @@ read_outcome read(whatif_options const& options) {
       outcome.failure = set.message();
       return outcome;
     }
-    auto several = read_ranks(*std::move(set), {question});
+    auto several = read_steps_of_ranks(*std::move(set), {question});
     if (several)
       outcome.made = *std::move(several);
     else

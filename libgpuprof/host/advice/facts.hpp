@@ -193,6 +193,7 @@ struct step_facts {
   /// GPU time of each step, summed over all GPUs, without the time in which this profiler kept them
   /// idle. Empty: not known.
   std::vector<double> gpu_ns;
+  std::vector<double> busy_of_step_ns;  // time in which some GPU work ran; empty: not known
   /// Mean times of a slow step (both its period and its GPU time exceed 1.2 times the median) and
   /// of any other step.
   bucket_times slow, usual;

@@ -2,6 +2,7 @@
 #include "host/advice/late_ranks.hpp"
 
 #include "host/replay/repair.hpp"
+#include "model/kernel_name.hpp"
 
 #include <algorithm>
 #include <array>
@@ -39,9 +40,11 @@ using work_of_rank = std::array<times_by_name, cause_count>;
 
 class rank_finder {
  public:
-  explicit rank_finder(replay::step_graph const& joined)
+  rank_finder(replay::step_graph const& joined, bool has_calls)
       : joined_(joined),
         steps_(joined.recorded()),
+        has_calls_(has_calls),
+        begins_(steps_.ranks()),
         late_(steps_.ranks()),
         works_(steps_.ranks()),
         cpu_in_(steps_.ranks()) {}
@@ -64,15 +67,17 @@ class rank_finder {
  private:
   static std::size_t place_of(late_cause cause) { return static_cast<std::size_t>(cause); }
 
-  /// Steps have the same numbers on all ranks; those of the first say when they begin.
-  std::size_t step_at(std::int64_t ns) {
-    if (begins_.empty()) {
+  /// The step of its own rank that launched it; the GPU may run it much later.
+  std::size_t step_of(replay::recorded_item const& item) {
+    auto& begins = begins_[steps_.rank_of(item)];
+    if (begins.empty()) {
       for (auto const& range : steps_.ranges)
-        if (range.is_step && rank_of_thread(range.thread) == 0) begins_.push_back(range.begin_ns);
-      std::sort(begins_.begin(), begins_.end());
+        if (range.is_step && rank_of_thread(range.thread) == steps_.rank_of(item))
+          begins.push_back(range.begin_ns);
+      std::sort(begins.begin(), begins.end());
     }
-    return static_cast<std::size_t>(std::upper_bound(begins_.begin(), begins_.end(), ns) -
-                                    begins_.begin());
+    return static_cast<std::size_t>(
+        std::upper_bound(begins.begin(), begins.end(), item.launched_ns) - begins.begin());
   }
 
   std::uint32_t rank_of_thread(std::uint32_t thread) const {
@@ -80,7 +85,7 @@ class rank_finder {
   }
 
   void add_meeting(std::vector<std::uint32_t> const& parts) {
-    if (parts.size() < 2) return;
+    if (parts.size() < 2 || steps_.items[parts.front()].is_from_before) return;
     auto last = parts.front();
     std::vector<double> others;
     for (auto const part : parts)
@@ -92,13 +97,14 @@ class rank_finder {
     auto& of = late_[steps_.rank_of(steps_.items[last])];
     auto const start = steps_.items[last].start_ns;
     ++of.last_in;
-    auto& most = of.by_step[step_at(start)];
+    auto& most = of.by_step[step_of(steps_.items[last])];
     most = std::max(most, static_cast<double>(start) - median_of(std::move(others)));
   }
 
   void add_items() {
     for (auto const& item : steps_.items) {
       if (item.meeting != nothing || item.is_from_before) continue;
+      if (item.kind == replay::work_kind::kernel && is_collective(item.name)) continue;
       auto const cause =
           item.kind == replay::work_kind::kernel ? late_cause::kernels : late_cause::copies;
       works_[steps_.rank_of(item)][place_of(cause)][item.name] +=
@@ -125,6 +131,13 @@ class rank_finder {
     }
   }
 
+  /// Also one without a counterpart on the other ranks: its time is a wait, too.
+  bool is_collective(std::uint32_t name) {
+    auto const [at, is_new] = collectives_.try_emplace(name, false);
+    if (is_new) at->second = is_named_as_collective(steps_.work_names[name]);
+    return at->second;
+  }
+
   double of_others(std::uint32_t rank, std::size_t cause, std::uint32_t name) const {
     std::vector<double> others;
     for (std::uint32_t other = 0; other < steps_.ranks(); ++other) {
@@ -148,10 +161,14 @@ class rank_finder {
   /// The repair that lets a rank do as much of this as the others.
   std::optional<replay::repair> repair_of(std::uint32_t rank, late_cause cause, std::uint32_t name,
                                           double its, double more) const {
-    if (name == nothing || its <= 0) return std::nullopt;
+    if (its <= 0) return std::nullopt;
     replay::repair made;
     made.value = std::max(0.0, 1 - more / its);
     made.scope.rank = rank;
+    if (cause == late_cause::cpu_work && name == nothing) {
+      made.kind = replay::repair_kind::scale_between;
+      return made;
+    }
     std::size_t names = steps_.work_names.size();
     made.kind = replay::repair_kind::scale;
     if (cause == late_cause::cpu_work) {
@@ -186,7 +203,7 @@ class rank_finder {
     if (2 * one.late_steps <= one.steps || one.late_ns < late_share * step_ns) return std::nullopt;
     auto const repairs = explain(one);
     if (one.more_ns < least_explained * one.late_ns) return std::nullopt;
-    one.is_replayed = !steps_.calls.empty();
+    one.is_replayed = has_calls_ && !repairs.empty();
     if (one.is_replayed) {
       auto const then = replay::foretell(joined_, repairs);
       one.least_gain_ns = std::max(0.0, then.least_gain_ns());
@@ -243,7 +260,9 @@ class rank_finder {
 
   replay::step_graph const& joined_;
   replay::recorded_steps const& steps_;
-  std::vector<std::int64_t> begins_;
+  bool has_calls_;
+  std::vector<std::vector<std::int64_t>> begins_;  // of steps, by rank
+  std::map<std::uint32_t, bool> collectives_;      // by name
   std::vector<lateness> late_;
   std::vector<work_of_rank> works_;
   std::vector<times_by_name> cpu_in_;  // CPU work in ranges and in those inside
@@ -251,8 +270,8 @@ class rank_finder {
 
 }  // namespace
 
-std::vector<late_rank> find_late_ranks(replay::step_graph const& joined) {
-  return rank_finder(joined).all();
+std::vector<late_rank> find_late_ranks(replay::step_graph const& joined, bool has_calls) {
+  return rank_finder(joined, has_calls).all();
 }
 
 }  // namespace gpuprof::host::advice

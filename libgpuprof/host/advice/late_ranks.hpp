@@ -22,15 +22,16 @@ struct late_rank {
   late_cause cause{};
   double more_ns = 0;  // a step, beyond the median of the other ranks
   std::string what;    // the kernel, copy, range or call with most of it; empty: in no range
-  /// What a step would save if it did as much as the others. Without calls in the recording a wait
-  /// of the CPU looks like work: then from nothing to `late_ns`.
+  /// What a step would save if it did as much as the others. If that cannot be replayed, from
+  /// nothing to `late_ns`.
   double least_gain_ns = 0, greatest_gain_ns = 0;
   bool is_replayed = false;
 };
 
 /// Ranks that are late in more than half of the steps, by 2 % of a step in the mean, and that do
 /// something for longer than the others which explains a quarter of that. Without such a reason a
-/// rank is last by chance, or by the error of a clock. `joined` has the steps of all ranks.
-std::vector<late_rank> find_late_ranks(replay::step_graph const& joined);
+/// rank is last by chance, or by the error of a clock. `joined` has the steps of all ranks. Without
+/// calls in the captures waits of the CPU look like work, so nothing is replayed.
+std::vector<late_rank> find_late_ranks(replay::step_graph const& joined, bool has_calls);
 
 }  // namespace gpuprof::host::advice

@@ -17,15 +17,17 @@ std::optional<double> share_of(Shares const& shares, Key const& key) {
 
 /// Names of cuBLAS have the types of both inputs and of the result: t is BF16, h is FP16.
 bool is_of_16_bits(std::string_view product) noexcept {
-  for (std::string_view const type : {"bf16", "BFloat16", "f16", "half", "Half", "_tst_", "_hsh_"})
+  for (std::string_view const type :
+       {"bf16", "bfloat16", "BFloat16", "f16", "half", "Half", "_tst_", "_tss_", "_hsh_", "_hss_"})
     if (product.find(type) != product.npos) return true;
   return false;
 }
 
 /// What the code of a kernel has, it may do seldom: one that moves bytes fast does not wait for
-/// atomics.
+/// atomics, nor does one that computes, as far as is known.
 kernel_work seen_in_counters(kernel_work work, std::optional<double> share_of_dram) {
-  work.adds_by_atomics &= share_of_dram && *share_of_dram < fast;
+  auto const is_slow = share_of_dram ? *share_of_dram < fast : work.kind == kernel_kind::moves;
+  if (work.is_told_by_code) work.adds_by_atomics &= is_slow;
   return work;
 }
 

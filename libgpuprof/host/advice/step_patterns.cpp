@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/advice/step_patterns.hpp"
 
+#include "model/kernel_name.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <map>
@@ -82,6 +84,37 @@ std::vector<padded_tensor> padded_tensors(recorded_work const& known, items_in_o
   return found;
 }
 
+std::optional<growth_in_step> growth_in_steps(recorded_work const& known,
+                                              std::vector<bool> const& items) {
+  constexpr std::size_t fewest = 8, parts = 4;
+  constexpr double least_factor = 2;
+  std::map<std::size_t, std::vector<std::uint32_t>> steps;
+  for (std::uint32_t i = 0; i < items.size(); ++i)
+    if (items[i]) steps[known.step_of(i)].push_back(i);
+  growth_in_step mean;
+  std::size_t long_steps = 0;
+  for (auto& [_, of] : steps) {
+    if (of.size() < fewest) continue;
+    std::sort(of.begin(), of.end(), [&](auto a, auto b) {
+      return known.item(a).launched_ns < known.item(b).launched_ns;
+    });
+    auto const part = of.size() / parts;
+    double first = 0, last = 0;
+    for (std::size_t i = 0; i < part; ++i) {
+      first += known.ns(of[i]);
+      last += known.ns(of[of.size() - 1 - i]);
+    }
+    mean.first_ns += first / static_cast<double>(part);
+    mean.last_ns += last / static_cast<double>(part);
+    ++long_steps;
+  }
+  if (2 * long_steps <= steps.size() || mean.last_ns < least_factor * mean.first_ns)
+    return std::nullopt;
+  mean.first_ns /= static_cast<double>(long_steps);
+  mean.last_ns /= static_cast<double>(long_steps);
+  return mean;
+}
+
 std::vector<std::string> growing_kernels(replay::recorded_steps const& steps) {
   constexpr double most = 0.8;
   std::vector<std::int64_t> begins;
@@ -95,17 +128,21 @@ std::vector<std::string> growing_kernels(replay::recorded_steps const& steps) {
   auto const early = static_cast<double>(begins.size() / 2);
   auto const late = static_cast<double>(begins.size()) - early;
   for (auto const& item : steps.items) {
-    if (item.is_from_before || item.kind != replay::work_kind::kernel) continue;
+    if (item.is_from_before || item.kind != replay::work_kind::kernel ||
+        is_named_as_collective(steps.work_names[item.name]))
+      continue;
     auto const ns = static_cast<double>(item.length_ns());
     longer[names[item.name]] += item.launched_ns < middle ? -ns / early : ns / late;
   }
   std::vector<std::pair<double, std::string>> sorted;
-  double all = 0;
+  double all = 0, net = 0;
   for (auto const& [name, ns] : longer) {
+    net += ns;
     if (ns <= 0) continue;
     sorted.emplace_back(-ns, name);
     all += ns;
   }
+  if (net < all / 2) return {};  // some grow, others shrink: noise
   std::sort(sorted.begin(), sorted.end());
   std::vector<std::string> found;
   double sum = 0;
@@ -126,12 +163,20 @@ kernel_trials trials_at(recorded_work const& known, items_in_order items, std::s
   };
   kernel_trials found{begin, {}, 0};
   if (known.work(items[begin]).kind == kernel_kind::tuning) {
-    for (auto i = begin; is_in_step(i) && i < found.end + most_between_trials; ++i)
+    for (auto i = begin; is_in_step(i) && i < found.end + most_between_trials &&
+                         known.item(items[i]).kind != replay::work_kind::copy;
+         ++i)
       if (known.work(items[i]).kind == kernel_kind::tuning) found.end = i + 1;
     found.library = known.name(items[begin]).starts_with("triton_") ? "torch.compile" : "XLA";
     return found;
   }
-  if (!clears(begin)) return found;
+  // Programs clear buffers, too; kernels of PyTorch and moves are never tuned.
+  auto const can_be_tuned = [&](std::uint32_t i) {
+    return known.item(i).kind == replay::work_kind::kernel &&
+           known.work(i).kind != kernel_kind::moves &&
+           known.name(i).find("at::native") == std::string::npos;
+  };
+  if (!clears(begin) || !is_in_step(begin + 1) || !can_be_tuned(items[begin + 1])) return found;
   std::size_t clearings = 0, launches = 0;
   auto const tried = [&](std::size_t i) {
     return known.item(items[begin + 1]).name == known.item(items[i]).name;

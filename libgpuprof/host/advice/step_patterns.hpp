@@ -6,6 +6,7 @@
 #include "host/advice/recorded_work.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +33,14 @@ struct padded_tensor {
 /// the longest fills its row. If copies fill the whole tensor, the fill before them is that of
 /// something smaller. All that the step does behind them may work on padding.
 std::vector<padded_tensor> padded_tensors(recorded_work const& known, items_in_order items);
+
+/// The mean time of the first and of the last quarter of these items in a step, if there are eight
+/// or more in most steps and the last take twice as long: each works on what those before it left.
+struct growth_in_step {
+  double first_ns = 0, last_ns = 0;
+};
+std::optional<growth_in_step> growth_in_steps(recorded_work const& known,
+                                              std::vector<bool> const& items);
 
 /// Kernels that take longer in the second half of the recorded steps than in the first, by base
 /// name, the greatest difference first: those that make up most of it.

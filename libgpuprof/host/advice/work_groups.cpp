@@ -62,6 +62,10 @@ class group_finder {
       if (auto const moved = moved_.find(&group); moved != moved_.end()) {
         group.does = most_first(moved->second);
         if (group.does.front() == "fills tensors") group.is_prepared = false;
+        if (auto const grows = growth_in_steps(known_, group.all)) {
+          group.first_ns = grows->first_ns;
+          group.last_ns = grows->last_ns;
+        }
       }
       found.push_back(finished(std::move(group)));
     }

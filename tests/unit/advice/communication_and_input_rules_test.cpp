@@ -85,10 +85,10 @@ TEST_CASE("steps are uneven from 1.2 times the median on, and the cause is named
 TEST_CASE("steps that grow are told with what grows, not as uneven") {
   auto facts = made_run(1000 * ms, time_bucket::cpu_work);
   auto& steps = facts.steps;
-  steps.gpu_ns.clear();
+  steps.busy_of_step_ns.clear();
   for (std::size_t i = 0; i < 100; ++i) {
-    steps.gpu_ns.push_back((5 + 0.1 * static_cast<double>(i)) * ms);
-    steps.period_ns[i] = steps.gpu_ns[i];
+    steps.busy_of_step_ns.push_back((5 + 0.1 * static_cast<double>(i)) * ms);
+    steps.period_ns[i] = steps.busy_of_step_ns[i];
   }
   facts.growing = {"CatArrayBatchedCopy"};
   auto const found = found_by("growing_steps", facts);
@@ -98,11 +98,12 @@ TEST_CASE("steps that grow are told with what grows, not as uneven") {
   CHECK(found[0].gain.low_ns == 0);
   CHECK(found[0].gain.high_ns == Approx(450.5 * ms).epsilon(0.05));
   CHECK(found_by("uneven_steps", facts).empty());
-  std::swap(steps.gpu_ns[0], steps.gpu_ns[99]);  // one long step is no growth, nor is a slow one
+  std::swap(steps.busy_of_step_ns[0],
+            steps.busy_of_step_ns[99]);  // one long step is no growth, nor is a slow one
   CHECK(found_by("growing_steps", facts).size() == 1);
-  for (std::size_t i = 0; i < 100; ++i) steps.gpu_ns[i] = (i % 2 == 0 ? 9 : 12) * ms;
+  for (std::size_t i = 0; i < 100; ++i) steps.busy_of_step_ns[i] = (i % 2 == 0 ? 9 : 12) * ms;
   CHECK(found_by("growing_steps", facts).empty());
-  for (std::size_t i = 0; i < 100; ++i) steps.gpu_ns[i] = (10 + 0.01 * double(i)) * ms;
+  for (std::size_t i = 0; i < 100; ++i) steps.busy_of_step_ns[i] = (10 + 0.01 * double(i)) * ms;
   CHECK(found_by("growing_steps", facts).empty());  // by less than a fifth
 }
 

@@ -32,11 +32,12 @@ program training(std::int64_t work_ns, std::int64_t kernel_ns, std::int64_t copy
 }
 
 /// The clock of the second rank is wrong by `off_ns`.
-std::vector<late_rank> late(std::vector<program> const& programs, std::int64_t off_ns = 0) {
+std::vector<late_rank> late(std::vector<program> const& programs, std::int64_t off_ns = 0,
+                            bool has_calls = true) {
   std::vector<steps_of_rank> ranks;
   for (auto& one : record_ranks(programs, steps_of_run))
     ranks.push_back({std::to_string(ranks.size()), ranks.size() == 1 ? off_ns : 0, std::move(one)});
-  return find_late_ranks(step_graph(join_ranks(std::move(ranks), 0).steps));
+  return find_late_ranks(step_graph(join_ranks(std::move(ranks), 0).steps), has_calls);
 }
 
 void check_gain(late_rank const& one, std::vector<program> const& now,
@@ -79,6 +80,29 @@ TEST_CASE("a rank that copies for longer is late by that") {
   CHECK(found[0].cause == late_cause::copies);
   CHECK(found[0].what == "h2d");
   check_gain(found[0], programs, {usual, usual, usual});
+}
+
+TEST_CASE("a rank is late in the step that launched a collective, however much later it runs") {
+  auto const without_wait = [](std::int64_t kernel_ns) {
+    auto acts = training(10'000, kernel_ns);
+    acts.pop_back();
+    return acts;
+  };
+  auto const found = late({without_wait(200'000), without_wait(300'000)});
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].rank == 1);
+  CHECK(found[0].late_steps > steps_of_run / 2);
+  CHECK(found[0].late_steps <= steps_of_run);
+  CHECK(late({without_wait(200'000), without_wait(200'000)}).empty());
+}
+
+TEST_CASE("without calls a late rank is told with how late it is") {
+  auto const usual = training(10'000, 200'000), longer = training(10'000, 300'000);
+  auto const found = late({usual, longer}, 0, false);
+  REQUIRE(found.size() == 1);
+  CHECK_FALSE(found[0].is_replayed);
+  CHECK(found[0].least_gain_ns == 0);
+  CHECK(found[0].greatest_gain_ns == found[0].late_ns);
 }
 
 TEST_CASE("equal ranks are not late, nor is one with a little more to do") {

@@ -434,6 +434,14 @@ TEST_CASE("launches that Triton times leave the fastest; a fill before few of th
   grouped_run const run(step_of(12));
   check_contains(run.only("library_tuning"), run.won_by(queued({{"kf", 46'000}})));
   CHECK(grouped_run(step_of(5)).is_silent("library_tuning"));
+  // A buffer that is cleared before each scatter into it.
+  std::vector<act> scatters;
+  for (int i = 0; i < 12; ++i)
+    for (auto const& [name, ns] : {std::pair(clearing, 80'000), std::pair(scatter_add, 50'000)}) {
+      scatters.push_back(work(1000));
+      scatters.push_back(kernel(name, ns));
+    }
+  CHECK(grouped_run(scatters).is_silent("library_tuning"));
 }
 
 TEST_CASE("what XLA runs only to try kernels goes, with what is tried between") {
@@ -461,6 +469,23 @@ TEST_CASE("elementwise FP32 beside products of 16 bits is told, with half of its
             .is_silent("fp32_elementwise"));
   CHECK(grouped_run(queued({{"sm80_xmma_gemm_f32f32_f32f32_f32_nn", 90'000}, {addition, 40'000}}))
             .is_silent("fp32_elementwise"));
+}
+
+TEST_CASE("moves that grow within a step are told to do so") {
+  std::vector<act> grows, stays;
+  for (int i = 0; i < 12; ++i) {
+    for (auto* const step : {&grows, &stays}) {
+      step->push_back(work(1000));
+      step->push_back(kernel(concatenation, step == &grows ? 10'000 + 5'000 * i : 40'000));
+      step->push_back(work(1000));
+      step->push_back(kernel(product, 90'000));
+    }
+  }
+  auto const what = [](std::vector<act> const& step) {
+    return grouped_run(step).only("data_movement").what;
+  };
+  CHECK(what(grows).ends_with("; that grows from 15 us to 60 us within a step"));
+  CHECK(what(stays).find("grows") == std::string::npos);
 }
 
 TEST_CASE("the code of a kernel tells its group where its name does not") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/fact_texts.hpp"
 #include "collective_kernels.hpp"
+#include "host/analysis/kernel_kind.hpp"
 
 #include <algorithm>
 #include <map>

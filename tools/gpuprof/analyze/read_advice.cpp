@@ -2,13 +2,13 @@
 #include "analyze/read_advice.hpp"
 
 #include "analyze/capture_advice.hpp"
-#include "analyze/step_reading.hpp"
 #include "host/advice/facts.hpp"
 #include "host/analysis/timeline/time_bucket.hpp"
 #include "host/report/ledger_table.hpp"
 #include "ranks/capture_set.hpp"
 #include "ranks/rank_digest.hpp"
 #include "whatif/read_ranks.hpp"
+#include "whatif/replay_check.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -85,8 +85,7 @@ class joined_reading {
       return;
     }
     if (auto const replayed = find_ranks(); !replayed) {
-      asked->how =
-          "captures of ranks that take part in the same collectives (" + replayed.message() + ")";
+      asked->how = "steps of all ranks that can be replayed (" + replayed.message() + ")";
       return;
     }
     joined.missing.erase(asked);
@@ -98,18 +97,18 @@ class joined_reading {
 
   result<void> find_ranks() {
     if (captures_.size() < 2) return error{"there is one rank"};
-    auto read = read_ranks({.captures = captures_, .remarks = {}},
-                           {.steps = {.step_name = inputs_.step.name,
-                                      .within = {},
-                                      .phase = {},
-                                      .launches = nullptr,
-                                      .max_items = max_items_of_findings},
-                            .phases = std::move(phases_),
-                            .digests = std::move(digests_),
-                            .style = kernel_name_style::base});
+    auto read = read_steps_of_ranks({.captures = captures_, .remarks = {}},
+                                    {.steps = {.step_name = inputs_.step.name,
+                                               .within = {},
+                                               .phase = {},
+                                               .launches = nullptr,
+                                               .max_items = max_items_of_findings},
+                                     .phases = std::move(phases_),
+                                     .digests = std::move(digests_),
+                                     .style = kernel_name_style::base});
     if (!read) return error{read.message()};
     replay::step_graph const graph(std::move(read->read.steps));
-    for (auto& late : advice::find_late_ranks(graph)) {
+    for (auto& late : advice::find_late_ranks(graph, read->read.has_calls)) {
       auto const& capture = captures_[late.rank];
       all_.ranks.push_back({capture.label, capture.host, std::move(late),
                             static_cast<double>(read->read.all_steps)});

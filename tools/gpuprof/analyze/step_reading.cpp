@@ -80,6 +80,7 @@ void compare_slow(advice::step_facts& of, std::vector<bucket_times> const& by_st
   for (auto times : by_step) {
     times[time_bucket::profiler] = 0;
     of.gpu_ns.push_back(times.total());
+    of.busy_of_step_ns.push_back(times.busy());
   }
   auto const found = advice::slow_steps_of(of).which;
   double slow = 0, usual = 0;

@@ -68,6 +68,7 @@ class ranks_reader {
     for (std::size_t i = 0; i < read->raw_work_names.size(); ++i)
       raw_names_.try_emplace(read->steps.work_names[i], read->raw_work_names[i]);
     auto const begin_ns = static_cast<std::int64_t>(read->begin.value) - ahead.value;
+    has_calls_ &= read->has_calls;
     ranks_.push_back({set_.captures[rank].label, begin_ns, std::move(read->steps)});
     if (rank > 0) return {};
     // The clock of the first host is the reference.
@@ -85,6 +86,7 @@ class ranks_reader {
     auto joined = replay::join_ranks(std::move(ranks_), tolerance_ns);
     auto& read = made_.read;
     read.steps = std::move(joined.steps);
+    read.has_calls = has_calls_;
     read.raw_work_names.clear();
     for (auto const& name : read.steps.work_names)
       read.raw_work_names.push_back(raw_names_.at(name));
@@ -103,12 +105,13 @@ class ranks_reader {
   steps_of_other_rank chosen_;  // of the first rank
   std::vector<replay::steps_of_rank> ranks_;
   std::map<std::string, std::string> raw_names_;  // of work, by its name
+  bool has_calls_ = true;
   steps_of_ranks made_;
 };
 
 }  // namespace
 
-result<steps_of_ranks> read_ranks(capture_set set, ranks_question question) {
+result<steps_of_ranks> read_steps_of_ranks(capture_set set, ranks_question question) {
   return ranks_reader(std::move(set), std::move(question)).run();
 }
 

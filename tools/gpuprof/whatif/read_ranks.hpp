@@ -27,6 +27,6 @@ struct steps_of_ranks {
 /// The steps of the first rank are chosen as for one capture; those of the others have the same
 /// numbers, or are of the same time if there are not equally many. Returns an error that says which
 /// rank cannot be replayed, and why.
-result<steps_of_ranks> read_ranks(capture_set set, ranks_question question);
+result<steps_of_ranks> read_steps_of_ranks(capture_set set, ranks_question question);
 
 }  // namespace gpuprof::host::command

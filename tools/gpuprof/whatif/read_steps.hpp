@@ -54,6 +54,7 @@ struct steps_of_capture {
   /// all of its steady state.
   bool is_sliced = false;
   double all_slices = 0;
+  bool has_calls = true;  // the capture does; else waits of the CPU look like work
   std::vector<std::string> raw_work_names;  // mangled, by index into work_names
   /// Rates of the pinned copies in the capture, or else its peaks. 0: not known.
   double pinned_to_device_bytes_per_ns = 0, pinned_to_host_bytes_per_ns = 0;

@@ -296,7 +296,8 @@ class step_collector::collecting {
     if (share(before_launch_) > max_share_before_launch)
       return "the clocks of CPU and GPU differ: " + counted(before_launch_, "pieces of GPU work") +
              " begin before their launch";
-    if (trace_.calls() == captured_calls::none)
+    made_.has_calls = trace_.calls() != captured_calls::none;
+    if (!made_.has_calls)
       made_.remarks.emplace_back(
           "the capture holds no CUDA calls, so waits of the CPU count as CPU work");
     return {};

@@ -217,11 +217,12 @@ constexpr rule communication_table[] = {
          "it is the last by 2 % of the step in more than half of the steps and in the mean, "
          "and its kernels, copies, calls or CPU work take longer than those of the others, "
          "by a quarter of that or more",
-     .gain = "a replay of all ranks in which it does as much as the median of the others; without "
-             "calls "
-             "low: 0, high: how late it is",
-     .ignores = "ranks that are late in turn; steps in which a rank was held by the profiler",
-     .next = "gpuprof whatif --rank of all captures",
+     .gain =
+         "a replay of all ranks in which it does as much as the median of the others; where calls "
+         "are not recorded, low: 0, high: how late it is",
+     .ignores =
+         "ranks that are late in turn, or because they wait; steps in which counters were read",
+     .next = "gpuprof whatif --rank N, of the captures of all ranks",
      .look = look_at_ranks},
 };
 

@@ -64,19 +64,21 @@ std::optional<time_bucket> cause_of_slow(step_facts const& steps) {
   return cause;
 }
 
-/// GPU time of the steps, if it grows from step to step: 20 of them or more, the last tenth takes
-/// 1.2 times as long as the first, and four of five pairs of tenths are in order.
 struct growth {
-  double first_ns = 0, last_ns = 0, above_first_ns = 0;  // the last: of all steps
+  double first_ns = 0, last_ns = 0;  // medians of the first and of the last tenth of the steps
+  double above_first_ns = 0;         // what all steps take beyond the first tenth
 };
-std::optional<growth> growth_of(std::vector<double> const& gpu_ns) {
+
+/// How the GPU work of the steps grows: there are 20 of them or more, the last tenth takes 1.2
+/// times as long as the first, and four of five pairs of tenths are in order.
+std::optional<growth> growth_of(std::vector<double> const& busy_ns) {
   constexpr std::size_t parts = 10;
   constexpr double in_order = 0.8, least_factor = 1.2;
-  if (gpu_ns.size() < 2 * parts) return std::nullopt;
+  if (busy_ns.size() < 2 * parts) return std::nullopt;
   std::array<double, parts> medians{};
   for (std::size_t i = 0; i < parts; ++i) {
-    std::vector<double> part(gpu_ns.begin() + std::ptrdiff_t(i * gpu_ns.size() / parts),
-                             gpu_ns.begin() + std::ptrdiff_t((i + 1) * gpu_ns.size() / parts));
+    std::vector<double> part(busy_ns.begin() + std::ptrdiff_t(i * busy_ns.size() / parts),
+                             busy_ns.begin() + std::ptrdiff_t((i + 1) * busy_ns.size() / parts));
     std::nth_element(part.begin(), part.begin() + std::ptrdiff_t(part.size() / 2), part.end());
     medians[i] = part[part.size() / 2];
   }
@@ -86,12 +88,12 @@ std::optional<growth> growth_of(std::vector<double> const& gpu_ns) {
   if (double(ordered) < in_order * parts * (parts - 1) / 2) return std::nullopt;
   growth found{medians.front(), medians.back(), 0};
   if (found.first_ns <= 0 || found.last_ns < least_factor * found.first_ns) return std::nullopt;
-  for (auto const ns : gpu_ns) found.above_first_ns += std::max(0.0, ns - found.first_ns);
+  for (auto const ns : busy_ns) found.above_first_ns += std::max(0.0, ns - found.first_ns);
   return found;
 }
 
 void look_at_growth(run_facts const& facts, std::vector<finding>& found) {
-  auto const grown = growth_of(facts.steps.gpu_ns);
+  auto const grown = growth_of(facts.steps.busy_of_step_ns);
   if (!grown) return;
   constexpr std::size_t shown = 3;
   std::string names;
@@ -101,7 +103,7 @@ void look_at_growth(run_facts const& facts, std::vector<finding>& found) {
   one.what = "the GPU time of a step grows from " + in_time(grown->first_ns) + " to " +
              in_time(grown->last_ns) + " in the run" + names;
   one.range = facts.steps.name;
-  one.instances = facts.steps.gpu_ns.size();
+  one.instances = facts.steps.busy_of_step_ns.size();
   one.bucket = time_bucket::compute;
   one.gain = {0, grown->above_first_ns};
   one.within_ns = grown->above_first_ns;
@@ -119,7 +121,7 @@ void look_at_growth(run_facts const& facts, std::vector<finding>& found) {
 
 void look_at_evenness(run_facts const& facts, std::vector<finding>& found) {
   auto const& steps = facts.steps;
-  if (steps.period_ns.size() < min_steps || growth_of(steps.gpu_ns)) return;
+  if (steps.period_ns.size() < min_steps || growth_of(steps.busy_of_step_ns)) return;
   auto const slow = slow_steps_of(steps);
   auto const steady = static_cast<double>(steps.period_ns.size() - 1);
   auto const count = static_cast<double>(slow.which.size());

@@ -20,6 +20,8 @@ struct move_advice {
 
 constexpr std::string_view one_hot = "looks rows up by one-hot products";
 
+constexpr std::string_view told_by_code = "moves data";
+
 constexpr move_advice moves[] = {
     {"changes the layout of tensors", "layout_conversion",
      "Keep one layout: channels_last for convolutions; products take transposed views, without "
@@ -37,7 +39,7 @@ constexpr move_advice moves[] = {
      "Sort or group once where the indices stay the same; use slices."},
     {"fills tensors", "data_movement",
      "Allocate without filling (torch.empty) where all is written, and set gradients to None."},
-    {"moves data", "data_movement",
+    {told_by_code, "data_movement",
      "Let the kernel before write where the next one reads, or the next one read it from there."},
     {"copies tensors", "data_movement", "Use views, operations in place, or out= arguments."},
 };
@@ -69,10 +71,15 @@ void look_at_moves(run_facts const& facts, std::string_view rule, std::vector<fi
     };
     auto const of = named(group.does.front());
     if (of == std::end(moves) || of->rule != rule) continue;
-    auto one = finding_on(facts, without_remainder(group),
-                          "the GPU " + joined(group.does) + ", " +
-                              how_often(facts, static_cast<double>(group.launches)) +
-                              ", and computes nothing there");
+    auto const often = how_often(facts, static_cast<double>(group.launches));
+    auto one = finding_on(
+        facts, without_remainder(group),
+        group.does.front() == told_by_code
+            ? "kernels without arithmetic on floats run, " + often + ": they move data"
+            : "the GPU " + joined(group.does) + ", " + often + ", and computes nothing there");
+    if (group.last_ns > 0)
+      one.what += "; that grows from " + in_time(group.first_ns) + " to " + in_time(group.last_ns) +
+                  " within a step";
     auto const has_one_hot =
         std::find(group.does.begin(), group.does.end(), one_hot) != group.does.end();
     one.to_do = (has_one_hot ? named(one_hot) : of)->to_do;

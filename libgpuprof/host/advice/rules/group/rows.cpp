@@ -15,8 +15,12 @@ constexpr double of_its_own = 0.01;  // of the GPU time of the steps; smaller gr
 std::string names_of(work_group const& group) {
   constexpr std::size_t shown = 2;
   std::string text;
-  for (std::size_t i = 0; i < std::min(shown, group.kernels.size()); ++i)
-    text += (i == 0 ? " (" : ", ") + group.kernels[i];
+  constexpr std::size_t longest = 60;
+  for (std::size_t i = 0; i < std::min(shown, group.kernels.size()); ++i) {
+    auto const& name = group.kernels[i];
+    text +=
+        (i == 0 ? " (" : ", ") + (name.size() > longest ? name.substr(0, longest) + "..." : name);
+  }
   if (text.empty()) return text;
   return text + (group.kernels.size() > shown ? ", ...)" : ")");
 }
@@ -121,7 +125,7 @@ void look_at_tuning(run_facts const& facts, std::vector<finding>& found) {
     auto const library = group.does.empty() ? std::string("cuDNN") : group.does.front();
     auto one = finding_on(
         facts, group,
-        library + " tries its kernels inside of the steps, " +
+        library + " tries its kernels" + (facts.are_stretches ? ", " : " inside of the steps, ") +
             how_often(facts, static_cast<double>(group.instances)) + ": " +
             in_count(static_cast<double>(group.launches) / static_cast<double>(group.instances)) +
             " launches" + names_of(group));
