@@ -172,6 +172,8 @@ constexpr auto columns = std::to_array<column_note>({
     {"copy", "destination_kind", "", "", "as source_kind"},
     {"copy", "source_device", "", "device.device", "of peer copies; else as `device`"},
     {"copy", "destination_device", "", "device.device", "of peer copies; else as `device`"},
+    {"copy", "time_of", "", "copy.correlation", "as kernel.time_of"},
+    {"memset", "time_of", "", "memset.correlation", "as kernel.time_of"},
     {"copy", "batch", "", "", "how many copies of a batch (cuMemcpyBatchAsync) this row stands for: its bytes and its time are those of all; 0: it is one copy"},
     {"memset", "value", "", "", "what was written, as wide as the call says"},
     {"memset", "kind", "", "", "as copy.source_kind"},

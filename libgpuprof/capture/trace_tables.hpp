@@ -79,6 +79,7 @@ struct table<copy_record> {
     column("node", at<&copy_record::node>);
     column("batch", at<&copy_record::batch>);
     column("stack", at<&copy_record::stack>);
+    column("time_of", at<&copy_record::time_of>);
   }
 };
 
@@ -104,6 +105,7 @@ struct table<memset_record> {
     column("graph", at<&memset_record::graph>);
     column("node", at<&memset_record::node>);
     column("stack", at<&memset_record::stack>);
+    column("time_of", at<&memset_record::time_of>);
   }
 };
 

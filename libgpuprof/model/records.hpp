@@ -124,8 +124,9 @@ struct copy_record {
   range_id range{};
   graph_id graph{};
   graph_node_id node{};
-  std::uint32_t batch = 0;  // number of copies in this record of a batch; 0: a single copy
-  stack_id stack{};         // as in kernel_record
+  std::uint32_t batch = 0;   // number of copies in this record of a batch; 0: a single copy
+  stack_id stack{};          // as in kernel_record
+  correlation_id time_of{};  // as in kernel_record
 
   std::uint32_t copies() const noexcept { return batch != 0 ? batch : 1; }
 };
@@ -146,7 +147,8 @@ struct memset_record {
   range_id range{};
   graph_id graph{};
   graph_node_id node{};
-  stack_id stack{};  // as in kernel_record
+  stack_id stack{};          // as in kernel_record
+  correlation_id time_of{};  // as in kernel_record
 };
 
 enum class api_domain : std::uint8_t { runtime = 0, driver = 1 };

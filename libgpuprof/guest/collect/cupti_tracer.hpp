@@ -119,6 +119,7 @@ class cupti_tracer {
   }
 
   graph_level const& graphs() const noexcept { return graphs_; }
+  graph_level& graphs() noexcept { return graphs_; }
 
   /// Switches kernel records, which must be off during some readings of counters.
   kernel_switch& kernels() noexcept { return kernels_; }

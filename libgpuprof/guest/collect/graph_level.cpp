@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string_view>
 #include <utility>
 
 namespace gpuprof::guest {
@@ -16,6 +17,10 @@ constexpr auto whole_graphs = CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
 // CUPTI switches in 8 to 35 us. If it never returns, launches go on after this time.
 constexpr std::uint64_t max_switch_ns = 1'000'000'000;
 constexpr std::uint64_t looks_again_ns = 1'000'000;
+
+// Parts of names of collectives: NCCL, NVSHMEM, and those of serving engines.
+constexpr std::string_view kernels_that_wait[] = {"nccl",       "nvshmem",   "all_reduce",
+                                                  "all_gather", "allreduce", "cross_device_reduce"};
 
 }  // namespace
 
@@ -105,9 +110,16 @@ void graph_level::forget() noexcept {
   changed();
 }
 
+void graph_level::captured(char const* kernel) noexcept {
+  if (kernel == nullptr || wait_for_others_.load(relaxed)) return;
+  std::string_view const name(kernel);
+  for (auto const part : kernels_that_wait)
+    if (name.find(part) != std::string_view::npos) wait_for_others_.store(true);
+}
+
 void graph_level::was_changed(CUgraphExec graph) noexcept {
   lock const held(mutex_);
-  if (auto const made = made_.find(graph); made != made_.end()) made->second = 0;
+  if (auto const made = made_.find(graph); made != made_.end()) made->second = {};
 }
 
 bool graph_level::in_cupti(bool whole) noexcept {
@@ -185,19 +197,27 @@ void graph_level::note_other(CUgraphExec graph) noexcept {
   }
 }
 
-/// A chosen launch costs two switches, and would make launches of other threads wait. A program
-/// that makes a new graph for every few launches has no more of them chosen than any other.
+/// A chosen launch costs two switches, and would make launches of other threads wait. Launches are
+/// chosen in pairs, because the second one will have times of later wholes: the first one says how
+/// long the graph takes by nodes. A program that makes a new graph for every few launches has no
+/// more of them chosen than any other.
 bool graph_level::is_chosen(CUgraphExec graph) noexcept {
+  if (takes_all_by_nodes()) return true;
   if (!some_by_nodes_ || !is_whole_ || is_switching_) return false;
   if (wholes_inside_ + wholes_waiting_ + nodes_waiting_ != 0) return false;
   ++could_choose_;
-  if (launches_chosen() > chosen_for_nothing + could_choose_ / (one_by_nodes_in / 2)) return false;
-  auto& launches = made_.find(graph)->second;
-  if (launches < first_by_nodes) return ++launches != 0;
+  auto const one_in = one_in_.load(relaxed);
+  if (chosen_alone_ > chosen_for_nothing + 2 * could_choose_ / one_in) return false;
+  auto& made = made_.find(graph)->second;
   random_ ^= random_ << 13;
   random_ ^= random_ >> 17;
   random_ ^= random_ << 5;
-  return random_ % one_by_nodes_in == 0;
+  auto const is_first = made.chosen < first_by_nodes;
+  if (!is_first && !made.is_chosen_again && random_ % (2 * one_in) != 0) return false;
+  made.is_chosen_again = !is_first && !made.is_chosen_again;
+  if (is_first) ++made.chosen;
+  ++chosen_alone_;
+  return true;
 }
 
 void graph_level::launch_enters(graph_call& own, CUgraphExec graph) noexcept {
@@ -238,7 +258,8 @@ void graph_level::leave(graph_call& own) noexcept {
   if (own.generation != generation_) return;
   auto& inside = own.is_whole ? wholes_inside_ : nodes_inside_;
   if (--inside == 0) (own.is_whole ? wholes_stay_ : nodes_stay_) = false;
-  if (in_a_row_ < max_in_a_row || wholes_waiting_ != 0) switch_to_wholes_if_free(held);
+  auto const stays = in_a_row_ >= max_in_a_row || takes_all_by_nodes();
+  if (!stays || wholes_waiting_ != 0) switch_to_wholes_if_free(held);
   changed();
 }
 
@@ -273,7 +294,7 @@ void graph_level::made(graph_call const& own, CUgraphExec graph) noexcept {
     return;
   }
   try {
-    made_[graph] = 0;
+    made_[graph] = {};
   } catch (...) {  // out of memory: the graph is launched by nodes
   }
 }

@@ -7,6 +7,7 @@
 #include "guest/collect/switch_guard.hpp"
 #include "guest/cupti/guard.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <mutex>
@@ -42,7 +43,8 @@ class graph_level {
   /// After this many launches by nodes in a row GRAPH_TRACE stays disabled, because two switches
   /// for each launch take up to 70 us. A launch of a known graph or a new graph ends that.
   static constexpr std::uint32_t max_in_a_row = 32;
-  static constexpr std::uint32_t first_by_nodes = 3, one_by_nodes_in = 32,
+  static constexpr std::uint32_t first_by_nodes = 3,
+                                 usual_one_in = 32,        // while choose_one_in() was not called
                                  chosen_for_nothing = 64;  // whatever their share is
 
   graph_level(cupti_api const& api, switch_guard& switches) noexcept
@@ -51,8 +53,8 @@ class graph_level {
   // Called by the thread that starts and stops captures, which holds the switch_guard -------
 
   /// Requests graphs as wholes. Call it before launch callbacks are on; it does not enable anything
-  /// yet. `some_by_nodes`: of each graph, the first launches and one in one_by_nodes_in at random
-  /// are recorded by nodes, if no other thread launches a graph at that moment.
+  /// yet. `some_by_nodes`: of each graph, the first launches are recorded by nodes, and a share of
+  /// the others at random, if no other thread launches a graph at that moment.
   void begin(bool some_by_nodes = false) noexcept;
   /// Call it as late as possible: launches that began before launch callbacks were on should have
   /// returned.
@@ -62,6 +64,13 @@ class graph_level {
   void forget() noexcept;
   /// CUPTI has shut itself down: it is not called any more.
   void abandon() noexcept { is_abandoned_.store(true); }
+
+  // Any thread. Both change nothing unless some launches are recorded by nodes.
+
+  /// Sets the share of launches to record by nodes; 1: all.
+  void choose_one_in(std::uint32_t launches) noexcept { one_in_.store(std::max(launches, 1u)); }
+  /// True: all launches are recorded by nodes until this is called again.
+  void record_nodes(bool all) noexcept { records_nodes_.store(all); }
 
   // Called by threads of the program, inside callbacks -------------------------------
 
@@ -76,6 +85,9 @@ class graph_level {
   /// Call these between captures too, because the address of a destroyed graph is used again.
   void made(graph_call const& own, CUgraphExec graph) noexcept;
   void gone(CUgraphExec graph) noexcept;
+  /// This kernel goes into a graph. Some kernels wait for other GPUs, so that no other launch says
+  /// how long they take: after one of them, all launches are recorded by nodes.
+  void captured(char const* kernel) noexcept;
   /// Its nodes have other parameters now.
   void was_changed(CUgraphExec graph) noexcept;
 
@@ -99,6 +111,10 @@ class graph_level {
   using lock = std::unique_lock<std::mutex>;
   void leave(graph_call& own) noexcept;
   bool is_made(CUgraphExec graph) const noexcept { return made_.count(graph) != 0; }
+  bool takes_all_by_nodes() const noexcept {
+    return some_by_nodes_ && (records_nodes_.load(relaxed) || wait_for_others_.load(relaxed) ||
+                              one_in_.load(relaxed) == 1);
+  }
   bool is_chosen(CUgraphExec graph) noexcept;
   void note_other(CUgraphExec graph) noexcept;
   void wait_for_wholes(lock& held) noexcept;
@@ -114,16 +130,22 @@ class graph_level {
 
   cupti_guard const guard_;
   switch_guard& switches_;
-  std::atomic<bool> is_wanted_{false}, is_abandoned_{false};
+  std::atomic<bool> is_wanted_{false}, is_abandoned_{false}, records_nodes_{false};
+  std::atomic<bool> wait_for_others_{false};
+  std::atomic<std::uint32_t> one_in_{usual_one_in};
   std::atomic<std::uint64_t> graphs_by_nodes_{0}, launches_by_nodes_{0}, launches_chosen_{0},
       waits_in_vain_{0};
   std::atomic<std::uint32_t> changes_{0};  // changes of members below; waiting threads watch it
 
   std::mutex mutex_;  // protects the rest; held briefly, never during CUPTI calls
-  std::unordered_map<CUgraphExec, std::uint32_t> made_;  // how many launches could be chosen
+  struct made_graph {
+    std::uint32_t chosen = 0;      // of its first launches
+    bool is_chosen_again = false;  // its next launch
+  };
+  std::unordered_map<CUgraphExec, made_graph> made_;
   std::unordered_set<CUgraphExec> others_;
   bool some_by_nodes_ = false;
-  std::uint64_t could_choose_ = 0;
+  std::uint64_t could_choose_ = 0, chosen_alone_ = 0;  // launches, while not all are by nodes
   std::uint32_t random_ = 0x9E3779B9u;
   std::uint32_t generation_ = 0;  // number of the capture; launches of earlier ones are ignored
   std::uint32_t epoch_ = 0;       // counts changes of the level

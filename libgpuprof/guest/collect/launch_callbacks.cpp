@@ -370,6 +370,9 @@ void launch_callbacks::launch_ended(call_class what, CUpti_CallbackData const& c
   // Captured launches too: the records of the graph point to the same name.
   auto const has_name = what == call_class::kernel && (flags & launch_failed) == 0;
   auto const kernel = has_name ? kernels_.of_launched(call.symbolName) : name_id{};
+  auto* const level = graph_level_.load(std::memory_order_acquire);
+  if (has_name && level != nullptr && (flags & launch_captured) != 0)
+    level->captured(call.symbolName);
   std::uint32_t arguments = remark.arguments;
   if (flags == launch_of_graph) arguments = kernels_.generation();
   if (flags == 0 && remark.is == launch_remark::kind::pattern) flags = launch_is_pattern;

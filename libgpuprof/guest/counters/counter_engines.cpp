@@ -162,6 +162,7 @@ void counter_engines::begin_window(counter_results& to, device_counters::intern 
   }
   in_window_ = sampler_.begin_window(devices_.all(), next_metric_, to.metrics, names);
   if (!in_window_) return turns_.refuse();
+  tell_of_windows(true);
   launches_.window_begins();
 }
 
@@ -188,9 +189,16 @@ void counter_engines::charge_sampling() noexcept {
   charged_until_ = moment;
 }
 
+/// Not between two windows that follow each other.
+void counter_engines::tell_of_windows(bool begin) {
+  if (std::exchange(windows_recur_, begin) != begin && options_.windows_recur)
+    options_.windows_recur(begin);
+}
+
 /// Keeps the sampling setup for later.
 void counter_engines::release_sampling(counter_results& to) {
   end_window(to);
+  tell_of_windows(false);
   charge_sampling();
   if (!holds_gpus_.load()) return;
   auto const before = monotonic_ns();
@@ -202,6 +210,7 @@ void counter_engines::release_sampling(counter_results& to) {
 
 void counter_engines::release_gpus(counter_results& to) {
   end_window(to);
+  tell_of_windows(false);
   charge_sampling();
   if (turns_.holds_sampling()) turns_.refuse();
   sampler_.release_all();

@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -29,6 +30,8 @@ struct counter_options {
   /// starts, and `once_ns` may be spent from the start.
   bool explains = false;
   job_place place;  // among the ranks of a job
+  /// Called when windows begin, and when they have ended: graphs are recorded by nodes meanwhile.
+  std::function<void(bool begin)> windows_recur;
 };
 
 /// Results of the counters.
@@ -106,6 +109,7 @@ class counter_engines {
   void release_gpus(counter_results& to);
   void charge_sampling() noexcept;
   void release_sampling(counter_results& to);
+  void tell_of_windows(bool begin);
 
   counter_options const options_;
   sampling_budget budget_;
@@ -120,7 +124,7 @@ class counter_engines {
   // Used by the worker's thread only.
   job_turns job_;
   engine_turns turns_;
-  bool in_window_ = false, pace_is_said_ = false;
+  bool in_window_ = false, windows_recur_ = false, pace_is_said_ = false;
   bool has_files_ = true, lacks_files_ = false;  // now; since the last warnings
   std::uint64_t asked_for_files_ns_ = 0;         // monotonic
   std::uint64_t charged_until_ = 0;              // until when sampling was charged; monotonic

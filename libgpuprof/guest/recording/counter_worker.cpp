@@ -30,13 +30,14 @@ void append(std::vector<T>& to, std::vector<T>&& more) {
   to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-counter_options options_of(settings const& s, kernel_filter& skipped, kernel_switch& kernels,
+counter_options options_of(settings const& s, kernel_filter& skipped, cupti_tracer& tracer,
                            availability_store const& stored, device_turns& turns,
                            cuda_driver const& driver, code_inventory const& code,
                            std::function<std::string()> capture_path, main_thread_end& at_end,
                            std::function<void()> release_gpus) {
   auto const is_rank = s.rank && s.rank->world_size <= shared_readings::max_ranks;
   auto const exact = s.metrics.mode == metrics_mode::exact;
+  auto& kernels = tracer.kernels();
   auto const uuid = [&driver](device_id device) {
     return device_uuid(driver, static_cast<int>(raw(device)));
   };
@@ -64,7 +65,8 @@ counter_options options_of(settings const& s, kernel_filter& skipped, kernel_swi
           .budget_percent = exact ? 0 : s.metrics.budget_percent,
           .once_ns = s.metrics.may_cost_once_ns(),
           .explains = s.metrics.explains(),
-          .place = s.rank ? job_place{s.rank->rank, s.rank->world_size} : job_place{}};
+          .place = s.rank ? job_place{s.rank->rank, s.rank->world_size} : job_place{},
+          .windows_recur = [&tracer](bool begin) { tracer.graphs().record_nodes(begin); }};
 }
 
 void say_some_are_lost() noexcept {
@@ -109,7 +111,7 @@ counter_worker::counter_worker(settings const& options, cupti_tracer& tracer,
       main_thread_end_(end_at_exit),
       engines_(
           tracer.library().api, driver_,
-          options_of(options, *skipped_, tracer.kernels(), stored_, device_turns_, driver_, code,
+          options_of(options, *skipped_, tracer, stored_, device_turns_, driver_, code,
                      std::move(capture_path), main_thread_end_, [this] { release_gpus(); })) {}
 
 void counter_worker::resume() noexcept {

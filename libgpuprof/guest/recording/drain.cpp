@@ -39,6 +39,7 @@ constexpr std::uint64_t max_expected_kernel = ns_per_second / 50;
 constexpr std::uint64_t max_return = 10 * ns_per_second;
 constexpr timestamp_ns nothing_follows{~std::uint64_t{0}};
 constexpr std::uint64_t release_every = ns_per_second;
+constexpr std::uint64_t choose_nodes_every = ns_per_second;
 
 }  // namespace
 
@@ -91,7 +92,7 @@ void drain::make_assembler() {
       filter_.has_names() ? trace_assembler::kernel_predicate(
                                 [this](std::string_view n) { return filter_.name_matches(n); })
                           : nullptr);
-  if (options_.graph_trace == graph_detail::automatic) assembler_->compute_kernels_of_graphs();
+  if (options_.graph_trace == graph_detail::automatic) assembler_->compute_graphs();
 }
 
 /// Takes events one by one, so that an event that fails because memory is out is tried again.
@@ -252,8 +253,21 @@ void drain::release_memory() {
     tracer->pool().release_idle(buffers_ready);
 }
 
+/// How many launches of graphs are recorded by nodes depends on what that costs the program.
+void drain::choose_nodes() {
+  auto* const tracer = tracer_.load(std::memory_order_acquire);
+  auto const moment = monotonic_ns();
+  auto const passed = moment - chose_nodes_at_;
+  if (tracer == nullptr || assembler_ == nullptr || passed < choose_nodes_every) return;
+  auto const one_in =
+      assembler_->take_cost_of_nodes().one_in(passed, options_.metrics.budget_percent);
+  if (one_in && chose_nodes_at_ != 0) tracer->graphs().choose_one_in(*one_in);
+  chose_nodes_at_ = moment;
+}
+
 void drain::round(bool flush) {
   release_memory();
+  choose_nodes();
   auto* const tracer = tracer_.load(std::memory_order_acquire);
   if (flush && (tracer == nullptr || tracer->may_flush_at_any_time())) {
     fetch(false);

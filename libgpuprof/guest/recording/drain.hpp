@@ -191,6 +191,7 @@ class drain {
   void fetch(bool forced);
   void do_beside(std::function<void()> act);
   void release_memory();
+  void choose_nodes();
   void gather_counters();
   void take_counters();
   void take_code();
@@ -232,6 +233,7 @@ class drain {
   std::size_t threads_seen_ = 0;  // cursor of new_threads()
   kernel_code_rows code_rows_;
   std::uint64_t released_at_ = 0;    // monotonic
+  std::uint64_t chose_nodes_at_ = 0;  // monotonic
   std::uint64_t closed_at_ = 0;      // monotonic; when the last window closed
   std::uint64_t last_progress_ = 0;  // monotonic; when a record of a window last arrived
   std::uint64_t progress_seen_ = 0;

@@ -5,12 +5,13 @@
 #include <cmath>
 #include <cstdlib>
 #include <iterator>
+#include <type_traits>
 #include <utility>
 
 namespace gpuprof::guest {
 namespace {
 
-// A launch with fewer kernels may have lost records. After so many the graph itself has become
+// A launch with less work may have lost records. After so many the graph itself has become
 // smaller: nodes of a graph can be disabled.
 constexpr unsigned smaller_is_believed = 3;
 // A graph with so many launches by nodes, and none as a whole, is launched by nodes for ever.
@@ -24,43 +25,88 @@ std::uint64_t end_of(auto const& work) noexcept {
 
 /// `place`: where it is likely to be.
 kernel_record const* find_node(auto const& launch, graph_node_id node, std::size_t place) noexcept {
-  if (place < launch.kernels.size() && launch.kernels[place].node == node)
-    return &launch.kernels[place];
-  auto const found = std::ranges::find(launch.kernels, node, &kernel_record::node);
-  return found != launch.kernels.end() ? &*found : nullptr;
+  if (place < launch.work.size() && launch.work[place].node == node) return &launch.work[place];
+  auto const found = std::ranges::find(launch.work, node, &kernel_record::node);
+  return found != launch.work.end() ? &*found : nullptr;
 }
 
-void belong_to(kernel_record& kernel, auto const& launch) noexcept {
-  kernel.launched = launch.launched;
-  kernel.correlation = launch.correlation;
-  kernel.thread = launch.thread;
-  kernel.range = launch.range;
-  kernel.stack = launch.stack;
+void belong_to(auto& work, auto const& launch) noexcept {
+  work.launched = launch.launched;
+  work.correlation = launch.correlation;
+  work.thread = launch.thread;
+  work.range = launch.range;
+  work.stack = launch.stack;
+}
+
+void run_like(auto& work, auto const& other) noexcept {
+  work.start = other.start;
+  work.duration = other.duration;
+  work.device = other.device;
+  work.context = other.context;
+  work.stream = other.stream;
 }
 
 }  // namespace
 
-bool node_times::keep(kernel_record const& kernel) {
+/// Returns null if the work is not to be kept.
+node_times::launch_by_nodes* node_times::launch_of(kernel_record const& work) {
   // CUPTI 13.0.1 does not say to which launch kernels inside of conditional nodes belong.
-  if (raw(kernel.graph) == 0 || raw(kernel.node) == 0 || raw(kernel.correlation) == 0) return false;
-  auto& of = graphs_[kernel.graph];
+  if (raw(work.graph) == 0 || raw(work.node) == 0 || raw(work.correlation) == 0) return nullptr;
+  auto& of = graphs_[work.graph];
   auto& launches = of.launches;
-  auto const end = end_of(kernel);
+  auto const end = end_of(work);
   auto const is_of_it = [&](auto const& launch) {
-    return launch.kernels.front().correlation == kernel.correlation;
+    return launch.work.front().correlation == work.correlation;
   };
   auto launch = std::find_if(launches.rbegin(), launches.rend(), is_of_it);
   if (launch == launches.rend()) {
-    if (!of.has_wholes && launches.size() + of.known.size() >= most_without_whole) return false;
-    launches.emplace_back().first_start = kernel.start.value;
+    if (!of.has_wholes && launches.size() + of.known.size() >= most_without_whole) return nullptr;
+    launches.emplace_back().first_start = work.start.value;
     launch = launches.rbegin();
   }
-  launch->kernels.push_back(kernel);
-  launch->first_start = std::min(launch->first_start, kernel.start.value);
+  launch->first_start = std::min(launch->first_start, work.start.value);
   launch->last_end = std::max(launch->last_end, end);
   of.last_use = std::max(of.last_use, end);
   first_end_ = std::min(first_end_, end);
+  return &*launch;
+}
+
+bool node_times::keep(kernel_record const& kernel) {
+  auto* const launch = launch_of(kernel);
+  if (launch != nullptr) launch->work.push_back({kernel});
+  return launch != nullptr;
+}
+
+template <class Moved>
+bool node_times::keep_moved(Moved const& moved) {
+  node_work work;
+  work.graph = moved.graph;
+  work.node = moved.node;
+  run_like(work, moved);
+  belong_to(work, moved);
+  auto* const launch = launch_of(work);
+  if (launch == nullptr) return false;
+  launch->moved.emplace_back(moved);
+  work.moved = static_cast<std::uint32_t>(launch->moved.size());
+  launch->work.push_back(work);
   return true;
+}
+template bool node_times::keep_moved(copy_record const&);
+template bool node_times::keep_moved(memset_record const&);
+
+void node_times::pass(launch_by_nodes const& from, node_work const& work, receiver const& to) {
+  if (work.moved == 0) return to.kernel(work);
+  std::visit(
+      [&](auto moved) {
+        run_like(moved, work);
+        belong_to(moved, work);
+        moved.time_of = work.time_of;
+        if constexpr (std::is_same_v<decltype(moved), copy_record>)
+          to.copy(moved);
+        else
+          to.fill(moved);
+      },
+      from.moved[work.moved - 1]);
 }
 
 void node_times::add(graph_record const& whole) {
@@ -71,15 +117,21 @@ void node_times::add(graph_record const& whole) {
   first_end_ = std::min(first_end_, end_of(whole));
 }
 
-void node_times::learn(graph& of, launch_by_nodes const& launch) {
-  if (!of.known.empty() && launch.kernels.size() < of.known.back().kernels.size() &&
+/// Forgets the launch before if no whole needs it.
+void node_times::learn(graph& of, launch_by_nodes launch) {
+  if (!of.known.empty() && launch.work.size() < of.known.back().work.size() &&
       ++of.smaller < smaller_is_believed)
     return;
   of.smaller = 0;
-  auto& known = of.known.emplace_back(launch);
-  auto const first = known.kernels.front().start.value;
-  for (auto const& kernel : known.kernels) {
-    auto const begin = kernel.start.value - first, end = end_of(kernel) - first;
+  auto const first = launch.work.front().start.value;
+  if (!of.known.empty()) {
+    auto const& before = of.known.back().work.front().start;
+    auto const next = std::ranges::upper_bound(of.wholes, before, {}, &graph_record::start);
+    if (next == of.wholes.end() || next->start.value > first) of.known.pop_back();
+  }
+  auto& known = of.known.emplace_back(std::move(launch));
+  for (auto const& work : known.work) {
+    auto const begin = work.start.value - first, end = end_of(work) - first;
     if (known.busy.empty() || begin > known.busy.back().end)
       known.busy.push_back({begin, end});
     else
@@ -88,9 +140,9 @@ void node_times::learn(graph& of, launch_by_nodes const& launch) {
   for (auto const& one : known.busy) known.busy_ns += one.end - one.begin;
 }
 
-/// A launch by nodes has longer pauses between its kernels. So the kernels keep their lengths, and
-/// the pauses are made as short as the whole launch was. If that is too short even without pauses,
-/// the kernels become shorter.
+/// A launch by nodes has longer pauses between its kernels. So kernels, copies and fills keep their
+/// lengths, and the pauses are made as short as the whole launch was. If that is too short even
+/// without pauses, the work becomes shorter.
 void node_times::compute(launch_by_nodes const& known, graph_record const& whole,
                          correlation_id times_from, receiver const& to) {
   auto const length = static_cast<double>(whole.duration.value);
@@ -98,60 +150,60 @@ void node_times::compute(launch_by_nodes const& known, graph_record const& whole
   auto const pauses = static_cast<double>(known.busy.back().end) - busy;
   auto const of_busy = busy > length ? length / busy : 1.0;
   auto const of_pauses = pauses > 0 ? std::max(length - busy, 0.0) / pauses : 0.0;
-  auto const& first = known.kernels.front();
+  auto const& first = known.work.front();
   auto stretch = known.busy.begin();
   double begin = 0;  // of this stretch, in the launch that is computed
-  for (auto kernel : known.kernels) {
-    auto const since = kernel.start.value - first.start.value;
+  for (auto work : known.work) {
+    auto const since = work.start.value - first.start.value;
     for (; since > stretch->end && stretch + 1 != known.busy.end(); ++stretch)
       begin += of_busy * static_cast<double>(stretch->end - stretch->begin) +
                of_pauses * static_cast<double>((stretch + 1)->begin - stretch->end);
     auto const start = begin + of_busy * static_cast<double>(since - stretch->begin);
-    kernel.start = {whole.start.value + static_cast<std::uint64_t>(std::llround(start))};
-    kernel.duration = {std::llround(of_busy * static_cast<double>(kernel.duration.value))};
+    work.start = {whole.start.value + static_cast<std::uint64_t>(std::llround(start))};
+    work.duration = {std::llround(of_busy * static_cast<double>(work.duration.value))};
     // Branches of a graph run on streams of their own.
-    if (kernel.stream == first.stream) kernel.stream = whole.stream;
-    if (kernel.context == first.context) kernel.context = whole.context;
-    if (kernel.device == first.device) kernel.device = whole.device;
-    belong_to(kernel, whole);
-    kernel.time_of = times_from;
-    to.kernel(kernel);
+    if (work.stream == first.stream) work.stream = whole.stream;
+    if (work.context == first.context) work.context = whole.context;
+    if (work.device == first.device) work.device = whole.device;
+    belong_to(work, whole);
+    work.time_of = times_from;
+    pass(known, work, to);
   }
 }
 
 /// The latest that ran before, else the first one.
 node_times::launch_by_nodes const& node_times::known_at(graph const& of,
                                                         timestamp_ns time) noexcept {
-  auto const is_later = [&](auto const& one) { return one.kernels.front().start > time; };
+  auto const is_later = [&](auto const& one) { return one.work.front().start > time; };
   auto const before = std::find_if_not(of.known.rbegin(), of.known.rend(), is_later);
   return before != of.known.rend() ? *before : of.known.front();
 }
 
-/// Where the times of a kernel count from: the start of its own launch, or of a later whole whose
-/// times it has. If an earlier launch tells when the kernel begins, that decides: a whole may begin
+/// Where the times of a node count from: the start of its own launch, or of a later whole whose
+/// times it has. If an earlier launch tells when the node begins, that decides: a whole may begin
 /// while the launch before it still runs.
 std::uint64_t node_times::base_of(graph const& of, launch_by_nodes const& launch,
-                                  kernel_record const& kernel) noexcept {
-  auto const own = launch.kernels.front().start.value;
-  auto const is_first = &kernel == &launch.kernels.front();
-  auto const at = is_first ? end_of(kernel) - 1 : kernel.start.value;
+                                  node_work const& work) noexcept {
+  auto const own = launch.work.front().start.value;
+  auto const is_first = &work == &launch.work.front();
+  auto const at = is_first ? end_of(work) - 1 : work.start.value;
   auto later = std::ranges::upper_bound(of.wholes, timestamp_ns{at}, {}, &graph_record::start);
   if (later == of.wholes.begin()) return own;
   auto whole = std::prev(later);
-  auto const is_apart = whole->start.value > own && end_of(kernel) <= end_of(*whole);
+  auto const is_apart = whole->start.value > own && end_of(work) <= end_of(*whole);
   if (is_first) {
-    // The only kernel of a graph may still run when the next launch begins.
-    auto const ends_it = end_of(*whole) - end_of(kernel) <= end_of(kernel) - whole->start.value;
-    return is_apart && (launch.kernels.size() > 1 || ends_it) ? whole->start.value : own;
+    // The only node of a graph may still run when the next launch begins.
+    auto const ends_it = end_of(*whole) - end_of(work) <= end_of(work) - whole->start.value;
+    return is_apart && (launch.work.size() > 1 || ends_it) ? whole->start.value : own;
   }
   auto const known = of.known.empty()
                          ? nullptr
-                         : find_node(of.known.back(), kernel.node,
-                                     static_cast<std::size_t>(&kernel - launch.kernels.data()));
+                         : find_node(of.known.back(), work.node,
+                                     static_cast<std::size_t>(&work - launch.work.data()));
   if (known == nullptr)
-    return is_apart && base_of(of, launch, launch.kernels.front()) != own ? whole->start.value
+    return is_apart && base_of(of, launch, launch.work.front()) != own ? whole->start.value
                                                                           : own;
-  auto const since = known->start.value - of.known.back().kernels.front().start.value;
+  auto const since = known->start.value - of.known.back().work.front().start.value;
   auto best = own;
   auto const try_base = [&](std::uint64_t base) {
     auto const off = [&](std::uint64_t from) {
@@ -170,36 +222,40 @@ std::uint64_t node_times::base_of(graph const& of, launch_by_nodes const& launch
 
 /// Returns false if the launch has times of its own.
 bool node_times::take_launch(graph& of, launch_by_nodes launch, receiver const& to) {
-  auto& kernels = launch.kernels;
-  std::ranges::sort(kernels, {}, &kernel_record::start);
-  auto const own = kernels.front();
-  auto counted = launch;  // from the start of the first kernel on
+  auto& all = launch.work;
+  std::ranges::sort(all, {}, &kernel_record::start);
+  auto const own = all.front();
+  auto counted = all;  // from the start of the first one on
   auto other = correlation_id{};
-  for (std::size_t i = 0; i < kernels.size(); ++i) {
-    auto const base = base_of(of, launch, kernels[i]);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    auto const base = base_of(of, launch, all[i]);
     if (base == own.start.value) continue;
     auto const whole =
         std::ranges::lower_bound(of.wholes, timestamp_ns{base}, {}, &graph_record::start);
     other = whole->correlation;
-    auto& kernel = counted.kernels[i];
-    auto const begin = std::max(kernels[i].start.value, base), end = end_of(kernels[i]);
-    kernel.start = {own.start.value + (begin - base)};
-    kernel.duration = {static_cast<std::int64_t>(end - begin)};
+    auto& work = counted[i];
+    auto const begin = std::max(all[i].start.value, base), end = end_of(all[i]);
+    work.start = {own.start.value + (begin - base)};
+    work.duration = {static_cast<std::int64_t>(end - begin)};
     if (begin < end && end <= end_of(*whole)) continue;
     // Its start and its end are those of two launches.
     auto const* const known =
-        of.known.empty() ? nullptr : find_node(of.known.back(), kernel.node, i);
-    kernel.duration = known != nullptr ? known->duration : duration_ns{};
+        of.known.empty() ? nullptr : find_node(of.known.back(), work.node, i);
+    work.duration = known != nullptr ? known->duration : duration_ns{};
   }
   if (raw(other) == 0) {
-    learn(of, launch);
-    for (auto const& kernel : kernels) to.kernel(kernel);
+    of.by_nodes_ns = static_cast<double>(launch.last_end - own.start.value);
+    of.count(cost_);
+    for (auto const& work : all) pass(launch, work, to);
+    learn(of, std::move(launch));
     return false;
   }
-  std::ranges::sort(counted.kernels, {}, &kernel_record::start);
+  of.count(cost_);
+  launch.work = std::move(counted);
+  std::ranges::sort(launch.work, {}, &kernel_record::start);
   std::uint64_t end = 0;
-  for (auto const& kernel : counted.kernels) end = std::max(end, end_of(kernel));
-  learn(of, counted);
+  for (auto const& work : launch.work) end = std::max(end, end_of(work));
+  learn(of, std::move(launch));
   compute(of.known.back(),
           {.start = own.start,
            .duration = {static_cast<std::int64_t>(end - own.start.value)},
@@ -233,12 +289,14 @@ std::uint64_t node_times::take_of(graph& of, timestamp_ns ended_before, receiver
   };
   auto const first_kept = std::ranges::find_if(of.wholes, is_kept);
   for (auto whole = of.wholes.begin(); whole != first_kept; ++whole) {
+    of.as_whole_ns = static_cast<double>(whole->duration.value);
+    of.count(cost_);
     if (of.known.empty()) {
       to.unknown(*whole);
       continue;
     }
     auto const& known = known_at(of, whole->start);
-    compute(known, *whole, known.kernels.front().correlation, to);
+    compute(known, *whole, known.work.front().correlation, to);
     ++computed;
   }
   of.wholes.erase(of.wholes.begin(), first_kept);
@@ -261,6 +319,25 @@ std::uint64_t node_times::take(timestamp_ns ended_before, receiver const& to) {
     one = is_forgotten ? graphs_.erase(one) : std::next(one);
   }
   return computed;
+}
+
+void node_times::graph::count(cost_of_nodes& cost) const noexcept {
+  ++cost.launches;
+  if (by_nodes_ns == 0 || as_whole_ns == 0)
+    ++cost.launches_unknown;
+  else
+    cost.ns += by_nodes_ns - as_whole_ns;
+}
+
+std::optional<std::uint32_t> node_times::cost_of_nodes::one_in(std::uint64_t time_ns,
+                                                               double percent) const noexcept {
+  if (launches == 0 || 2 * launches_unknown > launches) return {};
+  auto const allowed = static_cast<double>(time_ns) * percent / 100;
+  return static_cast<std::uint32_t>(std::clamp(ns / allowed, 1.0, double{max_one_in}));
+}
+
+node_times::cost_of_nodes node_times::take_cost() noexcept {
+  return std::exchange(cost_, {});
 }
 
 std::optional<timestamp_ns> node_times::oldest() const noexcept {

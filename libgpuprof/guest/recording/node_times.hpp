@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes the kernels of graphs that CUPTI recorded as wholes, from launches of the same graph
-// that it recorded by nodes.
+// Computes the kernels, copies and fills of graphs that CUPTI recorded as wholes, from launches of
+// the same graph that it recorded by nodes.
 #pragma once
 
 #include "model/ids.hpp"
@@ -11,6 +11,7 @@
 #include <functional>
 #include <optional>
 #include <unordered_map>
+#include <variant>
 #include <vector>
 
 namespace gpuprof::guest {
@@ -24,14 +25,18 @@ namespace gpuprof::guest {
 /// Used by the drain thread only.
 class node_times {
  public:
-  /// Keeps a kernel of a graph until take(). Returns false for any other, for kernels whose launch
-  /// is not known, and for graphs that are never launched as wholes.
+  /// Keeps work of a graph until take(). Returns false for any other, for work whose launch is not
+  /// known, and for graphs that are never launched as wholes.
   bool keep(kernel_record const& kernel);
+  bool keep(copy_record const& copy) { return keep_moved(copy); }
+  bool keep(memset_record const& fill) { return keep_moved(fill); }
   /// An execution of a whole graph.
   void add(graph_record const& whole);
 
-  struct receiver {
-    std::function<void(kernel_record const&)> kernel;  // one that was computed has a `time_of`
+  struct receiver {  // what was computed has a `time_of`
+    std::function<void(kernel_record const&)> kernel;
+    std::function<void(copy_record const&)> copy;
+    std::function<void(memset_record const&)> fill;
     std::function<void(graph_record const&)> unknown;  // no launch of it was recorded by nodes
   };
   /// Passes on the launches that ended before this moment, whose records should all have come by
@@ -41,11 +46,28 @@ class node_times {
   /// The start of the oldest work that is kept.
   std::optional<timestamp_ns> oldest() const noexcept;
 
+  /// How much longer graphs run on the GPU if their nodes are recorded: in all launches since the
+  /// last call, as if all had been recorded like that.
+  struct cost_of_nodes {
+    double ns = 0;
+    std::uint64_t launches = 0;          // of graphs
+    std::uint64_t launches_unknown = 0;  // of these, of graphs of which it is not known yet
+    /// Returns N if recording the nodes of one launch in N costs this share of the time, at most
+    /// max_one_in; nothing if too little is known.
+    std::optional<std::uint32_t> one_in(std::uint64_t time_ns, double percent) const noexcept;
+  };
+  static constexpr std::uint32_t max_one_in = 128;
+  cost_of_nodes take_cost() noexcept;
+
  private:
-  /// The kernels of one launch, in order of their start, and the stretches in which any of them
-  /// ran.
+  /// A kernel, or when and where a copy or fill ran.
+  struct node_work : kernel_record {
+    std::uint32_t moved = 0;  // its place in launch_by_nodes::moved, from 1 on; 0: a kernel
+  };
+  /// The work of one launch, in order of its start, and the stretches in which any of it ran.
   struct launch_by_nodes {
-    std::vector<kernel_record> kernels;
+    std::vector<node_work> work;
+    std::vector<std::variant<copy_record, memset_record>> moved;
     std::uint64_t first_start = 0, last_end = 0;
     struct stretch {
       std::uint64_t begin = 0, end = 0;  // since the first kernel began
@@ -57,22 +79,29 @@ class node_times {
     std::vector<launch_by_nodes> launches;  // kept
     std::vector<graph_record> wholes;       // kept
     std::vector<launch_by_nodes> known;     // complete ones, the latest last
-    unsigned smaller = 0;  // launches in a row with fewer kernels than the known one
+    unsigned smaller = 0;  // launches in a row with less work than the known one
     bool has_wholes = false;
-    std::uint64_t last_use = 0;  // when its latest work ended
+    std::uint64_t last_use = 0;                // when its latest work ended
+    double by_nodes_ns = 0, as_whole_ns = 0;  // how long its latest launches took; 0: not known
+    void count(cost_of_nodes& cost) const noexcept;
   };
 
   static launch_by_nodes const& known_at(graph const& of, timestamp_ns time) noexcept;
-  static bool take_launch(graph& of, launch_by_nodes launch, receiver const& to);
-  static void learn(graph& of, launch_by_nodes const& launch);
+  launch_by_nodes* launch_of(kernel_record const& work);
+  template <class Moved>
+  bool keep_moved(Moved const& moved);
+  static void pass(launch_by_nodes const& from, node_work const& work, receiver const& to);
+  bool take_launch(graph& of, launch_by_nodes launch, receiver const& to);
+  static void learn(graph& of, launch_by_nodes launch);
   static void compute(launch_by_nodes const& known, graph_record const& whole,
                       correlation_id times_from, receiver const& to);
   static std::uint64_t base_of(graph const& of, launch_by_nodes const& launch,
-                               kernel_record const& kernel) noexcept;
-  static std::uint64_t take_of(graph& of, timestamp_ns ended_before, receiver const& to);
+                               node_work const& work) noexcept;
+  std::uint64_t take_of(graph& of, timestamp_ns ended_before, receiver const& to);
 
   std::unordered_map<graph_id, graph> graphs_;
   std::uint64_t first_end_ = ~std::uint64_t{0};  // nothing that is kept ended before
+  cost_of_nodes cost_;
 };
 
 }  // namespace gpuprof::guest

@@ -304,7 +304,7 @@ void trace_assembler::finish_kernel(kernel_record record, bool first_look) {
   counts_.launching_kernels += shape < shape_launches_.size() && shape_launches_[shape];
   if (record.launched.value == 0) ++counts_.kernels_unattributed;
   note_context(record.context, record.device);
-  if (!computes_kernels_of_graphs_ || !node_times_.keep(record)) write_kernel(record);
+  if (!computes_graphs_ || !node_times_.keep(record)) write_kernel(record);
 }
 
 void trace_assembler::write_kernel(kernel_record record) {
@@ -323,6 +323,10 @@ void trace_assembler::hand_over() {
 
 void trace_assembler::finish_copy(copy_record record, bool first_look) {
   if (!attribute(record, first_look, pending_copies_)) return;
+  if (!computes_graphs_ || !node_times_.keep(record)) write_copy(record);
+}
+
+void trace_assembler::write_copy(copy_record record) {
   counts_.copies += record.copies();
   counts_.batched_copies += record.copies() - 1;
   note_context(record.context, record.device);
@@ -332,6 +336,10 @@ void trace_assembler::finish_copy(copy_record record, bool first_look) {
 
 void trace_assembler::finish_set(memset_record record, bool first_look) {
   if (!attribute(record, first_look, pending_sets_)) return;
+  if (!computes_graphs_ || !node_times_.keep(record)) write_set(record);
+}
+
+void trace_assembler::write_set(memset_record record) {
   ++counts_.sets;
   note_context(record.context, record.device);
   record.stack = stacks_.in_graph(record.node, record.stack, to_);
@@ -340,7 +348,7 @@ void trace_assembler::finish_set(memset_record record, bool first_look) {
 
 void trace_assembler::finish_graph(graph_record record, bool first_look) {
   if (!attribute(record, first_look, pending_graphs_)) return;
-  computes_kernels_of_graphs_ ? node_times_.add(record) : write_graph(record);
+  computes_graphs_ ? node_times_.add(record) : write_graph(record);
 }
 
 void trace_assembler::write_graph(graph_record const& record) {
@@ -352,6 +360,8 @@ void trace_assembler::write_graph(graph_record const& record) {
 void trace_assembler::settle_graphs(timestamp_ns ended_before) {
   counts_.graphs_computed += node_times_.take(
       ended_before, {.kernel = [this](kernel_record const& kernel) { write_kernel(kernel); },
+                     .copy = [this](copy_record const& copy) { write_copy(copy); },
+                     .fill = [this](memset_record const& fill) { write_set(fill); },
                      .unknown = [this](graph_record const& whole) { write_graph(whole); }});
 }
 

@@ -71,7 +71,7 @@ struct trace_counts {
   std::uint64_t outside = 0;               // records of work outside all windows
   std::uint64_t launches_given_up = 0;     // launches whose record is no longer waited for
   std::uint64_t launching_kernels = 0;     // kernels written that can launch work from the GPU
-  std::uint64_t graphs_computed = 0;       // launches of whole graphs whose kernels were computed
+  std::uint64_t graphs_computed = 0;       // launches of whole graphs whose work was computed
   std::uint64_t batched_copies = 0;        // copies in batches, except the first of each record
   std::uint64_t copies = 0, sets = 0, graphs = 0, ranges = 0, marks = 0, calls = 0;
 };
@@ -145,12 +145,14 @@ class trace_assembler final : public activity_sink {
   void find_launching_kernels(kernel_predicate how) { launches_work_ = std::move(how); }
   /// The profiler makes calls of its own in this stretch of a program thread.
   void own_calls_made(own_calls_note const& where) { own_stretches_.add(where); }
-  /// Graphs are recorded as wholes, and some of their launches by nodes: the kernels of the others
-  /// are computed from these. They come late.
-  void compute_kernels_of_graphs() noexcept { computes_kernels_of_graphs_ = true; }
+  /// Graphs are recorded as wholes, and some of their launches by nodes: the kernels, copies and
+  /// fills of the others are computed from these. They come late.
+  void compute_graphs() noexcept { computes_graphs_ = true; }
   /// Before each launch that it counts, CUPTI runs its own kernel WaitNs with the launch's
   /// correlation id. After this call, its records are skipped.
   void counters_are_read() noexcept { counters_are_read_ = true; }
+  /// See node_times.
+  node_times::cost_of_nodes take_cost_of_nodes() noexcept { return node_times_.take_cost(); }
   /// Returns the names of all shapes so far, indexed by shape id.
   std::span<name_id const> kernel_names() const noexcept { return {shape_names_.data(), shapes_}; }
   /// Return the number of launches without a record: of kernels, of graphs, of both. The number of
@@ -191,6 +193,8 @@ class trace_assembler final : public activity_sink {
   void finish_set(memset_record record, bool first_look);
   void finish_graph(graph_record record, bool first_look);
   void write_kernel(kernel_record record);
+  void write_copy(copy_record record);
+  void write_set(memset_record record);
   void write_graph(graph_record const& record);
   void settle_graphs(timestamp_ns ended_before);
   void note_context(context_id context, device_id device);
@@ -223,7 +227,7 @@ class trace_assembler final : public activity_sink {
   std::vector<graph_record> pending_graphs_;
   own_stretches own_stretches_;
   stack_tree stacks_;
-  bool computes_kernels_of_graphs_ = false;
+  bool computes_graphs_ = false;
   node_times node_times_;
 };
 

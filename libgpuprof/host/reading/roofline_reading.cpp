@@ -291,7 +291,7 @@ void roofline_reading::sum_up(capture_walk& walk, bool with_ranges) {
       capture::only(&kernel_record::start, &kernel_record::duration, &kernel_record::shape,
                     &kernel_record::device, &kernel_record::correlation, &kernel_record::graph,
                     &kernel_record::range, &kernel_record::launched, &kernel_record::thread,
-                    &kernel_record::stream);
+                    &kernel_record::stream, &kernel_record::time_of);
   if (stack_work_) columns.insert(&kernel_record::stack);
   walk.add_each<kernel_record>(columns, take);
   walk.add_each<graph_record>({}, take);

@@ -78,15 +78,82 @@ TEST_CASE("the first launches of each graph and some others are recorded by node
     for (std::uint32_t i = 0; i < graph_level::first_by_nodes; ++i)
       CHECK(s.cupti.launch(graph(number)) == launched::by_nodes);
   }
-  constexpr int launches = 100 * static_cast<int>(graph_level::one_by_nodes_in);
-  int by_nodes = 0;
-  for (int i = 0; i < launches; ++i) by_nodes += s.cupti.launch(graph(1)) == launched::by_nodes;
+  constexpr int launches = 100 * static_cast<int>(graph_level::usual_one_in);
+  int by_nodes = 0, in_pairs = 0;
+  auto before = launched::whole;
+  for (int i = 0; i < launches; ++i) {
+    auto const now = s.cupti.launch(graph(1));
+    by_nodes += now == launched::by_nodes;
+    in_pairs += now == launched::by_nodes && before == launched::by_nodes;
+    before = now;
+  }
   CHECK(by_nodes > 50);
   CHECK(by_nodes < 200);
+  CHECK(2 * in_pairs >= by_nodes);
   CHECK(s.tracer.graphs().launches_chosen() ==
         static_cast<std::uint64_t>(by_nodes) + 2 * graph_level::first_by_nodes);
   CHECK(s.tracer.graphs().launches_by_nodes() == 0);  // none had to be
   CHECK(s.records_wholes());
+}
+
+TEST_CASE("the share of launches that are recorded by nodes is chosen") {
+  graph_scene s;
+  s.start(true);
+  s.cupti.instantiate(graph(1));
+  auto const by_nodes_of = [&](int launches) {
+    int by_nodes = 0;
+    for (int i = 0; i < launches; ++i) by_nodes += s.cupti.launch(graph(1)) == launched::by_nodes;
+    return by_nodes;
+  };
+  by_nodes_of(10'000);  // what is chosen whatever the share is
+  s.tracer.graphs().choose_one_in(4);
+  auto const by_nodes = by_nodes_of(10'000);
+  CHECK(by_nodes > 2'000);
+  CHECK(by_nodes < 3'000);
+  s.tracer.graphs().choose_one_in(1);
+  auto const switches = s.switches();
+  CHECK(by_nodes_of(1'000) == 1'000);
+  CHECK(s.switches() <= switches + 1);
+  CHECK_FALSE(s.records_wholes());
+  s.cupti.call(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture);
+  s.cupti.instantiate(graph(2));
+  s.tracer.graphs().choose_one_in(1'000'000);
+  by_nodes_of(1);  // ends with GRAPH_TRACE enabled
+  CHECK(by_nodes_of(100) < 10);
+  for (std::uint32_t i = 0; i < graph_level::first_by_nodes; ++i) s.cupti.launch(graph(2));
+  CHECK(s.cupti.launch(graph(2)) == launched::whole);
+  CHECK(s.tracer.graphs().graphs_by_nodes() == 0);
+}
+
+TEST_CASE("all launches are recorded by nodes while the GPU is sampled") {
+  for (bool const some_by_nodes : {true, false}) {
+    graph_scene s;
+    s.start(some_by_nodes);
+    s.cupti.instantiate(graph(1));
+    for (std::uint32_t i = 0; i < graph_level::first_by_nodes; ++i) s.cupti.launch(graph(1));
+    s.tracer.graphs().choose_one_in(1'000'000);
+    s.tracer.graphs().record_nodes(true);
+    auto const expected = some_by_nodes ? launched::by_nodes : launched::whole;
+    for (int i = 0; i < 100; ++i) CHECK(s.cupti.launch(graph(1)) == expected);
+    s.tracer.graphs().record_nodes(false);
+    s.cupti.launch(graph(1));
+    CHECK(s.cupti.launch(graph(1)) == launched::whole);
+    CHECK(s.records_wholes());
+  }
+}
+
+TEST_CASE("graphs with kernels that wait for other GPUs are recorded by nodes") {
+  for (std::string const kernel : {"_Z8all_rowsPf", "_Z42ncclDevKernel_AllReduce_Sum_bf16_RING_LL"}) {
+    graph_scene s;
+    s.start(true);
+    s.cupti.instantiate(graph(1));
+    s.tracer.graphs().choose_one_in(1'000'000);
+    while (s.cupti.launch(graph(1)) == launched::by_nodes) {
+    }
+    s.tracer.graphs().captured(kernel.c_str());
+    auto const waits = kernel.find("nccl") != kernel.npos;
+    CHECK(s.cupti.launch(graph(1)) == (waits ? launched::by_nodes : launched::whole));
+  }
 }
 
 TEST_CASE("a program that makes a graph for every launch has few of them chosen") {

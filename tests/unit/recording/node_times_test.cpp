@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of graphs that were recorded as wholes, told from a launch that was recorded by
-// nodes.
+// The work of graphs that were recorded as wholes, told from launches that were recorded by nodes.
 #include "guest/recording/node_times.hpp"
 
 #include "support/catch.hpp"
@@ -40,6 +39,8 @@ graph_record whole(std::uint32_t correlation, std::uint64_t start, std::int64_t 
 
 struct taken_launches {
   std::vector<kernel_record> kernels;
+  std::vector<copy_record> copies;
+  std::vector<memset_record> fills;
   std::vector<graph_record> unknown;
   std::uint64_t computed = 0;
 };
@@ -47,6 +48,8 @@ taken_launches take(node_times& times, timestamp_ns ended_before = end_of_time) 
   taken_launches taken;
   taken.computed = times.take(
       ended_before, {.kernel = [&](kernel_record const& k) { taken.kernels.push_back(k); },
+                     .copy = [&](copy_record const& c) { taken.copies.push_back(c); },
+                     .fill = [&](memset_record const& f) { taken.fills.push_back(f); },
                      .unknown = [&](graph_record const& g) { taken.unknown.push_back(g); }});
   return taken;
 }
@@ -96,6 +99,94 @@ TEST_CASE("kernels of a whole graph keep their lengths; the pauses between them 
   CHECK(second.correlation == correlation_id{2});
   CHECK(second.time_of == correlation_id{1});
   CHECK(second.range == range_id{5});
+}
+
+TEST_CASE("copies and fills of a whole graph are computed like its kernels") {
+  node_times times;
+  copy_record copy;
+  copy.start = {1010};
+  copy.duration = {40};
+  copy.bytes = 4096;
+  copy.kind = copy_kind::host_to_device;
+  copy.stream = stream_id{13};
+  copy.graph = some_graph;
+  copy.node = graph_node_id{1};
+  copy.correlation = correlation_id{1};
+  memset_record fill;
+  fill.start = {1060};
+  fill.duration = {10};
+  fill.bytes = 64;
+  fill.value = 7;
+  fill.stream = stream_id{13};
+  fill.graph = some_graph;
+  fill.node = graph_node_id{2};
+  fill.correlation = correlation_id{1};
+  auto kernel = node(1, 1080, 20, 3);
+  kernel.stream = stream_id{13};
+  CHECK(times.keep(fill));  // records may come in any order
+  CHECK(times.keep(kernel));
+  CHECK(times.keep(copy));
+  auto next = whole(2, 5000, 80);  // 70 of work, pauses of 20
+  next.stream = stream_id{20};
+  times.add(next);
+  auto const taken = take(times);
+  CHECK(taken.computed == 1);
+  CHECK(spans(taken.kernels, false) == std::vector<span>{{1080, 20}});
+  CHECK(spans(taken.kernels, true) == std::vector<span>{{5060, 20}});
+  REQUIRE(taken.copies.size() == 2);
+  CHECK(taken.copies[0].time_of == correlation_id{0});
+  CHECK(taken.copies[0].start == timestamp_ns{1010});
+  auto const& second = taken.copies[1];
+  CHECK(second.start == timestamp_ns{5000});
+  CHECK(second.duration == duration_ns{40});
+  CHECK(second.bytes == 4096);
+  CHECK(second.kind == copy_kind::host_to_device);
+  CHECK(second.stream == stream_id{20});
+  CHECK(second.node == graph_node_id{1});
+  CHECK(second.correlation == correlation_id{2});
+  CHECK(second.range == range_id{5});
+  CHECK(second.time_of == correlation_id{1});
+  REQUIRE(taken.fills.size() == 2);
+  CHECK(taken.fills[1].start == timestamp_ns{5045});
+  CHECK(taken.fills[1].value == 7);
+  CHECK(taken.fills[1].time_of == correlation_id{1});
+}
+
+TEST_CASE("copies outside of graphs are not kept") {
+  node_times times;
+  copy_record copy;
+  copy.start = {1010};
+  copy.duration = {40};
+  copy.correlation = correlation_id{1};
+  CHECK_FALSE(times.keep(copy));
+}
+
+TEST_CASE("so many launches are recorded by nodes as may cost a share of the time") {
+  constexpr std::uint64_t second = 1'000'000'000;
+  node_times times;
+  auto const cost_of = [&](std::int64_t by_nodes, std::int64_t as_whole) {
+    for (std::uint32_t i = 0; i < 10; ++i) {
+      times.keep(node(2 * i + 1, 2000 * i + 1000, by_nodes));
+      times.add(whole(2 * i + 2, 2000 * i + 2000, as_whole));
+    }
+    take(times);
+    return times.take_cost();
+  };
+  auto const cost = cost_of(900, 400);
+  CHECK(cost.launches == 20);
+  CHECK(cost.launches_unknown == 1);  // no whole was seen yet
+  CHECK(cost.ns == 19 * 500);
+  CHECK(cost.one_in(100 * 9500, 1) == 1);
+  CHECK(cost.one_in(9500, 1) == 100);  // nodes of all would make each launch twice as long
+  CHECK(cost.one_in(9500, 10) == 10);
+  CHECK(cost.one_in(1, 1) == node_times::max_one_in);
+  CHECK(cost_of(400, 410).one_in(second, 1) == 1);  // they cost nothing
+  CHECK(times.take_cost().launches == 0);
+  CHECK_FALSE(times.take_cost().one_in(second, 1));
+  node_times never_whole;
+  for (std::uint32_t i = 1; i < 6; ++i) never_whole.keep(node(i, 1000 * i, 10));
+  take(never_whole);
+  CHECK_FALSE(never_whole.take_cost().one_in(second, 1));
 }
 
 TEST_CASE("each whole graph has the times of the latest launch before it, if that is complete") {

@@ -154,17 +154,29 @@ void sample_attribution::end_samples() {
   }
 }
 
+/// Where work has the times of another launch, it is not known when it ran.
+void sample_attribution::note_unsure(device& of, timestamp_ns start, duration_ns duration) {
+  auto const intervals = of.samples.intervals();
+  auto const end = (start + duration).value;
+  auto const ends_before = [](sample_interval const& i, std::uint64_t t) { return i.end <= t; };
+  auto at = std::lower_bound(intervals.begin(), intervals.end(), start.value, ends_before);
+  for (; at != intervals.end() && at->start < end; ++at) {
+    of.is_unsure.resize(intervals.size());
+    of.is_unsure[static_cast<std::size_t>(at - intervals.begin())] = true;
+  }
+}
+
 void sample_attribution::see(copy_record const& copy) {
   auto const found = devices_.find(copy.device);
   if (found == devices_.end()) return;
-  found->second->recorded.see(copy.start, copy.duration);
+  see_times(*found->second, copy);
   found->second->work.add_copy(copy);
 }
 
 void sample_attribution::see(memset_record const& fill) {
   auto const found = devices_.find(fill.device);
   if (found == devices_.end()) return;
-  found->second->recorded.see(fill.start, fill.duration);
+  see_times(*found->second, fill);
   found->second->work.add_fill(fill);
 }
 
@@ -175,8 +187,12 @@ void sample_attribution::attribute(std::set<shape_id> const& without_tensor) {
 }
 
 void sample_attribution::attribute(device& of, std::set<shape_id> const& without_tensor) {
-  facts_.not_recorded +=
-      of.samples.keep([&](sample_interval const& interval) { return of.recorded.holds(interval); });
+  std::size_t i = 0;
+  facts_.not_recorded += of.samples.keep([&](sample_interval const& interval) {
+    auto const is_unsure = !of.is_unsure.empty() && of.is_unsure[i];
+    ++i;
+    return !is_unsure && of.recorded.holds(interval);
+  });
   of.work.finish();
   auto const kinds = of.work.kinds();
   facts_.unseen = std::max(facts_.unseen, unseen_activity(of.samples, of.work).value_or(0));

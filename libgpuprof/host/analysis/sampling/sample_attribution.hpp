@@ -18,7 +18,7 @@ namespace gpuprof::host {
 /// The amount of data used, and the reasons for missing figures.
 struct sampling_facts {
   std::uint64_t windows = 0, intervals = 0, overflows = 0;
-  std::uint64_t not_recorded = 0;    // intervals in which work without a record may have run
+  std::uint64_t not_recorded = 0;    // intervals in which work without a time of its own may have run
   std::uint64_t not_taken = 0;       // values dropped for lack of room
   std::uint64_t not_told_apart = 0;  // workloads that always ran with the same other work
   std::uint64_t too_few = 0;         // workloads with too few samples
@@ -65,6 +65,7 @@ class sample_attribution {
     device_work work{samples};
     recorded_time recorded;
     std::vector<std::uint32_t> names;  // index among the figures, by column
+    std::vector<bool> is_unsure;       // by interval; empty: none is
   };
   struct place {
     device* of = nullptr;
@@ -75,8 +76,15 @@ class sample_attribution {
   void see_launch(Record const& launch, workload_id const& workload) {
     auto const found = devices_.find(launch.device);
     if (found == devices_.end()) return;
-    found->second->recorded.see(launch.start, launch.duration);
+    see_times(*found->second, launch);
     found->second->work.add_launch(workload, launch.correlation, launch.start, launch.duration);
+  }
+  static void note_unsure(device& of, timestamp_ns start, duration_ns duration);
+  template <class Record>
+  static void see_times(device& of, Record const& work) {
+    of.recorded.see(work.start, work.duration);
+    if constexpr (requires { work.time_of; })
+      if (raw(work.time_of) != 0) note_unsure(of, work.start, work.duration);
   }
   void attribute(device& of, std::set<shape_id> const& without_tensor);
   void attribute_tensor(device& of, std::vector<bool> const& is_without_tensor,

@@ -132,6 +132,12 @@ void append_graph(std::string& out, graph_id graph, graph_node_id node) {
                  raw(graph), std::string_view(number.data(), number.size()));
 }
 
+void append_time_of(std::string& out, correlation_id launch) {
+  if (raw(launch) != 0)
+    fmt::format_to(std::back_inserter(out), FMT_COMPILE(R"(,"length is that of correlation":{})"),
+                   raw(launch));
+}
+
 std::string facts_of(kernel_shape const& shape, std::uint32_t processors) {
   if (!shape.has_geometry()) return {};
   std::string facts;
@@ -265,8 +271,7 @@ void gpu_events::take(kernel_record const& kernel) {
   if (is_plain) return write_work("kernel", text.name, kernel, kernel_launch, text.facts);
   facts_ = text.facts;
   append_graph(facts_, kernel.graph, kernel.node);
-  if (raw(kernel.time_of) != 0)
-    facts_ += fmt::format(R"(,"length is that of correlation":{})", raw(kernel.time_of));
+  append_time_of(facts_, kernel.time_of);
   write_work("kernel", text.name, kernel,
              raw(kernel.graph) != 0 ? R"("cudaGraphLaunch")" : kernel_launch, facts_);
 }
@@ -285,6 +290,7 @@ void gpu_events::take(copy_record const& copy) {
     facts_ += fmt::format(R"(,"fromDevice":{},"toDevice":{})", raw(copy.source_device),
                           raw(copy.destination_device));
   append_graph(facts_, copy.graph, copy.node);
+  append_time_of(facts_, copy.time_of);
   auto const name = fmt::format("\"Memcpy {} ({} -> {})\"", direction(copy.kind),
                                 text_of(copy.source_kind), text_of(copy.destination_kind));
   auto const function = raw(copy.graph) != 0 ? R"("cudaGraphLaunch")"
@@ -297,6 +303,7 @@ void gpu_events::take(memset_record const& fill) {
   facts_.clear();
   append_bytes(facts_, fill.bytes, nanoseconds(fill.duration));
   append_graph(facts_, fill.graph, fill.node);
+  append_time_of(facts_, fill.time_of);
   auto const function = raw(fill.graph) != 0 ? R"("cudaGraphLaunch")"
                         : fill.asynchronous  ? R"("cudaMemsetAsync")"
                                              : R"("cudaMemset")";

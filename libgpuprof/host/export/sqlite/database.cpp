@@ -40,7 +40,8 @@ sqlite_table const memcpy{
     WORK_BEGIN
     ", bytes INTEGER NOT NULL, copyKind INTEGER NOT NULL, srcKind INTEGER, dstKind INTEGER"
     ", srcDeviceId INTEGER, dstDeviceId INTEGER, graphId INTEGER, graphNodeId INTEGER"
-    ", virtualAddress INTEGER, copyCount INTEGER, gpuprofAsynchronous INTEGER, " LAUNCH,
+    ", virtualAddress INTEGER, copyCount INTEGER, gpuprofAsynchronous INTEGER, " LAUNCH
+    ", gpuprofTimeOf INTEGER",
     "greenContextId INTEGER, deprecatedSrcId INTEGER, srcContextId INTEGER, dstContextId INTEGER"
     ", migrationCause INTEGER"};
 
@@ -48,7 +49,7 @@ sqlite_table const memset{
     "CUPTI_ACTIVITY_KIND_MEMSET",
     WORK_BEGIN
     ", value INTEGER NOT NULL, bytes INTEGER NOT NULL, graphId INTEGER, graphNodeId INTEGER"
-    ", memKind INTEGER, gpuprofAsynchronous INTEGER, " LAUNCH,
+    ", memKind INTEGER, gpuprofAsynchronous INTEGER, " LAUNCH ", gpuprofTimeOf INTEGER",
     "greenContextId INTEGER"};
 
 sqlite_table const graph_trace{"CUPTI_ACTIVITY_KIND_GRAPH_TRACE",

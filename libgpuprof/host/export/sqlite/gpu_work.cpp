@@ -112,7 +112,7 @@ class copy_rows {
               peer(copy.destination_device), unless_zero(raw(copy.graph)),
               unless_zero(raw(copy.node)), nullptr, copy.copies(), copy.asynchronous,
               terms.time_if_known(copy.launched), terms.global_thread(copy.thread),
-              unless_zero(raw(copy.range)));
+              unless_zero(raw(copy.range)), unless_zero(raw(copy.time_of)));
   }
 
   /// A migration is not launched by a call: it has no correlation, thread or range.
@@ -125,7 +125,7 @@ class copy_rows {
               raw(to_host ? moved.source_device : moved.destination_device), 0, raw(moved.stream),
               nullptr, terms.global_process(), moved.value, kind, nullptr, nullptr, nullptr,
               nullptr, nullptr, nullptr, moved.address, nullptr, nullptr, nullptr, nullptr,
-              nullptr);
+              nullptr, nullptr);
   }
 
  private:
@@ -143,7 +143,8 @@ void write_fills(sqlite_output& to) {
              raw(fill->context), raw(fill->stream), raw(fill->correlation), terms.global_process(),
              fill->value, fill->bytes, unless_zero(raw(fill->graph)), unless_zero(raw(fill->node)),
              nsys_memory_kind(fill->kind), fill->asynchronous, terms.time_if_known(fill->launched),
-             terms.global_thread(fill->thread), unless_zero(raw(fill->range)));
+             terms.global_thread(fill->thread), unless_zero(raw(fill->range)),
+             unless_zero(raw(fill->time_of)));
     to.calls.see(*fill);
     progress.one();
   }

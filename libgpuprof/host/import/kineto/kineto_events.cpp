@@ -208,6 +208,8 @@ void kineto_events::take_common(trace_event const& event, Record& record) {
   record.stream = to_.stream(event.stream.value_or(event.thread.value_or(0)));
   record.correlation = correlation_of(event);
   record.graph = to_.graph(event.graph.value_or(0));
+  if constexpr (requires { record.time_of; })
+    record.time_of = to_.correlation(event.time_of.value_or(0));
   if constexpr (requires { record.node; })
     record.node = static_cast<graph_node_id>(event.node.value_or(0));
   if (event.launched && event.launching_thread) {
@@ -233,7 +235,6 @@ void kineto_events::take_kernel(trace_event const& event) {
   kernel.shape = to_.shape(shape);
   if (!event.collective.empty())
     kernel.range = to_.collective(to_.name(event.collective), to_.name(arguments_of(event)));
-  kernel.time_of = to_.correlation(event.time_of.value_or(0));
   to_.add(kernel);
 }
 

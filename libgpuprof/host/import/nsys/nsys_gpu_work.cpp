@@ -166,7 +166,8 @@ void read_copies(nsys_source& source) {
       "CUPTI_ACTIVITY_KIND_MEMCPY",
       {"globalPid", "start", "end", "deviceId", "contextId", "streamId", "correlationId", "bytes",
        "copyKind", "srcKind", "dstKind", "srcDeviceId", "dstDeviceId", "graphId", "graphNodeId",
-       "virtualAddress", "gpuprofLaunchStart", "gpuprofLaunchTid", "gpuprofAsynchronous"},
+       "virtualAddress", "gpuprofLaunchStart", "gpuprofLaunchTid", "gpuprofAsynchronous",
+       "gpuprofTimeOf"},
       [](sqlite_rows const& row, nsys_process& process) {
         copy_record copy;
         if (!take_common(row, *process.records, "copies", copy)) return;
@@ -184,6 +185,7 @@ void read_copies(nsys_source& source) {
         take_graph(row, *process.records, copy, first_other + 6, first_other + 7);
         take_launch(row, *process.records, copy, first_other + 9);
         copy.asynchronous = row.integer(first_other + 11) != 0;
+        copy.time_of = process.records->correlation(row.integer(first_other + 12));
         process.records->add(copy);
       });
 }
@@ -192,7 +194,7 @@ void read_fills(nsys_source& source) {
   source.each("CUPTI_ACTIVITY_KIND_MEMSET",
               {"globalPid", "start", "end", "deviceId", "contextId", "streamId", "correlationId",
                "bytes", "value", "memKind", "graphId", "graphNodeId", "gpuprofLaunchStart",
-               "gpuprofLaunchTid", "gpuprofAsynchronous"},
+               "gpuprofLaunchTid", "gpuprofAsynchronous", "gpuprofTimeOf"},
               [](sqlite_rows const& row, nsys_process& process) {
                 memset_record fill;
                 if (!take_common(row, *process.records, "fills", fill)) return;
@@ -203,6 +205,7 @@ void read_fills(nsys_source& source) {
                 take_graph(row, *process.records, fill, first_other + 3, first_other + 4);
                 take_launch(row, *process.records, fill, first_other + 5);
                 fill.asynchronous = row.integer(first_other + 7) != 0;
+                fill.time_of = process.records->correlation(row.integer(first_other + 8));
                 process.records->add(fill);
               });
 }
