@@ -14,7 +14,7 @@ namespace {
 // A launch with less work may have lost records. After so many the graph itself has become
 // smaller: nodes of a graph can be disabled.
 constexpr unsigned smaller_is_believed = 3;
-// A graph with so many launches by nodes, and none as a whole, is launched by nodes for ever.
+// A graph with so many launches by nodes, and none as a whole, is likely to stay so.
 constexpr std::size_t most_without_whole = 8;
 // A program may make graphs for ever. One that was not launched for so long is forgotten.
 constexpr std::uint64_t forgotten_after_ns = 60'000'000'000;
@@ -28,6 +28,10 @@ kernel_record const* find_node(auto const& launch, graph_node_id node, std::size
   if (place < launch.work.size() && launch.work[place].node == node) return &launch.work[place];
   auto const found = std::ranges::find(launch.work, node, &kernel_record::node);
   return found != launch.work.end() ? &*found : nullptr;
+}
+
+correlation_id correlation_of(auto const& launch) noexcept {
+  return launch.work.front().correlation;
 }
 
 void belong_to(auto& work, auto const& launch) noexcept {
@@ -52,23 +56,27 @@ void run_like(auto& work, auto const& other) noexcept {
 node_times::launch_by_nodes* node_times::launch_of(kernel_record const& work) {
   // CUPTI 13.0.1 does not say to which launch kernels inside of conditional nodes belong.
   if (raw(work.graph) == 0 || raw(work.node) == 0 || raw(work.correlation) == 0) return nullptr;
+  first_end_ = std::min(first_end_, end_of(work));
   auto& of = graphs_[work.graph];
   auto& launches = of.launches;
   auto const end = end_of(work);
   auto const is_of_it = [&](auto const& launch) {
-    return launch.work.front().correlation == work.correlation;
+    return correlation_of(launch) == work.correlation;
   };
   auto launch = std::find_if(launches.rbegin(), launches.rend(), is_of_it);
   if (launch == launches.rend()) {
-    if (!of.has_wholes && launches.size() + of.known.size() >= most_without_whole) return nullptr;
+    if (of.is_never_whole()) first_end_ = 0;  // those before are complete
     launches.emplace_back().first_start = work.start.value;
     launch = launches.rbegin();
   }
   launch->first_start = std::min(launch->first_start, work.start.value);
   launch->last_end = std::max(launch->last_end, end);
   of.last_use = std::max(of.last_use, end);
-  first_end_ = std::min(first_end_, end);
   return &*launch;
+}
+
+bool node_times::graph::is_never_whole() const noexcept {
+  return !has_wholes && by_nodes >= most_without_whole;
 }
 
 bool node_times::keep(kernel_record const& kernel) {
@@ -244,6 +252,7 @@ bool node_times::take_launch(graph& of, launch_by_nodes launch, receiver const& 
     work.duration = known != nullptr ? known->duration : duration_ns{};
   }
   if (raw(other) == 0) {
+    ++of.by_nodes;
     of.by_nodes_ns = static_cast<double>(launch.last_end - own.start.value);
     of.count(cost_);
     for (auto const& work : all) pass(launch, work, to);
@@ -274,7 +283,12 @@ bool node_times::take_launch(graph& of, launch_by_nodes launch, receiver const& 
 
 std::uint64_t node_times::take_of(graph& of, timestamp_ns ended_before, receiver const& to) {
   std::uint64_t computed = 0;
-  auto const waits = [&](auto const& launch) { return launch.last_end > ended_before.value; };
+  // Only the latest launch by nodes can get times of a whole.
+  auto const latest = of.launches.empty() ? correlation_id{} : correlation_of(of.launches.back());
+  auto const waits = [&](auto const& launch) {
+    return launch.last_end > ended_before.value &&
+           (!of.is_never_whole() || correlation_of(launch) == latest);
+  };
   auto const ready = std::stable_partition(of.launches.begin(), of.launches.end(), waits);
   std::vector<launch_by_nodes> launches(std::make_move_iterator(ready),
                                         std::make_move_iterator(of.launches.end()));
@@ -296,7 +310,7 @@ std::uint64_t node_times::take_of(graph& of, timestamp_ns ended_before, receiver
       continue;
     }
     auto const& known = known_at(of, whole->start);
-    compute(known, *whole, known.work.front().correlation, to);
+    compute(known, *whole, correlation_of(known), to);
     ++computed;
   }
   of.wholes.erase(of.wholes.begin(), first_kept);

@@ -25,8 +25,8 @@ namespace gpuprof::guest {
 /// Used by the drain thread only.
 class node_times {
  public:
-  /// Keeps work of a graph until take(). Returns false for any other, for work whose launch is not
-  /// known, and for graphs that are never launched as wholes.
+  /// Keeps work of a graph until take(). Returns false for any other, and for work whose launch is
+  /// not known.
   bool keep(kernel_record const& kernel);
   bool keep(copy_record const& copy) { return keep_moved(copy); }
   bool keep(memset_record const& fill) { return keep_moved(fill); }
@@ -40,7 +40,7 @@ class node_times {
     std::function<void(graph_record const&)> unknown;  // no launch of it was recorded by nodes
   };
   /// Passes on the launches that ended before this moment, whose records should all have come by
-  /// then. Returns the number of launches whose kernels were computed.
+  /// then, and sooner those of graphs that are never launched as wholes. Returns the number of launches whose kernels were computed.
   std::uint64_t take(timestamp_ns ended_before, receiver const& to);
 
   /// The start of the oldest work that is kept.
@@ -81,6 +81,9 @@ class node_times {
     std::vector<launch_by_nodes> known;     // complete ones, the latest last
     unsigned smaller = 0;  // launches in a row with less work than the known one
     bool has_wholes = false;
+    std::size_t by_nodes = 0;  // launches that had times of their own
+    /// None of its launches will be a whole, as far as one can see.
+    bool is_never_whole() const noexcept;
     std::uint64_t last_use = 0;                // when its latest work ended
     double by_nodes_ns = 0, as_whole_ns = 0;  // how long its latest launches took; 0: not known
     void count(cost_of_nodes& cost) const noexcept;
