@@ -32,7 +32,10 @@ result<std::unique_ptr<cupti_tracer>> cupti_tracer::make(unsigned driver_major, 
   auto& shared = **found;
   auto made = std::make_unique<cupti_tracer>(shares ? shared.ours() : shared.real(), budget,
                                              buffer_bytes, callbacks);
-  if (shares) made->shared_ = &shared;
+  if (shares) {
+    made->shared_ = &shared;
+    made->graphs_.watch(shared.graph_suspensions());
+  }
   return made;
 }
 

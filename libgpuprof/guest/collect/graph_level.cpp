@@ -111,10 +111,10 @@ void graph_level::forget() noexcept {
 }
 
 void graph_level::captured(char const* kernel) noexcept {
-  if (kernel == nullptr || wait_for_others_.load(relaxed)) return;
+  if (kernel == nullptr || needs_nodes_.load(relaxed)) return;
   std::string_view const name(kernel);
   for (auto const part : kernels_that_wait)
-    if (name.find(part) != std::string_view::npos) wait_for_others_.store(true);
+    if (name.find(part) != std::string_view::npos) need_nodes();
 }
 
 void graph_level::was_changed(CUgraphExec graph) noexcept {
@@ -267,8 +267,9 @@ void graph_level::instantiation_enters(graph_call& own) noexcept {
   own.instantiates = false;
   if (!is_wanted_.load(relaxed)) return;
   lock const held(mutex_);
-  own.instantiates = is_whole_ && !is_switching_;
   own.epoch = epoch_;
+  own.suspensions = suspensions();
+  own.instantiates = is_whole_ && !is_switching_ && own.suspensions % 2 == 0;
 }
 
 void graph_level::instantiation_leaves(graph_call& own) noexcept {
@@ -287,8 +288,8 @@ void graph_level::graph_was_built() noexcept {
 void graph_level::made(graph_call const& own, CUgraphExec graph) noexcept {
   lock const held(mutex_);
   others_.erase(graph);
-  auto const is_known =
-      is_wanted_.load() && own.instantiates && is_whole_ && !is_switching_ && own.epoch == epoch_;
+  auto const is_known = is_wanted_.load() && own.instantiates && is_whole_ && !is_switching_ &&
+                        own.epoch == epoch_ && own.suspensions == suspensions();
   if (!is_known) {
     made_.erase(graph);
     return;

@@ -22,7 +22,7 @@ struct graph_call {
   std::uint32_t depth = 0;  // nested launches of this thread
   bool is_whole = false;
   bool instantiates = false;
-  std::uint32_t epoch = 0;  // epoch_ when an instantiation began
+  std::uint32_t epoch = 0, suspensions = 0;  // when an instantiation began
 };
 
 /// CUPTI records graphs as wholes while the kind GRAPH_TRACE is enabled. A graph that was
@@ -44,11 +44,17 @@ class graph_level {
   /// for each launch take up to 70 us. A launch of a known graph or a new graph ends that.
   static constexpr std::uint32_t max_in_a_row = 32;
   static constexpr std::uint32_t first_by_nodes = 3,
-                                 usual_one_in = 32,        // while choose_one_in() was not called
-                                 chosen_for_nothing = 64;  // whatever their share is
+                                 usual_one_in = 32,  // while choose_one_in() was not called
+      chosen_for_nothing = 64;                       // whatever their share is
 
   graph_level(cupti_api const& api, switch_guard& switches) noexcept
       : guard_(api), switches_(switches) {}
+
+  /// `suspensions` changes when another client of CUPTI suspends GRAPH_TRACE, or ends that, and is
+  /// odd meanwhile.
+  void watch(std::atomic<std::uint32_t> const& suspensions) noexcept {
+    suspensions_ = &suspensions;
+  }
 
   // Called by the thread that starts and stops captures, which holds the switch_guard -------
 
@@ -85,8 +91,10 @@ class graph_level {
   /// Call these between captures too, because the address of a destroyed graph is used again.
   void made(graph_call const& own, CUgraphExec graph) noexcept;
   void gone(CUgraphExec graph) noexcept;
+  /// Some graph cannot be computed from its other launches: from now on all are recorded by nodes.
+  void need_nodes() noexcept { needs_nodes_.store(true); }
   /// This kernel goes into a graph. Some kernels wait for other GPUs, so that no other launch says
-  /// how long they take: after one of them, all launches are recorded by nodes.
+  /// how long they take.
   void captured(char const* kernel) noexcept;
   /// Its nodes have other parameters now.
   void was_changed(CUgraphExec graph) noexcept;
@@ -112,7 +120,7 @@ class graph_level {
   void leave(graph_call& own) noexcept;
   bool is_made(CUgraphExec graph) const noexcept { return made_.count(graph) != 0; }
   bool takes_all_by_nodes() const noexcept {
-    return some_by_nodes_ && (records_nodes_.load(relaxed) || wait_for_others_.load(relaxed) ||
+    return some_by_nodes_ && (records_nodes_.load(relaxed) || needs_nodes_.load(relaxed) ||
                               one_in_.load(relaxed) == 1);
   }
   bool is_chosen(CUgraphExec graph) noexcept;
@@ -128,10 +136,15 @@ class graph_level {
   bool in_cupti(bool whole) noexcept;
   void changed() noexcept;
 
+  std::uint32_t suspensions() const noexcept {
+    return suspensions_ != nullptr ? suspensions_->load() : 0;
+  }
+
   cupti_guard const guard_;
   switch_guard& switches_;
+  std::atomic<std::uint32_t> const* suspensions_ = nullptr;
   std::atomic<bool> is_wanted_{false}, is_abandoned_{false}, records_nodes_{false};
-  std::atomic<bool> wait_for_others_{false};
+  std::atomic<bool> needs_nodes_{false};
   std::atomic<std::uint32_t> one_in_{usual_one_in};
   std::atomic<std::uint64_t> graphs_by_nodes_{0}, launches_by_nodes_{0}, launches_chosen_{0},
       waits_in_vain_{0};

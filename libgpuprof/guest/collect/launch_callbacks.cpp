@@ -136,6 +136,10 @@ void launch_callbacks::note_graph(CUpti_CallbackIdResource id,
   auto* const level = graph_level_.load(std::memory_order_acquire);
   auto const* const about = static_cast<CUpti_GraphData const*>(resource.resourceDescriptor);
   if (about == nullptr || level == nullptr) return;
+  // Kernels inside of conditional nodes have no record of their launch (CUPTI 13.0.1).
+  if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED &&
+      about->nodeType == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+    level->need_nodes();
   if (id == CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED)
     level->made(under_way.graph, about->graphExec);
   else if (id == CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING)

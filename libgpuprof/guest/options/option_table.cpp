@@ -261,9 +261,10 @@ constexpr std::array table{
            "Each end of this NVTX range is a step of --schedule, as gpuprof_step() is.", false,
            [](settings& s, std::string_view v) { return read_range_pattern(s.step_range, v); }},
     option{
-        "cuda-graph-trace", 0, "auto|graph|node", "auto, graph, node", "node",
-        "Record each node of a CUDA graph, each graph as a whole (cheaper), or auto: some launches "
-        "of each graph by nodes, from which the kernels of the others are computed.",
+        "cuda-graph-trace", 0, "auto|graph|node", "auto, graph, node", "auto",
+        "Record each node of a CUDA graph (node), each graph as a whole (graph, cheaper), or auto: "
+        "as many launches by nodes as may cost --overhead-budget, from which the others are "
+        "computed.",
         false, read_graph_trace},
     option{
         "python-backtrace", 0, "auto|all|none", "auto, all, none", "auto",

@@ -131,13 +131,17 @@ struct settings {
   duration_ns duration;  // 0: until the program ends
   std::optional<step_schedule> schedule;
   std::optional<range_pattern> step_range;  // each end of this range is a step
-  graph_detail graph_trace = graph_detail::node;
+  graph_detail graph_trace = graph_detail::automatic;
   python_backtrace python_stacks = python_backtrace::automatic;
   native_backtrace native_stacks;
   thread_sampling sampling = thread_sampling::process;
   torch_recording pytorch = torch_recording::none;
   source_storing source = source_storing::own;
   std::vector<kernel_pattern> kernel_names;  // empty: all kernels
+  /// Not with a filter, because a launch can only be computed from all of another one.
+  bool computes_graphs() const noexcept {
+    return graph_trace == graph_detail::automatic && kernel_names.empty();
+  }
   std::uint64_t launch_skip = 0;
   std::uint64_t launch_count = 0;  // 0: no limit
   metrics_options metrics;

@@ -109,10 +109,9 @@ counter_worker::counter_worker(settings const& options, cupti_tracer& tracer,
       stored_(cache_folder("counters")),
       end_at_exit_(end_at_exit),
       main_thread_end_(end_at_exit),
-      engines_(
-          tracer.library().api, driver_,
-          options_of(options, *skipped_, tracer, stored_, device_turns_, driver_, code,
-                     std::move(capture_path), main_thread_end_, [this] { release_gpus(); })) {}
+      engines_(tracer.library().api, driver_,
+               options_of(options, *skipped_, tracer, stored_, device_turns_, driver_, code,
+                          std::move(capture_path), main_thread_end_, [this] { release_gpus(); })) {}
 
 void counter_worker::resume() noexcept {
   if (process_ends_.load()) return;

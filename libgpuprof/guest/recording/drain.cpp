@@ -92,7 +92,7 @@ void drain::make_assembler() {
       filter_.has_names() ? trace_assembler::kernel_predicate(
                                 [this](std::string_view n) { return filter_.name_matches(n); })
                           : nullptr);
-  if (options_.graph_trace == graph_detail::automatic) assembler_->compute_graphs();
+  if (options_.computes_graphs()) assembler_->compute_graphs();
 }
 
 /// Takes events one by one, so that an event that fails because memory is out is tried again.

@@ -53,7 +53,7 @@ void drain::gather_counters() {
 
 void drain::say_which_graphs(cupti_tracer const& tracer) {
   auto const graphs = tracer.graphs().graphs_by_nodes();
-  if (graphs == 0) return;
+  if (graphs == 0 || options_.graph_trace != graph_detail::graph) return;
   log_info(counted(graphs, "graphs") +
            " made before the capture: " + counted(tracer.graphs().launches_by_nodes(), "launches") +
            " recorded by nodes and not as wholes");

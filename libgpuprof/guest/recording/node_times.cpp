@@ -55,6 +55,7 @@ void run_like(auto& work, auto const& other) noexcept {
 /// Returns null if the work is not to be kept.
 node_times::launch_by_nodes* node_times::launch_of(kernel_record const& work) {
   // CUPTI 13.0.1 does not say to which launch kernels inside of conditional nodes belong.
+  if (raw(work.graph) != 0 && raw(work.correlation) == 0) cost_.is_incomplete = true;
   if (raw(work.graph) == 0 || raw(work.node) == 0 || raw(work.correlation) == 0) return nullptr;
   first_end_ = std::min(first_end_, end_of(work));
   auto& of = graphs_[work.graph];
@@ -209,8 +210,7 @@ std::uint64_t node_times::base_of(graph const& of, launch_by_nodes const& launch
                          : find_node(of.known.back(), work.node,
                                      static_cast<std::size_t>(&work - launch.work.data()));
   if (known == nullptr)
-    return is_apart && base_of(of, launch, launch.work.front()) != own ? whole->start.value
-                                                                          : own;
+    return is_apart && base_of(of, launch, launch.work.front()) != own ? whole->start.value : own;
   auto const since = known->start.value - of.known.back().work.front().start.value;
   auto best = own;
   auto const try_base = [&](std::uint64_t base) {
@@ -247,8 +247,7 @@ bool node_times::take_launch(graph& of, launch_by_nodes launch, receiver const& 
     work.duration = {static_cast<std::int64_t>(end - begin)};
     if (begin < end && end <= end_of(*whole)) continue;
     // Its start and its end are those of two launches.
-    auto const* const known =
-        of.known.empty() ? nullptr : find_node(of.known.back(), work.node, i);
+    auto const* const known = of.known.empty() ? nullptr : find_node(of.known.back(), work.node, i);
     work.duration = known != nullptr ? known->duration : duration_ns{};
   }
   if (raw(other) == 0) {
@@ -345,6 +344,7 @@ void node_times::graph::count(cost_of_nodes& cost) const noexcept {
 
 std::optional<std::uint32_t> node_times::cost_of_nodes::one_in(std::uint64_t time_ns,
                                                                double percent) const noexcept {
+  if (is_incomplete) return 1;
   if (launches == 0 || 2 * launches_unknown > launches) return {};
   auto const allowed = static_cast<double>(time_ns) * percent / 100;
   return static_cast<std::uint32_t>(std::clamp(ns / allowed, 1.0, double{max_one_in}));

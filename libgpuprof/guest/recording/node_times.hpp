@@ -40,7 +40,8 @@ class node_times {
     std::function<void(graph_record const&)> unknown;  // no launch of it was recorded by nodes
   };
   /// Passes on the launches that ended before this moment, whose records should all have come by
-  /// then, and sooner those of graphs that are never launched as wholes. Returns the number of launches whose kernels were computed.
+  /// then, and sooner those of graphs that are never launched as wholes. Returns the number of
+  /// launches whose kernels were computed.
   std::uint64_t take(timestamp_ns ended_before, receiver const& to);
 
   /// The start of the oldest work that is kept.
@@ -52,6 +53,7 @@ class node_times {
     double ns = 0;
     std::uint64_t launches = 0;          // of graphs
     std::uint64_t launches_unknown = 0;  // of these, of graphs of which it is not known yet
+    bool is_incomplete = false;          // some kernels would be missing in wholes
     /// Returns N if recording the nodes of one launch in N costs this share of the time, at most
     /// max_one_in; nothing if too little is known.
     std::optional<std::uint32_t> one_in(std::uint64_t time_ns, double percent) const noexcept;
@@ -79,12 +81,12 @@ class node_times {
     std::vector<launch_by_nodes> launches;  // kept
     std::vector<graph_record> wholes;       // kept
     std::vector<launch_by_nodes> known;     // complete ones, the latest last
-    unsigned smaller = 0;  // launches in a row with less work than the known one
+    unsigned smaller = 0;                   // launches in a row with less work than the known one
     bool has_wholes = false;
     std::size_t by_nodes = 0;  // launches that had times of their own
     /// None of its launches will be a whole, as far as one can see.
     bool is_never_whole() const noexcept;
-    std::uint64_t last_use = 0;                // when its latest work ended
+    std::uint64_t last_use = 0;               // when its latest work ended
     double by_nodes_ns = 0, as_whole_ns = 0;  // how long its latest launches took; 0: not known
     void count(cost_of_nodes& cost) const noexcept;
   };

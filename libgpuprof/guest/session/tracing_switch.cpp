@@ -33,8 +33,8 @@ trace_options trace_options_of(settings const& asked) {
   options.cuda_memory = asked.trace.cuda_memory;
   options.unified_memory = asked.trace.um;
   options.sync = asked.trace.sync;
-  options.whole_graphs = asked.graph_trace != graph_detail::node;
-  options.some_by_nodes = asked.graph_trace == graph_detail::automatic;
+  options.some_by_nodes = asked.computes_graphs();
+  options.whole_graphs = options.some_by_nodes || asked.graph_trace == graph_detail::graph;
   return options;
 }
 

@@ -142,8 +142,45 @@ TEST_CASE("all launches are recorded by nodes while the GPU is sampled") {
   }
 }
 
+TEST_CASE("a graph made while another client keeps GRAPH_TRACE off is launched by nodes") {
+  std::atomic<std::uint32_t> suspensions{0};
+  graph_scene s;
+  s.tracer.graphs().watch(suspensions);
+  s.start();
+  s.cupti.instantiate(graph(1));
+  CHECK(s.cupti.launch(graph(1)) == launched::whole);
+  suspensions = 1;
+  s.cupti.instantiate(graph(2));
+  suspensions = 2;
+  CHECK(s.cupti.launch(graph(2)) == launched::by_nodes);
+  s.cupti.instantiate(graph(3), [&] { suspensions = 4; });  // came and went meanwhile
+  CHECK(s.cupti.launch(graph(3)) == launched::by_nodes);
+  s.cupti.instantiate(graph(4));
+  CHECK(s.cupti.launch(graph(4)) == launched::whole);
+}
+
+TEST_CASE("graphs with conditional nodes are recorded by nodes") {
+  for (auto const type : {CU_GRAPH_NODE_TYPE_KERNEL, CU_GRAPH_NODE_TYPE_CONDITIONAL}) {
+    graph_scene s;
+    s.start(true);
+    s.cupti.instantiate(graph(1));
+    s.tracer.graphs().choose_one_in(1'000'000);
+    while (s.cupti.launch(graph(1)) == launched::by_nodes) {
+    }
+    CUpti_GraphData node{};
+    node.nodeType = type;
+    CUpti_ResourceData about{};
+    about.resourceDescriptor = &node;
+    launch_callbacks::entry(&s.callbacks, CUPTI_CB_DOMAIN_RESOURCE,
+                            CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, &about);
+    CHECK(s.cupti.launch(graph(1)) ==
+          (type == CU_GRAPH_NODE_TYPE_KERNEL ? launched::whole : launched::by_nodes));
+  }
+}
+
 TEST_CASE("graphs with kernels that wait for other GPUs are recorded by nodes") {
-  for (std::string const kernel : {"_Z8all_rowsPf", "_Z42ncclDevKernel_AllReduce_Sum_bf16_RING_LL"}) {
+  for (std::string const kernel :
+       {"_Z8all_rowsPf", "_Z42ncclDevKernel_AllReduce_Sum_bf16_RING_LL"}) {
     graph_scene s;
     s.start(true);
     s.cupti.instantiate(graph(1));

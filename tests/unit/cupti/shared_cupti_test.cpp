@@ -527,8 +527,10 @@ TEST_CASE("records of whole graphs wait when the other client was there first") 
   s.we_want(kernels);
   s.we_want(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
   CHECK(s.cupti.kinds() == std::set<int>{kernels});
+  CHECK(s.shared.graph_suspensions() == 1);
   s.shared.disable_kind(program, kernels);
   CHECK(s.cupti.kinds() == std::set<int>{kernels, CUPTI_ACTIVITY_KIND_GRAPH_TRACE});
+  CHECK(s.shared.graph_suspensions() == 2);
 }
 
 TEST_CASE("records of whole graphs, which hide kernels, are not forced on the other client") {

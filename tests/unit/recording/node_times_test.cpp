@@ -329,9 +329,11 @@ TEST_CASE("a computed kernel runs where its graph was launched") {
   CHECK(streams == std::vector<std::uint32_t>{7, 7, 20});
 }
 
-TEST_CASE("a kernel without a launch is not kept") {
+TEST_CASE("a kernel without a launch is not kept, and its graph must be recorded by nodes") {
   node_times times;
+  CHECK_FALSE(times.take_cost().one_in(1, 1));
   CHECK_FALSE(times.keep(node(0, 1000, 10)));
+  CHECK(times.take_cost().one_in(1, 1) == 1);
 }
 
 TEST_CASE("graphs that are launched no more are forgotten") {

@@ -95,15 +95,19 @@ shared_cupti& shared_cupti::the_one() noexcept {
 void shared_cupti::other_client_begins(std::string const& by) noexcept {
   // The client asked for the records of kernels, not for one record of the whole graph.
   if (records_of(cupti_client::gpuprof).has(CUPTI_ACTIVITY_KIND_GRAPH_TRACE) &&
-      !graphs_suspended_.exchange(true))
+      !graphs_suspended_.exchange(true)) {
+    ++graph_suspensions_;
     real_.api.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+  }
   if (auto* const observer = observer_.load()) observer->other_client_begins(by);
 }
 
 void shared_cupti::other_client_ends() noexcept {
-  if (graphs_suspended_.exchange(false) &&
-      records_of(cupti_client::gpuprof).has(CUPTI_ACTIVITY_KIND_GRAPH_TRACE))
-    real_.api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+  if (graphs_suspended_.exchange(false)) {
+    if (records_of(cupti_client::gpuprof).has(CUPTI_ACTIVITY_KIND_GRAPH_TRACE))
+      real_.api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+    ++graph_suspensions_;
+  }
   if (auto* const observer = observer_.load()) observer->other_client_ends();
 }
 
@@ -132,7 +136,7 @@ CUptiResult shared_cupti::enable_kind(cupti_client who, CUpti_ActivityKind kind,
   if (who == cupti_client::program) single_calls_.kind_switched(kind, true);
   note_kind_on(who, kind, by);
   if (would_hide_kernels(who, kind)) {
-    graphs_suspended_.store(true);
+    if (!graphs_suspended_.exchange(true)) ++graph_suspensions_;
     return CUPTI_SUCCESS;
   }
   auto const code = real_.api.cuptiActivityEnable(kind);

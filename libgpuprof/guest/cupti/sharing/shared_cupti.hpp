@@ -50,6 +50,11 @@ class shared_cupti {
   void program_comes() noexcept;
   /// True if the program's client has records on.
   bool other_client_records() const noexcept { return records_of(cupti_client::program).has_any(); }
+  /// Odd while our records of whole graphs are off because of the program's client; changes before
+  /// they go off and after they are on again.
+  std::atomic<std::uint32_t> const& graph_suspensions() const noexcept {
+    return graph_suspensions_;
+  }
 
   CUptiResult subscribe(cupti_client who, CUpti_SubscriberHandle* handle,
                         CUpti_CallbackFunc function, void* data, CUpti_SubscriberParams* named);
@@ -143,6 +148,7 @@ class shared_cupti {
   std::atomic<bool> finalizing_{false};
   std::atomic<bool> deliver_at_once_{false};
   std::atomic<bool> graphs_suspended_{false};
+  std::atomic<std::uint32_t> graph_suspensions_{0};
   std::atomic<int> copying_{0};  // threads now copying records for the program
   enabled_calls single_calls_;   // switched by the program
   lent_buffers lent_;

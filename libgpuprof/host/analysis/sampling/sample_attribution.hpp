@@ -18,8 +18,8 @@ namespace gpuprof::host {
 /// The amount of data used, and the reasons for missing figures.
 struct sampling_facts {
   std::uint64_t windows = 0, intervals = 0, overflows = 0;
-  std::uint64_t not_recorded = 0;    // intervals in which work without a time of its own may have run
-  std::uint64_t not_taken = 0;       // values dropped for lack of room
+  std::uint64_t not_recorded = 0;  // intervals in which work without a time of its own may have run
+  std::uint64_t not_taken = 0;     // values dropped for lack of room
   std::uint64_t not_told_apart = 0;  // workloads that always ran with the same other work
   std::uint64_t too_few = 0;         // workloads with too few samples
   std::uint64_t too_many = 0;        // workloads beyond the maximum for one fit

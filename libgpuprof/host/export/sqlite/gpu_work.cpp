@@ -124,8 +124,8 @@ class copy_rows {
     rows_.row(terms.time(moved.start), terms.time(moved.start + moved.duration),
               raw(to_host ? moved.source_device : moved.destination_device), 0, raw(moved.stream),
               nullptr, terms.global_process(), moved.value, kind, nullptr, nullptr, nullptr,
-              nullptr, nullptr, nullptr, moved.address, nullptr, nullptr, nullptr, nullptr,
-              nullptr, nullptr);
+              nullptr, nullptr, nullptr, moved.address, nullptr, nullptr, nullptr, nullptr, nullptr,
+              nullptr);
   }
 
  private:

@@ -164,9 +164,25 @@ void add_migration(sqlite_rows const& row, nsys_process& process, copy_record co
 void read_copies(nsys_source& source) {
   source.each(
       "CUPTI_ACTIVITY_KIND_MEMCPY",
-      {"globalPid", "start", "end", "deviceId", "contextId", "streamId", "correlationId", "bytes",
-       "copyKind", "srcKind", "dstKind", "srcDeviceId", "dstDeviceId", "graphId", "graphNodeId",
-       "virtualAddress", "gpuprofLaunchStart", "gpuprofLaunchTid", "gpuprofAsynchronous",
+      {"globalPid",
+       "start",
+       "end",
+       "deviceId",
+       "contextId",
+       "streamId",
+       "correlationId",
+       "bytes",
+       "copyKind",
+       "srcKind",
+       "dstKind",
+       "srcDeviceId",
+       "dstDeviceId",
+       "graphId",
+       "graphNodeId",
+       "virtualAddress",
+       "gpuprofLaunchStart",
+       "gpuprofLaunchTid",
+       "gpuprofAsynchronous",
        "gpuprofTimeOf"},
       [](sqlite_rows const& row, nsys_process& process) {
         copy_record copy;
