@@ -59,6 +59,7 @@ constexpr named_call driver_calls[] = {
     {CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, "cuGraphLaunch"},
     {CUPTI_DRIVER_TRACE_CBID_cuGraphExecDestroy, "cuGraphExecDestroy"},
     {CUPTI_DRIVER_TRACE_CBID_cuGraphCreate, "cuGraphCreate"},
+    {CUPTI_DRIVER_TRACE_CBID_cuGraphConditionalHandleCreate, "cuGraphConditionalHandleCreate"},
     {CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags, "cuGraphInstantiateWithFlags"},
     {CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, "cuMemcpyHtoDAsync_v2"},
     {CUPTI_DRIVER_TRACE_CBID_cuModuleUnload, "cuModuleUnload"},

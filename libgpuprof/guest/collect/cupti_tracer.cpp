@@ -182,7 +182,7 @@ result<void> cupti_tracer::start_kinds(trace_options const& options,
       !ok) {
     return failed(ok);
   }
-  if (options.whole_graphs) listen_to_graphs(options.some_by_nodes);
+  if (options.whole_graphs) listen_to_graphs(options);
   if (auto ok = enable_launch_callbacks(); !ok) return failed(ok);
   if (auto ok = kernels_.want(true); !ok) return failed(ok);
   running_.push([this] { (void)kernels_.want(false); });

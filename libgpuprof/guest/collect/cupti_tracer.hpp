@@ -32,8 +32,10 @@ struct trace_options {
   bool cuda_memory = false;     // device memory allocation and release
   bool unified_memory = false;
   bool sync = false;
-  bool whole_graphs = false;   // one record per graph launch instead of one per node
-  bool some_by_nodes = false;  // with whole_graphs: as graph_level::begin()
+  bool whole_graphs = false;  // one record per graph launch instead of one per node
+  // With whole_graphs: as graph_level::begin().
+  bool some_by_nodes = false;
+  std::uint32_t nodes_budget_millionths = 0;
 };
 
 /// Which calls of the runtime and the driver are recorded.
@@ -161,7 +163,7 @@ class cupti_tracer {
   result<void> enable_driver_calls(call_classes classes);
   void disable_driver_calls(call_classes classes) noexcept;
   void switch_resource_callbacks(bool on) noexcept;
-  void listen_to_graphs(bool some_by_nodes) noexcept;
+  void listen_to_graphs(trace_options const& options) noexcept;
   void choose_graph_levels(std::vector<std::string>& warnings);
   void fetch_dropped() noexcept;
   CUpti_SubscriberHandle subscriber() const noexcept {

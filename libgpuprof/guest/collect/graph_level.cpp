@@ -59,9 +59,10 @@ void graph_level::wait_for_switch(lock& held) noexcept {
   }
 }
 
-void graph_level::begin(bool some_by_nodes) noexcept {
+void graph_level::begin(bool some_by_nodes, std::uint32_t budget_millionths) noexcept {
   lock held(mutex_);
   some_by_nodes_ = some_by_nodes;
+  budget_.begin(budget_millionths);
   ++generation_;
   wholes_inside_ = nodes_inside_ = wholes_next_ = in_a_row_ = 0;
   wholes_stay_ = nodes_stay_ = false;
@@ -197,24 +198,21 @@ void graph_level::note_other(CUgraphExec graph) noexcept {
   }
 }
 
-/// A chosen launch costs two switches, and would make launches of other threads wait. Launches are
-/// chosen in pairs, because the second one will have times of later wholes: the first one says how
-/// long the graph takes by nodes. A program that makes a new graph for every few launches has no
-/// more of them chosen than any other.
+/// A chosen launch costs two switches, and would make launches of other threads wait. A program
+/// that makes a new graph for every few launches has no more of them chosen than any other.
 bool graph_level::is_chosen(CUgraphExec graph) noexcept {
   if (takes_all_by_nodes()) return true;
   if (!some_by_nodes_ || !is_whole_ || is_switching_) return false;
   if (wholes_inside_ + wholes_waiting_ + nodes_waiting_ != 0) return false;
   ++could_choose_;
-  auto const one_in = one_in_.load(relaxed);
+  auto const one_in = budget_.one_in();
   if (chosen_alone_ > chosen_for_nothing + 2 * could_choose_ / one_in) return false;
   auto& made = made_.find(graph)->second;
   random_ ^= random_ << 13;
   random_ ^= random_ >> 17;
   random_ ^= random_ << 5;
   auto const is_first = made.chosen < first_by_nodes;
-  if (!is_first && !made.is_chosen_again && random_ % (2 * one_in) != 0) return false;
-  made.is_chosen_again = !is_first && !made.is_chosen_again;
+  if (!is_first && random_ % one_in != 0) return false;
   if (is_first) ++made.chosen;
   ++chosen_alone_;
   return true;
@@ -236,6 +234,8 @@ void graph_level::launch_enters(graph_call& own, CUgraphExec graph) noexcept {
     return;
   }
   own.depth = 1;
+  own.graph = graph;
+  own.entered_ns = some_by_nodes_ ? monotonic_ns() : 0;
   if (is_known)
     in_a_row_ = 0;
   else
@@ -252,10 +252,18 @@ void graph_level::launch_enters(graph_call& own, CUgraphExec graph) noexcept {
   ++(own.is_whole ? wholes_inside_ : nodes_inside_);
 }
 
+void graph_level::account(graph_call const& own) noexcept {
+  auto const made = made_.find(own.graph);
+  if (own.entered_ns == 0 || made == made_.end()) return;
+  auto const moment = monotonic_ns();
+  budget_.add(made->second.times, own.is_whole, moment - own.entered_ns, moment);
+}
+
 void graph_level::leave(graph_call& own) noexcept {
   if (--own.depth != 0) return;
   lock held(mutex_);
   if (own.generation != generation_) return;
+  account(own);
   auto& inside = own.is_whole ? wholes_inside_ : nodes_inside_;
   if (--inside == 0) (own.is_whole ? wholes_stay_ : nodes_stay_) = false;
   auto const stays = in_a_row_ >= max_in_a_row || takes_all_by_nodes();

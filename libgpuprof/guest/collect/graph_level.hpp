@@ -4,10 +4,10 @@
 
 #include "base/ledger.hpp"
 #include "base/result.hpp"
+#include "guest/collect/node_budget.hpp"
 #include "guest/collect/switch_guard.hpp"
 #include "guest/cupti/guard.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <mutex>
@@ -18,6 +18,8 @@ namespace gpuprof::guest {
 
 /// State of a thread's call, from its entry to its end.
 struct graph_call {
+  CUgraphExec graph = nullptr;
+  std::uint64_t entered_ns = 0;
   std::uint32_t generation = 0;
   std::uint32_t depth = 0;  // nested launches of this thread
   bool is_whole = false;
@@ -43,9 +45,7 @@ class graph_level {
   /// After this many launches by nodes in a row GRAPH_TRACE stays disabled, because two switches
   /// for each launch take up to 70 us. A launch of a known graph or a new graph ends that.
   static constexpr std::uint32_t max_in_a_row = 32;
-  static constexpr std::uint32_t first_by_nodes = 3,
-                                 usual_one_in = 32,  // while choose_one_in() was not called
-      chosen_for_nothing = 64;                       // whatever their share is
+  static constexpr std::uint32_t first_by_nodes = 3, chosen_for_nothing = 64;  // at any price
 
   graph_level(cupti_api const& api, switch_guard& switches) noexcept
       : guard_(api), switches_(switches) {}
@@ -59,9 +59,10 @@ class graph_level {
   // Called by the thread that starts and stops captures, which holds the switch_guard -------
 
   /// Requests graphs as wholes. Call it before launch callbacks are on; it does not enable anything
-  /// yet. `some_by_nodes`: of each graph, the first launches are recorded by nodes, and a share of
-  /// the others at random, if no other thread launches a graph at that moment.
-  void begin(bool some_by_nodes = false) noexcept;
+  /// yet. `some_by_nodes`: of each graph, the first launches are recorded by nodes, and as many of
+  /// the others as node_budget allows, at random, if no other thread launches a graph at that
+  /// moment.
+  void begin(bool some_by_nodes = false, std::uint32_t budget_millionths = 0) noexcept;
   /// Call it as late as possible: launches that began before launch callbacks were on should have
   /// returned.
   result<void> switch_on();
@@ -71,11 +72,8 @@ class graph_level {
   /// CUPTI has shut itself down: it is not called any more.
   void abandon() noexcept { is_abandoned_.store(true); }
 
-  // Any thread. Both change nothing unless some launches are recorded by nodes.
-
-  /// Sets the share of launches to record by nodes; 1: all.
-  void choose_one_in(std::uint32_t launches) noexcept { one_in_.store(std::max(launches, 1u)); }
-  /// True: all launches are recorded by nodes until this is called again.
+  /// Any thread. True: all launches are recorded by nodes until this is called again. Changes
+  /// nothing unless some are anyway.
   void record_nodes(bool all) noexcept { records_nodes_.store(all); }
 
   // Called by threads of the program, inside callbacks -------------------------------
@@ -119,9 +117,10 @@ class graph_level {
   using lock = std::unique_lock<std::mutex>;
   void leave(graph_call& own) noexcept;
   bool is_made(CUgraphExec graph) const noexcept { return made_.count(graph) != 0; }
+  void account(graph_call const& own) noexcept;
   bool takes_all_by_nodes() const noexcept {
-    return some_by_nodes_ && (records_nodes_.load(relaxed) || needs_nodes_.load(relaxed) ||
-                              one_in_.load(relaxed) == 1);
+    return some_by_nodes_ &&
+           (records_nodes_.load(relaxed) || needs_nodes_.load(relaxed) || budget_.one_in() == 1);
   }
   bool is_chosen(CUgraphExec graph) noexcept;
   void note_other(CUgraphExec graph) noexcept;
@@ -145,19 +144,19 @@ class graph_level {
   std::atomic<std::uint32_t> const* suspensions_ = nullptr;
   std::atomic<bool> is_wanted_{false}, is_abandoned_{false}, records_nodes_{false};
   std::atomic<bool> needs_nodes_{false};
-  std::atomic<std::uint32_t> one_in_{usual_one_in};
   std::atomic<std::uint64_t> graphs_by_nodes_{0}, launches_by_nodes_{0}, launches_chosen_{0},
       waits_in_vain_{0};
   std::atomic<std::uint32_t> changes_{0};  // changes of members below; waiting threads watch it
 
   std::mutex mutex_;  // protects the rest; held briefly, never during CUPTI calls
   struct made_graph {
-    std::uint32_t chosen = 0;      // of its first launches
-    bool is_chosen_again = false;  // its next launch
+    std::uint32_t chosen = 0;  // of its first launches
+    node_budget::call_times times;
   };
   std::unordered_map<CUgraphExec, made_graph> made_;
   std::unordered_set<CUgraphExec> others_;
   bool some_by_nodes_ = false;
+  node_budget budget_;
   std::uint64_t could_choose_ = 0, chosen_alone_ = 0;  // launches, while not all are by nodes
   std::uint32_t random_ = 0x9E3779B9u;
   std::uint32_t generation_ = 0;  // number of the capture; launches of earlier ones are ignored

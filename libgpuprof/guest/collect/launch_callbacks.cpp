@@ -62,6 +62,7 @@ call_class classify_driver_call(char const* text) noexcept {
   if (name == "cuModuleUnload" || name == "cuLibraryUnload") return call_class::code_unload;
   if (starts("cuGraphInstantiate")) return call_class::graph_instantiation;
   if (name == "cuGraphCreate" || name == "cuGraphClone") return call_class::graph_build;
+  if (starts("cuGraphConditionalHandleCreate")) return call_class::graph_condition;
   if (name == "cuGraphExecDestroy") return call_class::graph_end;
   if (starts("cuGraphExec") &&
       (name.find("Update") != name.npos || name.find("SetParams") != name.npos))
@@ -136,10 +137,6 @@ void launch_callbacks::note_graph(CUpti_CallbackIdResource id,
   auto* const level = graph_level_.load(std::memory_order_acquire);
   auto const* const about = static_cast<CUpti_GraphData const*>(resource.resourceDescriptor);
   if (about == nullptr || level == nullptr) return;
-  // Kernels inside of conditional nodes have no record of their launch (CUPTI 13.0.1).
-  if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED &&
-      about->nodeType == CU_GRAPH_NODE_TYPE_CONDITIONAL)
-    level->need_nodes();
   if (id == CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED)
     level->made(under_way.graph, about->graphExec);
   else if (id == CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING)
@@ -194,6 +191,9 @@ void launch_callbacks::choose_graph_level(graph_level& level, call_class what,
     case call_class::graph_build:
     case call_class::stream_capture_end:
       if (!entering) level.graph_was_built();
+      break;
+    case call_class::graph_condition:  // what runs inside is not known of a whole
+      level.need_nodes();
       break;
     case call_class::graph_change:
       if (!entering) level.was_changed(first_parameter<CUgraphExec>(call));

@@ -107,7 +107,8 @@ enum class call_class : std::uint8_t {
   context_release,  // destroys the context if it was the last owner: see primary_contexts
   stream_capture_begin,
   stream_capture_end,
-  graph_build,  // makes a graph that is not executable yet
+  graph_build,      // makes a graph that is not executable yet
+  graph_condition,  // makes the handle of a conditional node
   graph_instantiation,
   graph_change,
   graph_end,

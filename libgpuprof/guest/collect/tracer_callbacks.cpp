@@ -23,8 +23,8 @@ constexpr auto calls_for_gate = {call_class::stream_capture_begin, call_class::s
                                  call_class::context_wait,         call_class::work_wait,
                                  call_class::graph_change,         call_class::graph_end};
 
-constexpr auto calls_of_graphs = {call_class::graph_build, call_class::graph_change,
-                                  call_class::stream_capture_end};
+constexpr auto calls_of_graphs = {call_class::graph_build, call_class::graph_condition,
+                                  call_class::graph_change, call_class::stream_capture_end};
 
 constexpr CUpti_CallbackId driver_cbids = 1024;  // more than any CUPTI version has
 
@@ -105,8 +105,8 @@ void cupti_tracer::switch_resource_callbacks(bool on) noexcept {
 
 /// Call it before launch callbacks are on. If a call cannot be enabled, only the level of its
 /// graphs is affected.
-void cupti_tracer::listen_to_graphs(bool some_by_nodes) noexcept {
-  graphs_.begin(some_by_nodes);
+void cupti_tracer::listen_to_graphs(trace_options const& options) noexcept {
+  graphs_.begin(options.some_by_nodes, options.nodes_budget_millionths);
   running_.push([this] {
     graphs_.end();
     disable_driver_calls(calls_of_graphs);

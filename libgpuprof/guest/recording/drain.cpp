@@ -39,7 +39,6 @@ constexpr std::uint64_t max_expected_kernel = ns_per_second / 50;
 constexpr std::uint64_t max_return = 10 * ns_per_second;
 constexpr timestamp_ns nothing_follows{~std::uint64_t{0}};
 constexpr std::uint64_t release_every = ns_per_second;
-constexpr std::uint64_t choose_nodes_every = ns_per_second;
 
 }  // namespace
 
@@ -187,6 +186,7 @@ bool drain::take_some_buffers() {
     drain_all_logs(*assembler_);  // decoding takes milliseconds; rings hold tens of milliseconds
   }
   assembler_->hand_over();
+  if (assembler_->graphs_need_nodes()) tracer->graphs().need_nodes();
   if (assembler_->progress() != progress_seen_) {
     progress_seen_ = assembler_->progress();
     last_progress_ = monotonic_ns();
@@ -253,21 +253,8 @@ void drain::release_memory() {
     tracer->pool().release_idle(buffers_ready);
 }
 
-/// How many launches of graphs are recorded by nodes depends on what that costs the program.
-void drain::choose_nodes() {
-  auto* const tracer = tracer_.load(std::memory_order_acquire);
-  auto const moment = monotonic_ns();
-  auto const passed = moment - chose_nodes_at_;
-  if (tracer == nullptr || assembler_ == nullptr || passed < choose_nodes_every) return;
-  auto const one_in =
-      assembler_->take_cost_of_nodes().one_in(passed, options_.metrics.budget_percent);
-  if (one_in && chose_nodes_at_ != 0) tracer->graphs().choose_one_in(*one_in);
-  chose_nodes_at_ = moment;
-}
-
 void drain::round(bool flush) {
   release_memory();
-  choose_nodes();
   auto* const tracer = tracer_.load(std::memory_order_acquire);
   if (flush && (tracer == nullptr || tracer->may_flush_at_any_time())) {
     fetch(false);

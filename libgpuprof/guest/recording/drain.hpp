@@ -191,7 +191,6 @@ class drain {
   void fetch(bool forced);
   void do_beside(std::function<void()> act);
   void release_memory();
-  void choose_nodes();
   void gather_counters();
   void take_counters();
   void take_code();
@@ -232,10 +231,9 @@ class drain {
   std::unique_ptr<activity_decoder> decoder_;
   std::size_t threads_seen_ = 0;  // cursor of new_threads()
   kernel_code_rows code_rows_;
-  std::uint64_t released_at_ = 0;     // monotonic
-  std::uint64_t chose_nodes_at_ = 0;  // monotonic
-  std::uint64_t closed_at_ = 0;       // monotonic; when the last window closed
-  std::uint64_t last_progress_ = 0;   // monotonic; when a record of a window last arrived
+  std::uint64_t released_at_ = 0;    // monotonic
+  std::uint64_t closed_at_ = 0;      // monotonic; when the last window closed
+  std::uint64_t last_progress_ = 0;  // monotonic; when a record of a window last arrived
   std::uint64_t progress_seen_ = 0;
   std::uint64_t written_off_ = 0;  // launches whose records are no longer waited for
   timestamp_ns complete_until_;    // as of the last flush, see trace_assembler

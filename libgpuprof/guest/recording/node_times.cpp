@@ -55,7 +55,7 @@ void run_like(auto& work, auto const& other) noexcept {
 /// Returns null if the work is not to be kept.
 node_times::launch_by_nodes* node_times::launch_of(kernel_record const& work) {
   // CUPTI 13.0.1 does not say to which launch kernels inside of conditional nodes belong.
-  if (raw(work.graph) != 0 && raw(work.correlation) == 0) cost_.is_incomplete = true;
+  lacks_launches_ = lacks_launches_ || (raw(work.graph) != 0 && raw(work.correlation) == 0);
   if (raw(work.graph) == 0 || raw(work.node) == 0 || raw(work.correlation) == 0) return nullptr;
   first_end_ = std::min(first_end_, end_of(work));
   auto& of = graphs_[work.graph];
@@ -252,13 +252,10 @@ bool node_times::take_launch(graph& of, launch_by_nodes launch, receiver const& 
   }
   if (raw(other) == 0) {
     ++of.by_nodes;
-    of.by_nodes_ns = static_cast<double>(launch.last_end - own.start.value);
-    of.count(cost_);
     for (auto const& work : all) pass(launch, work, to);
     learn(of, std::move(launch));
     return false;
   }
-  of.count(cost_);
   launch.work = std::move(counted);
   std::ranges::sort(launch.work, {}, &kernel_record::start);
   std::uint64_t end = 0;
@@ -302,8 +299,6 @@ std::uint64_t node_times::take_of(graph& of, timestamp_ns ended_before, receiver
   };
   auto const first_kept = std::ranges::find_if(of.wholes, is_kept);
   for (auto whole = of.wholes.begin(); whole != first_kept; ++whole) {
-    of.as_whole_ns = static_cast<double>(whole->duration.value);
-    of.count(cost_);
     if (of.known.empty()) {
       to.unknown(*whole);
       continue;
@@ -332,26 +327,6 @@ std::uint64_t node_times::take(timestamp_ns ended_before, receiver const& to) {
     one = is_forgotten ? graphs_.erase(one) : std::next(one);
   }
   return computed;
-}
-
-void node_times::graph::count(cost_of_nodes& cost) const noexcept {
-  ++cost.launches;
-  if (by_nodes_ns == 0 || as_whole_ns == 0)
-    ++cost.launches_unknown;
-  else
-    cost.ns += by_nodes_ns - as_whole_ns;
-}
-
-std::optional<std::uint32_t> node_times::cost_of_nodes::one_in(std::uint64_t time_ns,
-                                                               double percent) const noexcept {
-  if (is_incomplete) return 1;
-  if (launches == 0 || 2 * launches_unknown > launches) return {};
-  auto const allowed = static_cast<double>(time_ns) * percent / 100;
-  return static_cast<std::uint32_t>(std::clamp(ns / allowed, 1.0, double{max_one_in}));
-}
-
-node_times::cost_of_nodes node_times::take_cost() noexcept {
-  return std::exchange(cost_, {});
 }
 
 std::optional<timestamp_ns> node_times::oldest() const noexcept {

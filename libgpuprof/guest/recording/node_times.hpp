@@ -44,22 +44,11 @@ class node_times {
   /// launches whose kernels were computed.
   std::uint64_t take(timestamp_ns ended_before, receiver const& to);
 
+  /// True if kernels of a graph came without their launch, as those inside of conditional nodes do.
+  /// They are missing in wholes.
+  bool lacks_launches() const noexcept { return lacks_launches_; }
   /// The start of the oldest work that is kept.
   std::optional<timestamp_ns> oldest() const noexcept;
-
-  /// How much longer graphs run on the GPU if their nodes are recorded: in all launches since the
-  /// last call, as if all had been recorded like that.
-  struct cost_of_nodes {
-    double ns = 0;
-    std::uint64_t launches = 0;          // of graphs
-    std::uint64_t launches_unknown = 0;  // of these, of graphs of which it is not known yet
-    bool is_incomplete = false;          // some kernels would be missing in wholes
-    /// Returns N if recording the nodes of one launch in N costs this share of the time, at most
-    /// max_one_in; nothing if too little is known.
-    std::optional<std::uint32_t> one_in(std::uint64_t time_ns, double percent) const noexcept;
-  };
-  static constexpr std::uint32_t max_one_in = 128;
-  cost_of_nodes take_cost() noexcept;
 
  private:
   /// A kernel, or when and where a copy or fill ran.
@@ -86,9 +75,7 @@ class node_times {
     std::size_t by_nodes = 0;  // launches that had times of their own
     /// None of its launches will be a whole, as far as one can see.
     bool is_never_whole() const noexcept;
-    std::uint64_t last_use = 0;               // when its latest work ended
-    double by_nodes_ns = 0, as_whole_ns = 0;  // how long its latest launches took; 0: not known
-    void count(cost_of_nodes& cost) const noexcept;
+    std::uint64_t last_use = 0;  // when its latest work ended
   };
 
   static launch_by_nodes const& known_at(graph const& of, timestamp_ns time) noexcept;
@@ -106,7 +93,7 @@ class node_times {
 
   std::unordered_map<graph_id, graph> graphs_;
   std::uint64_t first_end_ = ~std::uint64_t{0};  // nothing that is kept ended before
-  cost_of_nodes cost_;
+  bool lacks_launches_ = false;
 };
 
 }  // namespace gpuprof::guest

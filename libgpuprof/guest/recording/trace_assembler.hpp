@@ -148,11 +148,11 @@ class trace_assembler final : public activity_sink {
   /// Graphs are recorded as wholes, and some of their launches by nodes: the kernels, copies and
   /// fills of the others are computed from these. They come late.
   void compute_graphs() noexcept { computes_graphs_ = true; }
+  /// True if that would leave out kernels.
+  bool graphs_need_nodes() const noexcept { return node_times_.lacks_launches(); }
   /// Before each launch that it counts, CUPTI runs its own kernel WaitNs with the launch's
   /// correlation id. After this call, its records are skipped.
   void counters_are_read() noexcept { counters_are_read_ = true; }
-  /// See node_times.
-  node_times::cost_of_nodes take_cost_of_nodes() noexcept { return node_times_.take_cost(); }
   /// Returns the names of all shapes so far, indexed by shape id.
   std::span<name_id const> kernel_names() const noexcept { return {shape_names_.data(), shapes_}; }
   /// Return the number of launches without a record: of kernels, of graphs, of both. The number of

@@ -34,6 +34,8 @@ trace_options trace_options_of(settings const& asked) {
   options.unified_memory = asked.trace.um;
   options.sync = asked.trace.sync;
   options.some_by_nodes = asked.computes_graphs();
+  options.nodes_budget_millionths =
+      static_cast<std::uint32_t>(asked.metrics.budget_percent * 10'000);
   options.whole_graphs = options.some_by_nodes || asked.graph_trace == graph_detail::graph;
   return options;
 }

@@ -49,6 +49,13 @@ struct graph_scene {
   cupti_tracer tracer;
 };
 
+/// Returns true if some launch of this graph is recorded as a whole.
+bool has_wholes_again(graph_scene& s) {
+  for (std::uint32_t i = 0; i < 2 * graph_level::first_by_nodes; ++i)
+    if (s.cupti.launch(graph(1)) == launched::whole) return true;
+  return false;
+}
+
 void until(std::atomic<bool> const& is_so) {
   while (!is_so.load()) std::this_thread::yield();
 }
@@ -78,50 +85,32 @@ TEST_CASE("the first launches of each graph and some others are recorded by node
     for (std::uint32_t i = 0; i < graph_level::first_by_nodes; ++i)
       CHECK(s.cupti.launch(graph(number)) == launched::by_nodes);
   }
-  constexpr int launches = 100 * static_cast<int>(graph_level::usual_one_in);
-  int by_nodes = 0, in_pairs = 0;
-  auto before = launched::whole;
-  for (int i = 0; i < launches; ++i) {
-    auto const now = s.cupti.launch(graph(1));
-    by_nodes += now == launched::by_nodes;
-    in_pairs += now == launched::by_nodes && before == launched::by_nodes;
-    before = now;
-  }
+  constexpr int launches = 100 * static_cast<int>(node_budget::usual_one_in);
+  int by_nodes = 0;
+  for (int i = 0; i < launches; ++i) by_nodes += s.cupti.launch(graph(1)) == launched::by_nodes;
   CHECK(by_nodes > 50);
   CHECK(by_nodes < 200);
-  CHECK(2 * in_pairs >= by_nodes);
   CHECK(s.tracer.graphs().launches_chosen() ==
         static_cast<std::uint64_t>(by_nodes) + 2 * graph_level::first_by_nodes);
   CHECK(s.tracer.graphs().launches_by_nodes() == 0);  // none had to be
   CHECK(s.records_wholes());
 }
 
-TEST_CASE("the share of launches that are recorded by nodes is chosen") {
+TEST_CASE("all launches are recorded by nodes while the budget allows it") {
   graph_scene s;
-  s.start(true);
+  std::vector<std::string> warnings;
+  REQUIRE(s.tracer.start(
+      {.whole_graphs = true, .some_by_nodes = true, .nodes_budget_millionths = 100'000'000},
+      warnings));
   s.cupti.instantiate(graph(1));
-  auto const by_nodes_of = [&](int launches) {
-    int by_nodes = 0;
-    for (int i = 0; i < launches; ++i) by_nodes += s.cupti.launch(graph(1)) == launched::by_nodes;
-    return by_nodes;
-  };
-  by_nodes_of(10'000);  // what is chosen whatever the share is
-  s.tracer.graphs().choose_one_in(4);
-  auto const by_nodes = by_nodes_of(10'000);
-  CHECK(by_nodes > 2'000);
-  CHECK(by_nodes < 3'000);
-  s.tracer.graphs().choose_one_in(1);
-  auto const switches = s.switches();
-  CHECK(by_nodes_of(1'000) == 1'000);
-  CHECK(s.switches() <= switches + 1);
+  int in_a_row = 0;
+  for (int i = 0; i < 100'000'000 && in_a_row < 1'000; ++i)  // until the first account
+    in_a_row = s.cupti.launch(graph(1)) == launched::by_nodes ? in_a_row + 1 : 0;
+  CHECK(in_a_row == 1'000);
   CHECK_FALSE(s.records_wholes());
   s.cupti.call(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture);
-  s.cupti.instantiate(graph(2));
-  s.tracer.graphs().choose_one_in(1'000'000);
-  by_nodes_of(1);  // ends with GRAPH_TRACE enabled
-  CHECK(by_nodes_of(100) < 10);
-  for (std::uint32_t i = 0; i < graph_level::first_by_nodes; ++i) s.cupti.launch(graph(2));
-  CHECK(s.cupti.launch(graph(2)) == launched::whole);
+  s.cupti.instantiate(graph(2));  // under GRAPH_TRACE, or it could never be launched as a whole
+  CHECK(s.cupti.launch(graph(2)) == launched::by_nodes);
   CHECK(s.tracer.graphs().graphs_by_nodes() == 0);
 }
 
@@ -131,13 +120,12 @@ TEST_CASE("all launches are recorded by nodes while the GPU is sampled") {
     s.start(some_by_nodes);
     s.cupti.instantiate(graph(1));
     for (std::uint32_t i = 0; i < graph_level::first_by_nodes; ++i) s.cupti.launch(graph(1));
-    s.tracer.graphs().choose_one_in(1'000'000);
     s.tracer.graphs().record_nodes(true);
     auto const expected = some_by_nodes ? launched::by_nodes : launched::whole;
     for (int i = 0; i < 100; ++i) CHECK(s.cupti.launch(graph(1)) == expected);
     s.tracer.graphs().record_nodes(false);
     s.cupti.launch(graph(1));
-    CHECK(s.cupti.launch(graph(1)) == launched::whole);
+    CHECK(has_wholes_again(s));
     CHECK(s.records_wholes());
   }
 }
@@ -160,21 +148,14 @@ TEST_CASE("a graph made while another client keeps GRAPH_TRACE off is launched b
 }
 
 TEST_CASE("graphs with conditional nodes are recorded by nodes") {
-  for (auto const type : {CU_GRAPH_NODE_TYPE_KERNEL, CU_GRAPH_NODE_TYPE_CONDITIONAL}) {
+  for (auto const call : {CUPTI_DRIVER_TRACE_CBID_cuGraphCreate,
+                          CUPTI_DRIVER_TRACE_CBID_cuGraphConditionalHandleCreate}) {
     graph_scene s;
     s.start(true);
     s.cupti.instantiate(graph(1));
-    s.tracer.graphs().choose_one_in(1'000'000);
-    while (s.cupti.launch(graph(1)) == launched::by_nodes) {
-    }
-    CUpti_GraphData node{};
-    node.nodeType = type;
-    CUpti_ResourceData about{};
-    about.resourceDescriptor = &node;
-    launch_callbacks::entry(&s.callbacks, CUPTI_CB_DOMAIN_RESOURCE,
-                            CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, &about);
-    CHECK(s.cupti.launch(graph(1)) ==
-          (type == CU_GRAPH_NODE_TYPE_KERNEL ? launched::whole : launched::by_nodes));
+    CHECK(has_wholes_again(s));
+    s.cupti.call(call);
+    CHECK(has_wholes_again(s) == (call == CUPTI_DRIVER_TRACE_CBID_cuGraphCreate));
   }
 }
 
@@ -184,12 +165,9 @@ TEST_CASE("graphs with kernels that wait for other GPUs are recorded by nodes") 
     graph_scene s;
     s.start(true);
     s.cupti.instantiate(graph(1));
-    s.tracer.graphs().choose_one_in(1'000'000);
-    while (s.cupti.launch(graph(1)) == launched::by_nodes) {
-    }
+    CHECK(has_wholes_again(s));
     s.tracer.graphs().captured(kernel.c_str());
-    auto const waits = kernel.find("nccl") != kernel.npos;
-    CHECK(s.cupti.launch(graph(1)) == (waits ? launched::by_nodes : launched::whole));
+    CHECK(has_wholes_again(s) == (kernel.find("nccl") == kernel.npos));
   }
 }
 
