@@ -163,7 +163,7 @@ class cupti_tracer {
   result<void> enable_driver_calls(call_classes classes);
   void disable_driver_calls(call_classes classes) noexcept;
   void switch_resource_callbacks(bool on) noexcept;
-  void listen_to_graphs(trace_options const& options) noexcept;
+  void listen_to_graphs(trace_options const& options);
   void choose_graph_levels(std::vector<std::string>& warnings);
   void fetch_dropped() noexcept;
   CUpti_SubscriberHandle subscriber() const noexcept {

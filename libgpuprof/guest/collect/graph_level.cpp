@@ -17,6 +17,8 @@ constexpr auto whole_graphs = CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
 // CUPTI switches in 8 to 35 us. If it never returns, launches go on after this time.
 constexpr std::uint64_t max_switch_ns = 1'000'000'000;
 constexpr std::uint64_t looks_again_ns = 1'000'000;
+// What is known of a graph is forgotten after a minute without a launch (node_times).
+constexpr std::uint64_t known_for_ns = 30'000'000'000;
 
 // Parts of names of collectives: NCCL, NVSHMEM, and those of serving engines.
 constexpr std::string_view kernels_that_wait[] = {"nccl",       "nvshmem",   "all_reduce",
@@ -63,6 +65,7 @@ void graph_level::begin(bool some_by_nodes, std::uint32_t budget_millionths) noe
   lock held(mutex_);
   some_by_nodes_ = some_by_nodes;
   budget_.begin(budget_millionths);
+  for (auto& [_, made] : made_) made.chosen = 0;
   ++generation_;
   wholes_inside_ = nodes_inside_ = wholes_next_ = in_a_row_ = 0;
   wholes_stay_ = nodes_stay_ = false;
@@ -198,16 +201,24 @@ void graph_level::note_other(CUgraphExec graph) noexcept {
   }
 }
 
-/// A chosen launch costs two switches, and would make launches of other threads wait. A program
-/// that makes a new graph for every few launches has no more of them chosen than any other.
-bool graph_level::is_chosen(CUgraphExec graph) noexcept {
+/// The first launch of a graph is chosen at any price: without it nothing would be known of the
+/// others but their length. Later ones that are chosen cost two switches, and would make launches
+/// of other threads wait. A program that makes a new graph for every few launches has no more of
+/// these chosen than any other.
+bool graph_level::is_chosen(graph_call const& launch) noexcept {
+  if (!some_by_nodes_) return false;
+  auto& made = made_.find(launch.graph)->second;
+  auto const paused_ns = launch.entered_ns - std::exchange(made.launched_ns, launch.entered_ns);
   if (takes_all_by_nodes()) return true;
-  if (!some_by_nodes_ || !is_whole_ || is_switching_) return false;
+  if (made.chosen == 0 || paused_ns > known_for_ns) {
+    ++made.chosen;
+    return true;
+  }
+  if (!is_whole_ || is_switching_) return false;
   if (wholes_inside_ + wholes_waiting_ + nodes_waiting_ != 0) return false;
   ++could_choose_;
   auto const one_in = budget_.one_in();
   if (chosen_alone_ > chosen_for_nothing + 2 * could_choose_ / one_in) return false;
-  auto& made = made_.find(graph)->second;
   random_ ^= random_ << 13;
   random_ ^= random_ >> 17;
   random_ ^= random_ << 5;
@@ -240,7 +251,7 @@ void graph_level::launch_enters(graph_call& own, CUgraphExec graph) noexcept {
     in_a_row_ = 0;
   else
     note_other(graph);
-  auto const is_chosen_now = is_known && is_chosen(graph);
+  auto const is_chosen_now = is_known && is_chosen(own);
   if (is_chosen_now) launches_chosen_.fetch_add(1, relaxed);
   do {  // the capture may end while this waits, and another begin
     own.generation = generation_;

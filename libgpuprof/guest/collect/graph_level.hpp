@@ -122,7 +122,7 @@ class graph_level {
     return some_by_nodes_ &&
            (records_nodes_.load(relaxed) || needs_nodes_.load(relaxed) || budget_.one_in() == 1);
   }
-  bool is_chosen(CUgraphExec graph) noexcept;
+  bool is_chosen(graph_call const& launch) noexcept;
   void note_other(CUgraphExec graph) noexcept;
   void wait_for_wholes(lock& held) noexcept;
   void wait_for_nodes(lock& held) noexcept;
@@ -150,7 +150,8 @@ class graph_level {
 
   std::mutex mutex_;  // protects the rest; held briefly, never during CUPTI calls
   struct made_graph {
-    std::uint32_t chosen = 0;  // of its first launches
+    std::uint32_t chosen = 0;       // of its first launches
+    std::uint64_t launched_ns = 0;  // the latest
     node_budget::call_times times;
   };
   std::unordered_map<CUgraphExec, made_graph> made_;

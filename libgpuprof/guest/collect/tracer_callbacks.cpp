@@ -105,7 +105,7 @@ void cupti_tracer::switch_resource_callbacks(bool on) noexcept {
 
 /// Call it before launch callbacks are on. If a call cannot be enabled, only the level of its
 /// graphs is affected.
-void cupti_tracer::listen_to_graphs(trace_options const& options) noexcept {
+void cupti_tracer::listen_to_graphs(trace_options const& options) {
   graphs_.begin(options.some_by_nodes, options.nodes_budget_millionths);
   running_.push([this] {
     graphs_.end();

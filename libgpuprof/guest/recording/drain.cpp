@@ -173,8 +173,7 @@ bool drain::take_some_buffers() {
   auto const moment = now();
   assembler_->clock_is_at(moment);
   // Records of a launch come with a flush after it, which may miss those that CUPTI still writes.
-  auto const until_flushed =
-      std::max(2 * ns_per_second, 3 * options_.flush_interval_ms * ns_per_ms);
+  auto const until_flushed = std::max(ns_per_second, 3 * options_.flush_interval_ms * ns_per_ms);
   assembler_->settle_pending({moment.value - max_return}, {moment.value - until_flushed});
   for (auto const& f : filled) {
     attempt([&] {

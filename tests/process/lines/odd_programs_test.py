@@ -202,7 +202,7 @@ int main(int count, char** words) {
     def test_a_program_that_ends_by_os_exit_keeps_its_stacks(self):
         for version, python in pythons().items():
             with self.subTest(version):
-                self.profile(PLAY + "play()  # last\ntime.sleep(2)\nthreading.Thread(target=busy, args=(1,)).start()\nos._exit(7)\n", python=python, code_wanted=7)
+                self.profile(PLAY + "play()  # last\ntime.sleep(4)\nthreading.Thread(target=busy, args=(1,)).start()\nos._exit(7)\n", python=python, code_wanted=7)
                 self.assertEqual(self.launches().get("last"), 1)
 
     def test_children_of_a_fork_amid_looks_run_on_and_are_not_recorded_as_the_parent(self):

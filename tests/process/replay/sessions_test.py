@@ -46,7 +46,7 @@ def chosen(text, columns):
 class Sessions(Gpuprof):
     def stats(self, session):
         """What the golden file of a session must say."""
-        played = self.profile(session, trace="cuda,nvtx,cuda-api")
+        played = self.profile(session, trace="cuda,nvtx,cuda-api", cuda_graph_trace="node")
         self.assertEqual(played.code, 0, played.err)
         self.assertEqual(self.kernels(), processes.numbers(played.out)["kernels"])
         self.assertEqual(self.lost(), "lost: nothing")

@@ -71,3 +71,30 @@ TEST_CASE("work without a record at the end of the samples is not taken for idle
     CHECK(a.sampled.facts().not_recorded > 0);
   }
 }
+
+TEST_CASE("samples in which work has the times of another launch are not used") {
+  for (auto const is_marked : {true, false}) {
+    simulated_gpu gpu(7);
+    for (int i = 0; i < 8000; ++i) {
+      auto const is_a = gpu.toss(0.5);
+      gpu.run(is_a ? "a" : "b", gpu.uniform(5, 7), {is_a ? 2e7 : 5e6, 50, 0})
+          .wait(gpu.uniform(0.6, 2.5));
+    }
+    auto c = gpu.with_jitter(0.1).sampled();
+    auto& kernels = c.t.kernels;
+    std::sort(kernels.begin(), kernels.end(),
+              [](auto const& a, auto const& b) { return a.start < b.start; });
+    auto const one = kernels.front().shape;
+    auto const other = std::find_if(kernels.begin(), kernels.end(), [&](auto const& k) {
+                         return k.shape != one;
+                       })->shape;
+    for (auto i = kernels.size() / 2; i < kernels.size(); ++i) {
+      kernels[i].shape = kernels[i].shape == one ? other : one;  // the other one ran then
+      if (is_marked) kernels[i].time_of = correlation_id{1};
+    }
+    analyzed const a(c);
+    auto const bytes = figure_of(a, "a", dram_read_metric);
+    auto const is_right = bytes && std::abs(bytes->mean - 2e7) < 0.05 * 2e7;
+    CHECK(is_right == is_marked);
+  }
+}
