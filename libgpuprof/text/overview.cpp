@@ -92,11 +92,6 @@ void add_counter(overview& about, std::string_view name, std::uint64_t value) {
   if (name == "note.names_grouped" && value > 0)
     about.remarks.push_back("the names of " + counted(value, "ranges") +
                             " stand for others too, as 'request *': there were too many to keep");
-  if (name == "note.graph_launches_computed" && value > 0)
-    about.remarks.push_back("what " + counted(value, "launches") +
-                            " of CUDA graphs ran has the times of other launches of the same "
-                            "graph, within the time that their own launch took "
-                            "(--cuda-graph-trace auto)");
   if (name == "lost.kernel_grids" && value > 0)
     about.remarks.push_back(
         "grid not recorded: " + counted(value, "kernels") +

@@ -13,7 +13,7 @@ std::string what_was_sampled(sampling_facts const& facts) {
   if (facts.windows > 0) line += " in " + counted(facts.windows, "windows");
   if (facts.not_recorded > 0)
     line += ", " + readable_count(facts.not_recorded) +
-            " left out: before, after or between what was recorded";
+            " left out: outside of what was recorded, or work had the times of another launch";
   if (facts.not_told_apart > 0)
     line += "; " + counted(facts.not_told_apart, "workloads without figures") +
             ": not to be told apart from what ran with them";

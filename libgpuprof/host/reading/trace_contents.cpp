@@ -29,6 +29,13 @@ void each(capture::reader& file, Take take) {
 // The file numbers its names from 1 on; it cannot have so many.
 constexpr std::uint32_t first_added_text = 0xC000'0000;
 
+std::string graphs_line(std::uint64_t by_nodes, std::uint64_t launches) {
+  return "graphs: the nodes of " + readable_count(by_nodes) + " of " +
+         counted(launches, "launches") +
+         " were recorded; what the others ran has their times, within the time that each launch "
+         "took (--cuda-graph-trace node records all)";
+}
+
 }  // namespace
 
 trace_contents::trace_contents(capture::reader file)
@@ -390,6 +397,10 @@ text::overview trace_contents::overview() {
                    {"NVTX ranges", file_.row_count<range_begin>()},
                    {"marks", file_.row_count<mark_record>()}};
   for (auto const& [name, value] : counters_) add_counter(about, name, value);
+  if (counter("note.graph_launches_computed") > 0)
+    about.remarks.push_back(
+        graphs_line(counter("note.graph_launches_chosen") + counter("note.graph_launches_by_nodes"),
+                    counter("seen.graph_launches")));
   about.all_launches_read = fact("environment.GPUPROF_METRICS").starts_with("exact");
   about.launches = counter("seen.launches") + counter("seen.graph_launches");
   about.ns_a_launch = ns_a_launch();
