@@ -447,6 +447,9 @@ bool drain::serve_requests() noexcept {
     // gpuprof_stop(): write everything of the capture, but leave time to write it before the
     // caller's timeout.
     attempt([this] { wait_for_the_gpu(options_.flush_timeout_ms * ns_per_ms / 2); });
+    attempt([this] {  // no more work of graphs will come
+      assembler_->settle_pending({now().value - max_return}, nothing_follows);
+    });
     attempt([this] { round(true); });
   } else {
     attempt([this] { round(true); });

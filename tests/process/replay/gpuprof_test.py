@@ -343,6 +343,22 @@ class Contents(Gpuprof):
         told = self.run_program(processes.path("BUILT_GPUPROF"), "stats", self.capture)
         self.assertRegex(told.out + told.err, r"graphs: the nodes of \d+ of 40 launches were recorded; what the others ran has their times")
 
+    def test_copies_and_fills_of_whole_graphs_are_told_from_launches_by_nodes(self):
+        counts = {}
+        for level in "node", "auto":
+            run = self.profile(processes.recorded("graph"), cuda_graph_trace=level, force_overwrite=1)
+            self.assertEqual(run.code, 0, run.err)
+            self.assertEqual(self.lost(), "lost: nothing")
+            counts[level] = {row["Operation"]: row["Count"] for row in self.report("cuda_gpu_mem_time_sum")}
+            exported = self.run_program(processes.path("BUILT_GPUPROF"), "export", "-t", "json", "-o", self.folder / f"{level}.json", self.capture)
+            self.assertEqual(exported.code, 0, exported.err)
+            tables = json.loads((self.folder / f"{level}.json").read_text())["tables"]
+            for name in "copy", "memset":
+                at = tables[name]["columns"].index("time_of")
+                self.assertEqual(any(row[at] for row in tables[name]["rows"]), level == "auto", (level, name))
+        self.assertEqual(len(counts["node"]), 2)
+        self.assertEqual(counts["auto"], counts["node"])
+
     def test_late_records_of_the_last_graph_kernels_are_waited_for(self):
         # Its records fill several buffers, of which the first come back long before the last.
         nodes = 2600

@@ -39,6 +39,20 @@ TEST_CASE("a launch that was held up counts only in the total") {
   CHECK(estimate_of(series).mean < 101);
 }
 
+TEST_CASE("a value that repeats another one counts in the total and not in the error") {
+  duration_series measured, with_copies;
+  for (int i = 0; i < 40; ++i) {
+    measured.add(100 + i % 2);
+    with_copies.add(100 + i % 2);
+    for (int again = 0; again < 9; ++again) with_copies.add_again(100 + i % 2);
+  }
+  measured.finish();
+  with_copies.finish();
+  CHECK(with_copies.count() == 400);
+  CHECK(with_copies.total() == 10 * measured.total());
+  CHECK(estimate_of(with_copies).error == estimate_of(measured).error);
+}
+
 TEST_CASE("the first launch is a warm-up and not a repetition") {
   auto const series = series_of(8, [](int i) { return i == 0 ? 5000.0 : 100.0; });
   CHECK(estimate_of(series).mean == 100);

@@ -749,6 +749,35 @@ TEST_CASE("all kernels of a graph get its thread and range, whatever is launched
         }) == 11);
 }
 
+TEST_CASE("copies of a graph that was recorded as a whole are computed and counted") {
+  assembler_scene s;
+  s.assembler.compute_graphs();
+  s.open();
+  s.launch(7, launch_of_graph, 99);
+  s.launch(8, launch_of_graph, 77);
+  auto copy = gpu_work<copy_record>(7);
+  copy.graph = graph_id{5};
+  copy.node = graph_node_id{6};
+  copy.bytes = 64;
+  s.assembler.copy(copy);
+  auto whole = gpu_work<graph_record>(8, 3000);
+  whole.graph = graph_id{5};
+  s.assembler.graph(whole);
+  CHECK(s.counts().copies == 0);
+  s.assembler.settle_pending();
+  CHECK(s.counts().copies == 2);
+  CHECK(s.counts().graphs == 0);
+  CHECK(s.counts().graphs_computed == 1);
+  auto const copies = s.read<copy_record>();
+  REQUIRE(copies.size() == 2);
+  CHECK(copies[0].range == range_id{99});
+  CHECK(copies[0].time_of == correlation_id{0});
+  CHECK(copies[1].start == timestamp_ns{3000});
+  CHECK(copies[1].bytes == 64);
+  CHECK(copies[1].range == range_id{77});
+  CHECK(copies[1].time_of == correlation_id{7});
+}
+
 TEST_CASE("a correlation id that recurs hours later belongs to another launch") {
   constexpr std::uint64_t hours = 2 * 3'600'000'000'000;
   assembler_scene s;

@@ -9,6 +9,7 @@
 #include "host/advice/advice.hpp"
 #include "host/analysis/memory_summary.hpp"
 #include "host/analysis/steps.hpp"
+#include "host/analysis/timed_nodes.hpp"
 #include "host/analysis/timeline/step_ranges.hpp"
 #include "host/compare/run_digest.hpp"
 #include "host/reading/roofline_reading.hpp"
@@ -173,6 +174,7 @@ class run_pass {
 
   trace_contents& trace_;
   slowed_launches const& slowed_;
+  timed_nodes timed_;
   std::optional<source_lines> source_;
   std::vector<line> lines_;
   std::map<kernel_key, std::uint32_t> by_key_;
@@ -191,7 +193,8 @@ void run_pass::read_work() {
   std::uint64_t rows = 0;
   auto columns =
       capture::only(&kernel_record::duration, &kernel_record::shape, &kernel_record::device,
-                    &kernel_record::stream, &kernel_record::range, &kernel_record::launched);
+                    &kernel_record::stream, &kernel_record::range, &kernel_record::launched,
+                    &kernel_record::correlation, &kernel_record::node, &kernel_record::time_of);
   if (source_) {
     columns.insert(&kernel_record::stack);
     columns.insert(&kernel_record::thread);
@@ -215,7 +218,10 @@ void run_pass::add(Row const& row) {
   auto const ns = static_cast<std::uint64_t>(std::max<std::int64_t>(length.value, 0));
   auto const index = line_of(row);
   auto& of = lines_[index];
-  of.durations.add(static_cast<double>(ns));
+  if (timed_.is_repeated(row))
+    of.durations.add_again(static_cast<double>(ns));
+  else
+    of.durations.add(static_cast<double>(ns));
   digest_.kernel_ns += ns;
   note_predecessor(std::uint64_t{raw(row.device)} << 32 | raw(row.stream), index);
   add_to_ranges(row, of, ns);
