@@ -39,6 +39,7 @@ constexpr std::uint64_t max_expected_kernel = ns_per_second / 50;
 constexpr std::uint64_t max_return = 10 * ns_per_second;
 constexpr timestamp_ns nothing_follows{~std::uint64_t{0}};
 constexpr std::uint64_t release_every = ns_per_second;
+constexpr std::uint64_t settle_graphs_every = ns_per_second / 20;  // there may be many launches
 
 }  // namespace
 
@@ -174,7 +175,9 @@ bool drain::take_some_buffers() {
   assembler_->clock_is_at(moment);
   // Records of a launch come with a flush after it, which may miss those that CUPTI still writes.
   auto const until_flushed = std::max(ns_per_second, 3 * options_.flush_interval_ms * ns_per_ms);
-  assembler_->settle_pending({moment.value - max_return}, {moment.value - until_flushed});
+  auto const graphs_before = moment.value - until_flushed;
+  assembler_->settle_pending({moment.value - max_return},
+                             {graphs_before - graphs_before % settle_graphs_every});
   for (auto const& f : filled) {
     attempt([&] {
       decoder_->decode({f.buffer.bytes, f.used});

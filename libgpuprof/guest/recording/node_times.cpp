@@ -16,6 +16,8 @@ namespace {
 constexpr unsigned smaller_is_believed = 3;
 // A graph with so many launches by nodes, and none as a whole, is likely to stay so.
 constexpr std::size_t most_without_whole = 8;
+// The records of a launch come before those of launches that are so much later.
+constexpr std::ptrdiff_t most_at_once = 64;
 // A program may make graphs for ever. One that was not launched for so long is forgotten.
 constexpr std::uint64_t forgotten_after_ns = 60'000'000'000;
 
@@ -57,22 +59,26 @@ node_times::launch_by_nodes* node_times::launch_of(kernel_record const& work) {
   // CUPTI 13.0.1 does not say to which launch kernels inside of conditional nodes belong.
   lacks_launches_ = lacks_launches_ || (raw(work.graph) != 0 && raw(work.correlation) == 0);
   if (raw(work.graph) == 0 || raw(work.node) == 0 || raw(work.correlation) == 0) return nullptr;
-  first_end_ = std::min(first_end_, end_of(work));
   auto& of = graphs_[work.graph];
   auto& launches = of.launches;
-  auto const end = end_of(work);
   auto const is_of_it = [&](auto const& launch) {
     return correlation_of(launch) == work.correlation;
   };
-  auto launch = std::find_if(launches.rbegin(), launches.rend(), is_of_it);
-  if (launch == launches.rend()) {
-    if (of.is_never_whole()) first_end_ = 0;  // those before are complete
+  auto const last =
+      std::ssize(launches) > most_at_once ? launches.rbegin() + most_at_once : launches.rend();
+  auto launch = std::find_if(launches.rbegin(), last, is_of_it);
+  if (launch == last) {
     launches.emplace_back().first_start = work.start.value;
     launch = launches.rbegin();
+    if (!of.has_wholes) ++of.by_nodes;
+    if (of.is_never_whole()) of.first_end = 0;  // those before are complete
   }
+  auto const end = end_of(work);
   launch->first_start = std::min(launch->first_start, work.start.value);
   launch->last_end = std::max(launch->last_end, end);
   of.last_use = std::max(of.last_use, end);
+  of.first_end = std::min(of.first_end, end);
+  first_end_ = std::min(first_end_, of.first_end);
   return &*launch;
 }
 
@@ -123,7 +129,8 @@ void node_times::add(graph_record const& whole) {
   of.has_wholes = true;
   of.wholes.push_back(whole);
   of.last_use = std::max(of.last_use, end_of(whole));
-  first_end_ = std::min(first_end_, end_of(whole));
+  of.first_end = std::min(of.first_end, end_of(whole));
+  first_end_ = std::min(first_end_, of.first_end);
 }
 
 /// Forgets the launch before if no whole needs it.
@@ -251,7 +258,6 @@ bool node_times::take_launch(graph& of, launch_by_nodes launch, receiver const& 
     work.duration = known != nullptr ? known->duration : duration_ns{};
   }
   if (raw(other) == 0) {
-    ++of.by_nodes;
     for (auto const& work : all) pass(launch, work, to);
     learn(of, std::move(launch));
     return false;
@@ -319,9 +325,13 @@ std::uint64_t node_times::take(timestamp_ns ended_before, receiver const& to) {
   for (auto const& [_, of] : graphs_) last_use = std::max(last_use, of.last_use);
   for (auto one = graphs_.begin(); one != graphs_.end();) {
     auto& of = one->second;
-    computed += take_of(of, ended_before, to);
-    for (auto const& launch : of.launches) first_end_ = std::min(first_end_, launch.last_end);
-    for (auto const& whole : of.wholes) first_end_ = std::min(first_end_, end_of(whole));
+    if (of.first_end <= ended_before.value) {
+      computed += take_of(of, ended_before, to);
+      of.first_end = ~std::uint64_t{0};
+      for (auto const& launch : of.launches) of.first_end = std::min(of.first_end, launch.last_end);
+      for (auto const& whole : of.wholes) of.first_end = std::min(of.first_end, end_of(whole));
+    }
+    first_end_ = std::min(first_end_, of.first_end);
     auto const is_forgotten =
         of.launches.empty() && of.wholes.empty() && last_use - of.last_use > forgotten_after_ns;
     one = is_forgotten ? graphs_.erase(one) : std::next(one);

@@ -72,7 +72,8 @@ class node_times {
     std::vector<launch_by_nodes> known;     // complete ones, the latest last
     unsigned smaller = 0;                   // launches in a row with less work than the known one
     bool has_wholes = false;
-    std::size_t by_nodes = 0;  // launches that had times of their own
+    std::size_t by_nodes = 0;                     // launches, as long as it has no wholes
+    std::uint64_t first_end = ~std::uint64_t{0};  // nothing that is kept ended before
     /// None of its launches will be a whole, as far as one can see.
     bool is_never_whole() const noexcept;
     std::uint64_t last_use = 0;  // when its latest work ended
