@@ -354,7 +354,7 @@ class Contents(Gpuprof):
             self.assertEqual(exported.code, 0, exported.err)
             tables = json.loads((self.folder / f"{level}.json").read_text())["tables"]
             for name in "copy", "memset":
-                at = tables[name]["columns"].index("time_of")
+                at = [column["name"] for column in tables[name]["columns"]].index("time_of")
                 self.assertEqual(any(row[at] for row in tables[name]["rows"]), level == "auto", (level, name))
         self.assertEqual(len(counts["node"]), 2)
         self.assertEqual(counts["auto"], counts["node"])
