@@ -68,14 +68,17 @@ std::string spent_on_launches(overview const& about) {
          " to " + readable_time(calls * most_ns_a_launch) + " in all";
 }
 
-/// Returns "; a thread of the profiler used 411 ms of CPU, and 10.6 MB of memory".
+/// Returns "; threads of the profiler used 411 ms of CPU, and 10.6 MB of memory".
 std::string spent_beside(overview const& about) {
   double bytes = 0;
   for (auto const& cost : about.costs)
     if (cost.what.starts_with("memory.")) bytes += static_cast<double>(cost.count);
-  auto const cpu = figure(about, "cost.drain_cpu_ns") + figure(about, "cost.sampler_cpu_ns");
+  auto const cpu = figure(about, "cost.drain_cpu_ns") + figure(about, "cost.sampler_cpu_ns") +
+                   figure(about, "cost.counter_cpu_ns");
   std::string text;
-  if (cpu > 0) text = "; a thread of the profiler used " + readable_time(cpu) + " of CPU";
+  if (cpu > 0) text = "; threads of the profiler used " + readable_time(cpu) + " of CPU";
+  if (cpu > 0 && about.seconds > 0)
+    text += " (" + percent(cpu / 1e9 / about.seconds) + " of a core)";
   if (bytes > 0)
     text += (cpu > 0 ? ", and " : "; the profiler used ") + readable_bytes(bytes) + " of memory";
   return text;

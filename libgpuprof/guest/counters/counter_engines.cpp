@@ -14,8 +14,6 @@ namespace {
 
 // Passes change at most once in this time.
 constexpr std::uint64_t launches_every_ns = 5'000'000;
-// The hardware buffer holds far more samples than are taken in this time.
-constexpr std::uint64_t decode_every_ns = 2'000'000;
 constexpr std::uint64_t least_sleep_ns = 1'000'000;
 constexpr std::uint64_t look_every_ns = engine_turns::pause_between_windows_ns;
 constexpr std::uint64_t files_every_ns = 100'000'000;
@@ -34,18 +32,25 @@ constexpr std::uint64_t patience_at_end_ns = 200'000'000;
 constexpr std::uint64_t park_again_after_ns = 2'000'000'000;
 constexpr std::uint64_t max_park_again_after_ns = 60'000'000'000;
 
-// This many intervals fit well into the hardware buffer, and are decoded in a tenth of a second.
-constexpr std::uint64_t max_intervals = 4000;
-constexpr std::uint64_t max_window_ns = 50'000'000;
+// Many short windows see more of a program than few long ones, for the same CPU time. All samples
+// of a window fit into one call of the decoder, also if our thread wakes some milliseconds late.
+constexpr std::uint64_t intervals_in_window = 400;
+constexpr std::uint64_t max_window_ns = 100'000'000;
+// If more windows than this are affordable, pauses between them stay short.
+constexpr std::uint64_t many_windows = 20;
 
-std::uint64_t window_ns(sampling_options const& options) {
-  return std::min(max_window_ns, max_intervals * options.interval_ns);
+std::uint64_t window_ns(std::uint64_t interval_ns) {
+  return std::min(max_window_ns, intervals_in_window * interval_ns);
+}
+
+std::uint64_t thread_cpu_ns() noexcept {
+  return read_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /// With every_launch, ranks do not take turns: each rank reads.
 job_turns turns_in_job(counter_options const& options) {
   auto const window_and_pause =
-      window_ns(options.sampling) + engine_turns::pause_between_windows_ns;
+      window_ns(options.sampling.interval_ns) + engine_turns::mean_long_pause_ns;
   return {options.launches.every_launch ? job_place{} : options.place,
           sampling_budget::burst_earned_in_ns(options.budget_percent, window_and_pause)};
 }
@@ -78,7 +83,9 @@ counter_engines::counter_engines(cupti_api const& api, cuda_driver const& driver
       turns_({.launches = options_.around_launches,
               .windows = options_.in_windows,
               .launches_first = options_.explains,
-              .window_ns = window_ns(options_.sampling)}) {}
+              .window_ns = window_ns(options_.sampling.interval_ns)}),
+      effort_(options_.budget_percent),
+      interval_ns_(options_.sampling.interval_ns) {}
 
 void counter_engines::resume() noexcept {
   if (halted_.load()) return;
@@ -120,9 +127,12 @@ counter_needs counter_engines::needs() {
   auto const moment = monotonic_ns();
   auto const time_of_day = now().value;
   auto const used = devices_.all();
-  auto const window_and_pause = turns_.window_ns() + engine_turns::pause_between_windows_ns;
+  auto const few = !may_use_cpu(used.size(), moment, many_windows);
+  auto const window_and_pause = turns_.window_ns() + (few ? engine_turns::mean_long_pause_ns
+                                                          : engine_turns::pause_between_windows_ns);
   auto const cost = turns_.holds_sampling() ? sampling_budget::price_of_window_ns(window_and_pause)
                                             : sampling_budget::price_of_burst_ns(window_and_pause);
+  auto const windows = turns_.holds_sampling() ? 1 : sampling_budget::windows_in_burst;
   auto const has_launches = launches_.holds_counters();
   auto const price = has_launches ? 0 : price_of_launches_ns;
   auto const may_read =
@@ -135,17 +145,37 @@ counter_needs counter_engines::needs() {
       .in_midst = launches_.is_in_midst(),
       .is_costly_to_stop = launches_.is_costly_to_stop(),
       .window_affordable = may_open && anything_runs() && budget_.allows_sampling(moment, cost) &&
+                           may_use_cpu(used.size(), moment, windows) &&
                            sampler_.can_sample(used, moment),
       .is_our_turn = job_.is_our_turn(time_of_day),
       // If another process holds the GPU at those moments, this rank samples when it can.
       .is_burst_moment = job_.may_begin_burst(time_of_day) || sampler_.counts().busy.load() != 0,
       .sampled_enough = launches_.is_sampled_enough(),
+      .windows_are_few = few,
       .must_not_switch = launches_.must_not_switch()};
 }
 
 /// Takes what has been counted around launches.
 void counter_engines::park(counter_results& to, device_counters::intern const& names) {
   launches_.turn(turn_kind::closing, to.metrics, to.launches, names);
+}
+
+/// Asks for the setup, too, if it is needed.
+bool counter_engines::may_use_cpu(std::size_t gpus, std::uint64_t now_ns,
+                                  std::uint64_t windows) const noexcept {
+  auto const setup = turns_.holds_sampling() ? 0 : sampling_effort::usual_setup_ns;
+  auto const price = setup + effort_.price_ns(windows * turns_.window_ns() / interval_ns_);
+  return effort_.allows(budget_.passed(now_ns), price, std::max<std::size_t>(gpus, 1),
+                        launches_.is_sampled_enough());
+}
+
+/// Kernels that were long enough so far are sampled at longer intervals, unless the user has chosen
+/// one.
+void counter_engines::choose_interval() noexcept {
+  auto const is_first = sampler_.counts().windows.load() == 0;
+  if (is_first || holds_gpus_.load() || options_.sampling.interval_ns != usual_interval_ns) return;
+  interval_ns_ = interval_for(lengths_, usual_interval_ns);
+  turns_.set_window_ns(window_ns(interval_ns_));
 }
 
 void counter_engines::begin_window(counter_results& to, device_counters::intern const& names) {
@@ -155,12 +185,13 @@ void counter_engines::begin_window(counter_results& to, device_counters::intern 
       return turns_.put_off(monotonic_ns(), counter_turn::launches);
   }
   // Set before must_not_switch() is checked: a thread that begins to destroy a context now waits.
+  choose_interval();
   auto const held = holds_gpus_.exchange(true);
   if (launches_.must_not_switch()) {
     holds_gpus_.store(held);
     return held ? turns_.put_off(monotonic_ns(), counter_turn::between_windows) : turns_.refuse();
   }
-  in_window_ = sampler_.begin_window(devices_.all(), next_metric_, to.metrics, names);
+  in_window_ = sampler_.begin_window(devices_.all(), interval_ns_, next_metric_, to.metrics, names);
   if (!in_window_) return turns_.refuse();
   tell_of_windows(true);
   launches_.window_begins();
@@ -169,7 +200,10 @@ void counter_engines::begin_window(counter_results& to, device_counters::intern 
 void counter_engines::end_window(counter_results& to) {
   if (!std::exchange(in_window_, false)) return;
   launches_.window_ends();
+  auto const before = thread_cpu_ns();
   sampler_.end_window(to.sampling);
+  decoding_ns_ += thread_cpu_ns() - before;
+  effort_.note_decoded(sampler_.counts().samples.load(), decoding_ns_);
   launches_at_window_ = launches_.launches();
 }
 
@@ -240,7 +274,12 @@ std::uint64_t counter_engines::become_idle(counter_results& to,
 std::uint64_t counter_engines::turn(bool closing, counter_results& to,
                                     device_counters::intern const& names) {
   if (halted_.load()) return never;
+  auto const before = thread_cpu_ns();
+  auto const sampled = turns_.holds_sampling();
   auto const sleep_ns = take_turn(closing, to, names);
+  auto const cpu_ns = thread_cpu_ns();
+  cpu_ns_.store(cpu_ns, std::memory_order_relaxed);
+  if (sampled || turns_.holds_sampling()) effort_.spend(cpu_ns - before);
   to.holds = launches_.take_holds();
   to.pauses = pauses_.take();
   return sleep_ns;
@@ -273,8 +312,7 @@ std::uint64_t counter_engines::take_turn(bool closing, counter_results& to,
       launches_.turn(turn_kind::usual, to.metrics, to.launches, names);
       return launches_every_ns;
     case counter_turn::window:
-      sampler_.collect(to.sampling);
-      return decode_every_ns;
+      return std::clamp(turns_.window_left_ns(monotonic_ns()), least_sleep_ns, look_every_ns);
     case counter_turn::between_windows:
       return std::clamp(turns_.pause_left_ns(monotonic_ns()), least_sleep_ns, look_every_ns);
     case counter_turn::nobody:
@@ -364,6 +402,7 @@ void counter_engines::report(ledger& to) const {
   to.add("cost.counters_once_ns", budget_.noted_once());
   to.add("cost.once_allowed_ns", budget_.once_ns());
   to.add("cost.sampling_ns", budget_.spent_on_sampling());
+  to.add("cost.counter_cpu_ns", cpu_ns_);
 }
 
 }  // namespace gpuprof::guest

@@ -9,8 +9,11 @@
 #include "guest/counters/sampling_budget.hpp"
 #include "guest/counters/used_devices.hpp"
 #include "guest/counters/windows/pm_sampler.hpp"
+#include "guest/counters/windows/sampling_effort.hpp"
+#include "model/records.hpp"
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <set>
@@ -50,6 +53,12 @@ class counter_engines {
 
   // Called by threads of the program inside CUPTI's callbacks, and by the reader of kernel records.
   launch_passage& passage() noexcept { return launches_.passage(); }
+  /// Called by the reader of kernel records.
+  void ran(kernel_record const& kernel) noexcept {
+    auto const ns = static_cast<std::uint64_t>(kernel.duration.value);
+    lengths_.add(ns);
+    launches_.passage().ran(kernel.correlation, ns, raw(kernel.graph) != 0);
+  }
   /// True if GPUs are set up for sampling, which must not be so while one of their contexts is
   /// destroyed.
   bool holds_gpus() const noexcept { return holds_gpus_.load(); }
@@ -108,6 +117,8 @@ class counter_engines {
   std::uint64_t become_idle(counter_results& to, device_counters::intern const& names);
   void release_gpus(counter_results& to);
   void charge_sampling() noexcept;
+  bool may_use_cpu(std::size_t gpus, std::uint64_t now_ns, std::uint64_t windows) const noexcept;
+  void choose_interval() noexcept;
   void release_sampling(counter_results& to);
   void tell_of_windows(bool begin);
 
@@ -119,11 +130,16 @@ class counter_engines {
   gpu_pauses pauses_;
   launch_reader launches_;
   pm_sampler sampler_;
+  kernel_lengths lengths_;
+  std::atomic<std::uint64_t> cpu_ns_{0};  // of the worker's thread
   std::atomic<bool> on_{false}, is_idle_{true}, holds_gpus_{false}, release_gpus_{false};
 
   // Used by the worker's thread only.
   job_turns job_;
   engine_turns turns_;
+  sampling_effort effort_;
+  std::uint64_t interval_ns_;      // of the next windows
+  std::uint64_t decoding_ns_ = 0;  // CPU time
   bool in_window_ = false, windows_recur_ = false, pace_is_said_ = false;
   bool has_files_ = true, lacks_files_ = false;  // now; since the last warnings
   std::uint64_t asked_for_files_ns_ = 0;         // monotonic

@@ -24,7 +24,9 @@ counter_turn engine_turns::take(counter_turn turn, std::uint64_t now_ns) noexcep
     since_ = now_ns;
   }
   quiet_since_ = 0;
-  return current_ = turn;
+  current_ = turn;
+  if (!holds_sampling()) in_burst_ = 0;
+  return turn;
 }
 
 bool engine_turns::launches_are_done(counter_needs const& needs) noexcept {
@@ -58,6 +60,7 @@ bool engine_turns::waits_for_launches(counter_needs const& needs) noexcept {
 
 counter_turn engine_turns::next(counter_needs const& needs) noexcept {
   using enum counter_turn;
+  few_ = needs.windows_are_few;
   if (allowed_.launches && !allowed_.windows) return take(launches, needs.now_ns);
   auto const lasted = needs.now_ns - since_;
   switch (current_) {
@@ -76,6 +79,7 @@ counter_turn engine_turns::next(counter_needs const& needs) noexcept {
       if (turn != between_windows) return take(turn, needs.now_ns);
       if (pause_left_ns(needs.now_ns) > 0) return current_;
       ++windows_;
+      ++in_burst_;
       return take(window, needs.now_ns);
     }
     case nobody:

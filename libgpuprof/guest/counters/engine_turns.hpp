@@ -3,6 +3,7 @@
 // has room for one.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace gpuprof::guest {
@@ -27,6 +28,7 @@ struct counter_needs {
   bool is_our_turn = true;       // to read launches; other ranks do not now
   bool is_burst_moment = true;   // all ranks of the job begin bursts now
   bool sampled_enough = true;    // most of the current work ran often in windows
+  bool windows_are_few = false;  // no more than a burst or two are affordable soon
   bool must_not_switch = false;  // a stream is being captured, a context destroyed
 };
 
@@ -45,8 +47,15 @@ class engine_turns {
   /// The average pause between two windows. Each pause differs from the last one by some ms:
   /// windows that always met the same part of a program's step would never see the other kernels.
   static constexpr std::uint64_t pause_between_windows_ns = 20'000'000;
-  static constexpr std::uint64_t pause_before_window_ns(std::uint64_t window) noexcept {
-    return pause_between_windows_ns + (8 + 7 * window) % 16 * 1'000'000 - 8'000'000;
+  /// Where windows are few, each pause of a burst is twice as long as the one before: nobody knows
+  /// how long the run will be.
+  static constexpr std::uint64_t max_doublings = 4;
+  static constexpr std::uint64_t mean_long_pause_ns =
+      pause_between_windows_ns * ((2u << max_doublings) - 1) / (max_doublings + 1);
+  static constexpr std::uint64_t pause_before_window_ns(std::uint64_t window,
+                                                        std::uint64_t doublings = 0) noexcept {
+    auto const mean = pause_between_windows_ns << std::min(doublings, max_doublings);
+    return mean + (8 + 7 * window) % 16 * 1'000'000 - 8'000'000;
   }
   /// How long sampling runs, windows and pauses together, before any launch is read: at least, and
   /// at most if the minimum was not enough. Later bursts fill what is missing.
@@ -68,9 +77,16 @@ class engine_turns {
   /// Call it if reading turned out to be impossible.
   void forbid_launches() noexcept { allowed_.launches = false; }
   std::uint64_t window_ns() const noexcept { return allowed_.window_ns; }
+  /// For windows that begin later.
+  void set_window_ns(std::uint64_t ns) noexcept { allowed_.window_ns = ns; }
+  /// In a window: the rest of it.
+  std::uint64_t window_left_ns(std::uint64_t now_ns) const noexcept {
+    auto const end = since_ + allowed_.window_ns;
+    return end > now_ns ? end - now_ns : 0;
+  }
   /// Between windows: the rest of the pause.
   std::uint64_t pause_left_ns(std::uint64_t now_ns) const noexcept {
-    auto const end = since_ + pause_before_window_ns(windows_);
+    auto const end = since_ + pause_before_window_ns(windows_, few_ ? in_burst_ : 0);
     return end > now_ns ? end - now_ns : 0;
   }
 
@@ -93,6 +109,8 @@ class engine_turns {
   std::uint64_t quiet_since_ = 0;      // since when launches want nothing; 0: they do
   std::uint64_t sampled_ns_ = 0;       // windows and pauses so far
   std::uint64_t windows_ = 0;          // windows that a pause preceded
+  std::uint64_t in_burst_ = 0;         // those of this burst
+  bool few_ = false;                   // see counter_needs
 };
 
 }  // namespace gpuprof::guest

@@ -339,12 +339,15 @@ constexpr std::array table{
              s.metrics.once_ns = static_cast<std::uint64_t>(once.value);
              return true;
            }},
-    option{"pm-sampling-interval", 0, "TIME",
-           "a time from 2us to 1ms, such as 20us or 0.1ms; a number alone is nanoseconds", "20us",
-           "How often the counters of the whole GPU are read while sampling in time.", false,
-           [](settings& s, std::string_view v) {
-             return read_interval(s.metrics.interval_ns, v, 2'000, 1'000'000);
-           }},
+    option{
+        "pm-sampling-interval", 0, "TIME",
+        "a time from 2us to 1ms, such as 20us or 0.1ms; a number alone is nanoseconds", "20us",
+        "How often the counters of the whole GPU are read while sampling in time. 20us becomes up "
+        "to 200us where kernels are long.",
+        false,
+        [](settings& s, std::string_view v) {
+          return read_interval(s.metrics.interval_ns, v, 2'000, 1'000'000);
+        }},
     option{"metrics-skip", 0, "NAME|regex:EXPRESSION",
            "a kernel name, or regex: followed by a valid regular expression", collectives_to_skip,
            "Never read counters around these kernels, demangled or base name; expressions ignore "

@@ -58,11 +58,7 @@ class counter_worker final : public record_sink {
   /// The run time of kernels decides which are worth reading. Called by the thread that reads
   /// kernel records.
   void add(std::span<kernel_record const> kernels) override {
-    for (auto const& kernel : kernels) {
-      auto const is_part = raw(kernel.graph) != 0;
-      engines_.passage().ran(kernel.correlation, static_cast<std::uint64_t>(kernel.duration.value),
-                             is_part);
-    }
+    for (auto const& kernel : kernels) engines_.ran(kernel);
   }
   /// True while launches are read: a module that is loaded now may be one that CUPTI has rewritten.
   bool reads_launches() const noexcept { return engines_.reads_launches(); }

@@ -38,7 +38,7 @@ struct sampled_process {
         }) {}
 
   bool begin() {
-    return sampler.begin_window(devices, next_metric, metrics,
+    return sampler.begin_window(devices, 20'000, next_metric, metrics,
                                 [](std::string const&) { return name_id{7}; });
   }
   /// Of the image; another asks for its size.

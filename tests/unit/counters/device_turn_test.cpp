@@ -222,7 +222,7 @@ TEST_CASE("a GPU is not sampled while another process has its turn, and that pro
   std::vector<metric_record> metrics;
   device_id const device{0};
   auto const begin = [&](pm_sampler& sampler) {
-    return sampler.begin_window({&device, 1}, next_metric, metrics,
+    return sampler.begin_window({&device, 1}, usual_interval_ns, next_metric, metrics,
                                 [](std::string const&) { return name_id{7}; });
   };
   sampling_options const options{.words = {"sm__cycles_active.avg"},

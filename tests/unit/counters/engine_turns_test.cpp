@@ -193,6 +193,33 @@ TEST_CASE("a reading that is costly to stop is kept until a window can be afford
   CHECK(turns.next(needs) == window);
 }
 
+TEST_CASE("where windows are few, each pause of a burst is twice as long as the one before") {
+  engine_turns turns({.window_ns = 10 * ms});
+  std::vector<std::uint64_t> begins;
+  for (std::uint64_t moment = 1000; begins.size() < 7; ++moment) {
+    REQUIRE(moment < 10'000);
+    auto needs = at(moment, false);
+    needs.windows_are_few = true;
+    auto const before = turns.current();
+    if (turns.next(needs) == window && before != window) begins.push_back(moment);
+  }
+  for (std::size_t i = 1; i < begins.size(); ++i) {
+    auto const pause = begins[i] - begins[i - 1] - 10;
+    auto const mean = std::uint64_t{20} << std::min<std::size_t>(i - 1, 4);
+    CHECK(pause + 8 >= mean);
+    CHECK(pause <= mean + 8);
+  }
+  // The next burst begins with short pauses again.
+  auto needs = at(20'000, false, false);
+  REQUIRE(turns.next(needs) == nobody);
+  needs = at(30'000, false);
+  needs.windows_are_few = true;
+  REQUIRE(turns.next(needs) == window);
+  needs.now_ns = 30'010 * ms;
+  REQUIRE(turns.next(needs) == between_windows);
+  CHECK(turns.pause_left_ns(needs.now_ns) <= 28 * ms);
+}
+
 TEST_CASE("windows follow each other after pauses, as long as the budget lasts") {
   engine_turns turns({.launches = false});
   CHECK(turns.next(at(1000, true)) == window);

@@ -64,12 +64,15 @@ TEST_CASE("the cost is told apart by what was paid once and what counters took l
   add_counter(about, "cost.counters_ns", 800'000'000);
   add_counter(about, "cost.sampling_ns", 300'000'000);
   add_counter(about, "cost.once_allowed_ns", 250'000'000);
-  add_counter(about, "cost.drain_cpu_ns", 411'000'000);
+  add_counter(about, "cost.drain_cpu_ns", 11'000'000);
+  add_counter(about, "cost.counter_cpu_ns", 400'000'000);
   // 250 of 500 ms for launches and 100 of 300 ms for samples were allowed once.
   CHECK(cost_line(about) ==
         "cost: the program waited 850 ms for this profiler, 8.5 % of the run (400 ms once, 450 ms "
         "for counters later, which --overhead-budget limits); tracing made each of 50,000 "
-        "launches about 3.4 us longer, 170 ms in all; a thread of the profiler used 411 ms of CPU");
+        "launches about 3.4 us longer, 170 ms in all; threads of the profiler used 411 ms of CPU "
+        "(4.1 % of a "
+        "core)");
   about.all_launches_read = true;
   CHECK(cost_line(about).find("(50 ms once, 800 ms for counters);") != std::string::npos);
   CHECK(text::sampling_once_ns == guest::sampling_budget::sampling_once_ns);

@@ -52,8 +52,8 @@ sampled_device* pm_sampler::prepared(device_id device, std::uint32_t& next_metri
   return devices_.emplace(device, std::move(*opened)).first->second.get();
 }
 
-bool pm_sampler::begin_window(std::span<device_id const> devices, std::uint32_t& next_metric,
-                              std::vector<metric_record>& metrics,
+bool pm_sampler::begin_window(std::span<device_id const> devices, std::uint64_t interval_ns,
+                              std::uint32_t& next_metric, std::vector<metric_record>& metrics,
                               device_counters::intern const& names) {
   bool any = false;
   for (auto const device : devices) {
@@ -63,7 +63,7 @@ bool pm_sampler::begin_window(std::span<device_id const> devices, std::uint32_t&
     auto* const sampled = prepared(device, next_metric, metrics, names);
     if (sampled == nullptr) continue;
     bool busy = false;
-    if (auto const ok = sampled->begin_window(busy)) {
+    if (auto const ok = sampled->begin_window(interval_ns, busy)) {
       any = true;
       refusals_.erase(device);
     } else {
@@ -93,18 +93,6 @@ void pm_sampler::note(sampling_window_record const& window) {
   count(counts_.windows);
   count(counts_.samples, window.samples);
   count(counts_.overflows, window.overflows);
-}
-
-void pm_sampler::collect(sampling_results& to) {
-  for (auto at = devices_.begin(); at != devices_.end() && !halted_.load();) {
-    auto& sampled = *at->second;
-    auto const ok = sampled.in_window() ? sampled.collect(to) : result<void>();
-    if (!ok) {
-      sampled.cut_window(to);
-      note(to.windows.back());
-    }
-    at = ok ? std::next(at) : lose(at, ok.message());
-  }
 }
 
 void pm_sampler::end_window(sampling_results& to) {

@@ -32,12 +32,12 @@ class pm_sampler {
   /// True if some GPU may be sampled now: it was not refused permanently, or recently because
   /// another tool held its counters.
   bool can_sample(std::span<device_id const> devices, std::uint64_t now_ns) const;
-  /// Starts on all GPUs that can be sampled. Returns false if none started. The first time for a
-  /// GPU takes half a second and adds to `metrics`.
-  bool begin_window(std::span<device_id const> devices, std::uint32_t& next_metric,
-                    std::vector<metric_record>& metrics, device_counters::intern const& names);
-  /// Takes the samples so far.
-  void collect(sampling_results& to);
+  /// Starts on all GPUs that can be sampled, with `interval_ns` on those that are set up for it.
+  /// Returns false if none started. The first time for a GPU takes half a second and adds to
+  /// `metrics`.
+  bool begin_window(std::span<device_id const> devices, std::uint64_t interval_ns,
+                    std::uint32_t& next_metric, std::vector<metric_record>& metrics,
+                    device_counters::intern const& names);
   void end_window(sampling_results& to);
   /// Releases the counters for others, for example before cuptiFinalize. No window may be open.
   void release_all() noexcept {

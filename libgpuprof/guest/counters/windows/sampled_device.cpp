@@ -13,9 +13,10 @@
 namespace gpuprof::guest {
 namespace {
 
-// Number of samples that are decoded at once. A window has about 2500.
-constexpr std::size_t max_at_once = 256;
-constexpr std::size_t hardware_buffer_bytes = std::size_t{128} << 20;
+// Number of samples that are decoded at once, more than a window has: CUPTI drops the others.
+constexpr std::size_t max_at_once = 512;
+// Holds 2500 samples of an H200. With 128 MiB, setting up takes 50 ms longer.
+constexpr std::size_t hardware_buffer_bytes = std::size_t{32} << 20;
 
 // Metrics that are shares of the active time of an SM, such as occupancy, can be averaged over time
 // only together with the active time.
@@ -145,8 +146,9 @@ std::vector<metric_record> sampled_device::records(device_counters::intern const
   return records;
 }
 
-result<void> sampled_device::begin_window(bool& busy) {
+result<void> sampled_device::begin_window(std::uint64_t interval_ns, bool& busy) {
   if (sampling_ == nullptr) {
+    setup_.interval_ns = interval_ns;
     auto turn = turn_at(turns_, gpu_, busy);
     if (!turn) return error{turn.message()};
     auto const since = monotonic_ns();
@@ -219,34 +221,25 @@ result<bool> sampled_device::decode_once(sampling_results& to) {
   return decoded->more;
 }
 
-result<void> sampled_device::collect(sampling_results& to) {
-  auto const decoded = decode_once(to);
-  if (!decoded) return error{decoded.message()};
-  return {};
-}
-
 result<void> sampled_device::end_window(sampling_results& to, std::uint64_t deadline_ns,
                                         std::atomic<bool> const& halted) {
   auto stopped = sampling_->stop();
   window_.end = now();
   // The loop is limited in time, because CUPTI in a bad state never finishes.
+  bool lost = false;
   for (bool more = true; stopped && more;) {
     if (monotonic_ns() > deadline_ns || halted.load()) {
-      ++window_.overflows;
+      lost = true;
       break;
     }
     auto const decoded = decode_once(to);
     if (!decoded) stopped = error{decoded.message()};
     more = decoded && *decoded;
+    lost = lost || !decoded || more;  // CUPTI drops what there was no room for
   }
+  window_.overflows += lost;
   to.windows.push_back(window_);
   return stopped;
-}
-
-void sampled_device::cut_window(sampling_results& to) {
-  window_.end = now();
-  ++window_.overflows;
-  to.windows.push_back(window_);
 }
 
 }  // namespace gpuprof::guest

@@ -18,9 +18,12 @@
 
 namespace gpuprof::guest {
 
+/// Where the user chooses none and kernels are short.
+constexpr std::uint64_t usual_interval_ns = 20'000;
+
 struct sampling_options {
   std::vector<std::string> words;  // sets and metrics by name; empty: the set roofline
-  std::uint64_t interval_ns = 20'000;
+  std::uint64_t interval_ns = usual_interval_ns;    // at first
   availability_store const* stored = nullptr;       // null: ask CUPTI each time
   device_turns* turns = nullptr;                    // null: take no turns with other processes
   std::function<std::string(device_id)> uuid = {};  // of a GPU, for the turns
@@ -41,7 +44,8 @@ class sampled_device {
   std::vector<metric_record> records(device_counters::intern const& names) const;
 
   /// Sets `busy` if it failed because another tool counts on this GPU.
-  result<void> begin_window(bool& busy);
+  /// A GPU that was released is set up again, for samples every `interval_ns`.
+  result<void> begin_window(std::uint64_t interval_ns, bool& busy);
   bool in_window() const noexcept { return sampling_ != nullptr && sampling_->started(); }
   /// Releases the counters of the GPU for others until the next window begins.
   void release() noexcept {
@@ -53,14 +57,10 @@ class sampled_device {
   double busy_share() const noexcept { return busy_share_; }
   /// When its setup began, monotonic; 0: released.
   std::uint64_t held_since() const noexcept { return sampling_ != nullptr ? held_since_ : 0; }
-  /// Decodes the samples so far.
-  result<void> collect(sampling_results& to);
-  /// Stops, and decodes the rest until `deadline_ns` (monotonic) or `halted`. Samples that are not
-  /// decoded by then count as an overflow.
+  /// Stops, and decodes the samples until `deadline_ns` (monotonic) or `halted`. Samples that are
+  /// not decoded by then count as an overflow.
   result<void> end_window(sampling_results& to, std::uint64_t deadline_ns,
                           std::atomic<bool> const& halted);
-  /// Ends a window that has failed; keeps the samples so far.
-  void cut_window(sampling_results& to);
 
  private:
   static result<std::unique_ptr<sampled_device>> set_up(cupti_api const& api, device_id device,
@@ -85,7 +85,7 @@ class sampled_device {
   cupti_api const& api_;
   device_id const device_;
   host_profiler evaluator_;
-  sampling_setup const setup_;
+  sampling_setup setup_;
   device_turns* turns_ = nullptr;
   std::string gpu_;                        // its UUID, if turns are taken
   device_turn turn_;                       // held as long as sampling is set up

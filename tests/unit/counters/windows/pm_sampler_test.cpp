@@ -29,8 +29,8 @@ struct sampled_program {
                       .pauses = &pauses},
                      halted};
 
-  bool begin() {
-    return sampler.begin_window(devices, next_metric, metrics,
+  bool begin(std::uint64_t interval_ns = 20'000) {
+    return sampler.begin_window(devices, interval_ns, next_metric, metrics,
                                 [](std::string const&) { return name_id{7}; });
   }
   /// Samples of 20 us from now on, after one that begins a second too early.
@@ -74,11 +74,10 @@ TEST_CASE("samples are decoded in pieces, each into an empty image") {
   sampled_program program;
   REQUIRE(program.begin());
   program.sample(1000);
-  program.sampler.collect(program.results);
-  CHECK(program.results.samples.size() == 2 * 255);  // 256 with the first
   program.sampler.end_window(program.results);
   CHECK(program.results.samples.size() == 2 * 1000);
   CHECK(program.results.windows.at(0).samples == 1000);
+  CHECK(program.results.windows.at(0).overflows == 1);  // CUPTI may have dropped some
   CHECK(program.sampler.counts().samples == 1000);
   CHECK(program.cupti.sampling.mistakes().empty());
 }
@@ -97,6 +96,21 @@ TEST_CASE("the first sample of each window is dropped, and the sampler object is
   program.sampler.release_all();
   CHECK(program.cupti.sampling.objects().empty());
   CHECK(program.cupti.sampling.mistakes().empty());
+}
+
+TEST_CASE("a GPU that is set up again may get another interval") {
+  sampled_program program;
+  REQUIRE(program.begin());
+  program.sampler.end_window(program.results);
+  REQUIRE(program.begin(100'000));  // still set up
+  program.sampler.end_window(program.results);
+  program.sampler.release();
+  REQUIRE(program.begin(100'000));
+  CHECK(program.cupti.sampling.objects().front().interval_ns == 100'000);
+  program.sampler.end_window(program.results);
+  REQUIRE(program.results.windows.size() == 3);
+  CHECK(program.results.windows[1].interval.value == 20'000);
+  CHECK(program.results.windows[2].interval.value == 100'000);
 }
 
 TEST_CASE("each call that takes or releases counters is recorded as a pause of the GPU") {
@@ -207,12 +221,11 @@ TEST_CASE("counters held by another tool during preparation are also tried again
 TEST_CASE("a window that ends with a failure is reported, with its earlier samples") {
   sampled_program program;
   REQUIRE(program.begin());
-  program.sample(3);
-  program.sampler.collect(program.results);
+  program.sample(600);
   program.cupti.fail_nth("cuptiPmSamplingDecodeData", 2, CUPTI_ERROR_UNKNOWN);
-  program.sampler.collect(program.results);
+  program.sampler.end_window(program.results);
   REQUIRE(program.results.windows.size() == 1);
-  CHECK(program.results.windows[0].samples == 3);
+  CHECK(program.results.windows[0].samples == 511);  // 512 with the first
   CHECK(program.results.windows[0].overflows == 1);
   CHECK(program.sampler.counts().windows == 1);
   CHECK(program.cupti.sampling.objects().empty());
@@ -224,7 +237,6 @@ TEST_CASE("after CUPTI has shut down it is not called") {
   program.sample(3);
   program.cupti.forget_calls();
   program.halted = true;
-  program.sampler.collect(program.results);
   program.sampler.end_window(program.results);
   program.sampler.release_all();
   CHECK_FALSE(program.begin());
@@ -252,7 +264,6 @@ TEST_CASE("if any call fails at most one window is lost, and everything is relea
     INFO(n);
     if (program.begin()) {
       program.sample(2);
-      program.sampler.collect(program.results);
       program.sampler.end_window(program.results);
     }
     program.sampler.release_all();
@@ -267,7 +278,7 @@ TEST_CASE("the one pass of sampling takes the metrics that fit, first ones first
                       .interval_ns = 20'000},
                      program.halted);
   REQUIRE(sampler.begin_window(
-      program.devices, program.next_metric, program.metrics,
+      program.devices, 20'000, program.next_metric, program.metrics,
       [&](std::string const& name) { return name == "sm__wide.sum" ? name_id{1} : name_id{2}; }));
   REQUIRE(program.metrics.size() == 2);
   CHECK(program.metrics[0].name == name_id{2});
