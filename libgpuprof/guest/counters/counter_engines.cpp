@@ -193,6 +193,7 @@ void counter_engines::begin_window(counter_results& to, device_counters::intern 
   }
   in_window_ = sampler_.begin_window(devices_.all(), interval_ns_, next_metric_, to.metrics, names);
   if (!in_window_) return turns_.refuse();
+  turns_.window_began(monotonic_ns());
   tell_of_windows(true);
   launches_.window_begins();
 }

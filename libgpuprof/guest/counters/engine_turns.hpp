@@ -47,11 +47,10 @@ class engine_turns {
   /// The average pause between two windows. Each pause differs from the last one by some ms:
   /// windows that always met the same part of a program's step would never see the other kernels.
   static constexpr std::uint64_t pause_between_windows_ns = 20'000'000;
-  /// Where windows are few, each pause of a burst is twice as long as the one before: nobody knows
-  /// how long the run will be.
+  /// Where windows are few, each pause of a burst is twice as long as the one before, 40 to 320 ms:
+  /// nobody knows how long the run will be.
   static constexpr std::uint64_t max_doublings = 4;
-  static constexpr std::uint64_t mean_long_pause_ns =
-      pause_between_windows_ns * ((2u << max_doublings) - 1) / (max_doublings + 1);
+  static constexpr std::uint64_t mean_long_pause_ns = 184'000'000;  // of the first five
   static constexpr std::uint64_t pause_before_window_ns(std::uint64_t window,
                                                         std::uint64_t doublings = 0) noexcept {
     auto const mean = pause_between_windows_ns << std::min(doublings, max_doublings);
@@ -79,6 +78,8 @@ class engine_turns {
   std::uint64_t window_ns() const noexcept { return allowed_.window_ns; }
   /// For windows that begin later.
   void set_window_ns(std::uint64_t ns) noexcept { allowed_.window_ns = ns; }
+  /// The window that was chosen has begun, after a setup that may have taken long.
+  void window_began(std::uint64_t now_ns) noexcept { since_ = now_ns; }
   /// In a window: the rest of it.
   std::uint64_t window_left_ns(std::uint64_t now_ns) const noexcept {
     auto const end = since_ + allowed_.window_ns;
@@ -86,7 +87,7 @@ class engine_turns {
   }
   /// Between windows: the rest of the pause.
   std::uint64_t pause_left_ns(std::uint64_t now_ns) const noexcept {
-    auto const end = since_ + pause_before_window_ns(windows_, few_ ? in_burst_ : 0);
+    auto const end = since_ + pause_before_window_ns(windows_, few_ ? in_burst_ + 1 : 0);
     return end > now_ns ? end - now_ns : 0;
   }
 
