@@ -3,6 +3,7 @@
 #include "text/overview.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 namespace gpuprof::text {
@@ -55,6 +56,21 @@ std::string percent(double share) {
   return text;
 }
 
+/// Returns "; by the rate of its launches it lost 120 +- 30 ms while counters were taken", and
+/// whether that contradicts what was counted.
+std::string lost_to_counters(overview const& about) {
+  auto const error = recorded(about, "cost.counters_lost_error_ns");
+  if (!error || about.all_launches_read) return {};
+  auto const lost = figure(about, "cost.counters_lost_ns");
+  auto const counted_ns = figure(about, "cost.counters_ns");
+  auto const apart = std::abs(lost - counted_ns);
+  auto text = "; by the rate of its launches it lost " + readable_time(lost) + " +- " +
+              readable_time(*error) + " while counters were taken";
+  if (apart <= std::max(lost, counted_ns) / 3) return text;
+  return text + (apart <= 2 * *error ? ", too inexact to confirm the " : ", not the ") +
+         readable_time(counted_ns) + " counted for them";
+}
+
 /// Returns "; tracing made each of 1,000 launches about 3.4 us longer, 3.4 ms in all".
 std::string spent_on_launches(overview const& about) {
   if (about.launches == 0) return {};
@@ -105,7 +121,7 @@ std::string cost_line(overview const& about) {
             (about.all_launches_read ? ")" : " later, which --overhead-budget limits)");
   if (spent.python_stacks > 0)
     line += ", with " + readable_time(spent.python_stacks) + " for stacks";
-  return line + spent_on_launches(about) + spent_beside(about);
+  return line + lost_to_counters(about) + spent_on_launches(about) + spent_beside(about);
 }
 
 }  // namespace gpuprof::text

@@ -92,6 +92,9 @@ void add_counter(overview& about, std::string_view name, std::uint64_t value) {
   if (name == "note.names_grouped" && value > 0)
     about.remarks.push_back("the names of " + counted(value, "ranges") +
                             " stand for others too, as 'request *': there were too many to keep");
+  if (name == "note.readings_begin_after_s" && value > 0)
+    about.remarks.push_back("no launch was read: with this --overhead-budget, that begins after " +
+                            std::to_string(value) + " s. --set explain reads from the start");
   if (name == "lost.kernel_grids" && value > 0)
     about.remarks.push_back(
         "grid not recorded: " + counted(value, "kernels") +

@@ -34,7 +34,7 @@ constexpr std::uint64_t max_park_again_after_ns = 60'000'000'000;
 
 // Many short windows see more of a program than few long ones, for the same CPU time. All samples
 // of a window fit into one call of the decoder, also if our thread wakes some milliseconds late.
-constexpr std::uint64_t intervals_in_window = 400;
+constexpr std::uint64_t intervals_in_window = 360;
 constexpr std::uint64_t max_window_ns = 100'000'000;
 // If more windows than this are affordable, pauses between them stay short.
 constexpr std::uint64_t many_windows = 20;
@@ -84,7 +84,7 @@ counter_engines::counter_engines(cupti_api const& api, cuda_driver const& driver
               .windows = options_.in_windows,
               .launches_first = options_.explains,
               .window_ns = window_ns(options_.sampling.interval_ns)}),
-      effort_(options_.budget_percent),
+      effort_(options_.explains ? 0 : options_.budget_percent),
       interval_ns_(options_.sampling.interval_ns) {}
 
 void counter_engines::resume() noexcept {
@@ -277,13 +277,29 @@ std::uint64_t counter_engines::turn(bool closing, counter_results& to,
   if (halted_.load()) return never;
   auto const before = thread_cpu_ns();
   auto const sampled = turns_.holds_sampling();
+  note_pace(false);
   auto const sleep_ns = take_turn(closing, to, names);
+  note_pace(true);
   auto const cpu_ns = thread_cpu_ns();
   cpu_ns_.store(cpu_ns, std::memory_order_relaxed);
   if (sampled || turns_.holds_sampling()) effort_.spend(cpu_ns - before);
   to.holds = launches_.take_holds();
   to.pauses = pauses_.take();
   return sleep_ns;
+}
+
+/// Called before and after each turn, which may set counters up or release them.
+void counter_engines::note_pace(bool is_after) {
+  auto const taken = turns_.current() != counter_turn::nobody;
+  if (!is_on() || !budget_.is_counting()) return lost_.interrupt();
+  lost_.note(monotonic_ns(), launches_.launches(), taken || (is_after && was_taken_));
+  was_taken_ = taken;
+  auto const found = lost_.so_far();
+  if (!found || options_.launches.every_launch) return;
+  auto const surely = std::max(0.0, found->lost_ns - found->error_ns);
+  budget_.note_lost(static_cast<std::uint64_t>(surely));
+  lost_ns_.store(static_cast<std::uint64_t>(std::max(0.0, found->lost_ns)));
+  lost_error_ns_.store(static_cast<std::uint64_t>(found->error_ns) + 1);
 }
 
 std::uint64_t counter_engines::take_turn(bool closing, counter_results& to,
@@ -404,6 +420,14 @@ void counter_engines::report(ledger& to) const {
   to.add("cost.once_allowed_ns", budget_.once_ns());
   to.add("cost.sampling_ns", budget_.spent_on_sampling());
   to.add("cost.counter_cpu_ns", cpu_ns_);
+  if (auto const error = lost_error_ns_.load(); error != 0) {
+    to.add("cost.counters_lost_ns", lost_ns_);
+    to.add("cost.counters_lost_error_ns", error);
+  }
+  if (options_.around_launches && !options_.launches.every_launch &&
+      !budget_.reading_pays(monotonic_ns()))
+    to.add("note.readings_begin_after_s",
+           (budget_.reading_pays_after_ns() + ns_per_second - 1) / ns_per_second);
 }
 
 }  // namespace gpuprof::guest

@@ -6,6 +6,7 @@
 #include "base/ledger.hpp"
 #include "guest/counters/engine_turns.hpp"
 #include "guest/counters/launches/launch_reader.hpp"
+#include "guest/counters/lost_time.hpp"
 #include "guest/counters/sampling_budget.hpp"
 #include "guest/counters/used_devices.hpp"
 #include "guest/counters/windows/pm_sampler.hpp"
@@ -119,6 +120,7 @@ class counter_engines {
   void charge_sampling() noexcept;
   bool may_use_cpu(std::size_t gpus, std::uint64_t now_ns, std::uint64_t windows) const noexcept;
   void choose_interval() noexcept;
+  void note_pace(bool is_after);
   void release_sampling(counter_results& to);
   void tell_of_windows(bool begin);
 
@@ -131,12 +133,15 @@ class counter_engines {
   launch_reader launches_;
   pm_sampler sampler_;
   kernel_lengths lengths_;
-  std::atomic<std::uint64_t> cpu_ns_{0};  // of the worker's thread
+  std::atomic<std::uint64_t> cpu_ns_{0};                      // of the worker's thread
+  std::atomic<std::uint64_t> lost_ns_{0}, lost_error_ns_{0};  // error 0: not known
   std::atomic<bool> on_{false}, is_idle_{true}, holds_gpus_{false}, release_gpus_{false};
 
   // Used by the worker's thread only.
   job_turns job_;
   engine_turns turns_;
+  lost_time lost_;
+  bool was_taken_ = false;  // after the last turn, somebody had the counters
   sampling_effort effort_;
   std::uint64_t interval_ns_;      // of the next windows
   std::uint64_t decoding_ns_ = 0;  // CPU time

@@ -68,12 +68,16 @@ class job_turns {
 class sampling_budget {
  public:
   /// usual_once_ns may be spent once in a process, beyond the share, unless the user sets another
-  /// amount: most of it is for setting up the reading of launches. It becomes available at five
-  /// times the rate of the share, so that a short run does not pay for the setup of a long one.
+  /// amount: most of it is for setting up the reading of launches. It becomes available when
+  /// pays_when_earned_ns has been earned, at five times the rate of the share, so that a short run
+  /// does not pay for the setup of a long one.
   /// With once_at_any_time it is available from the start. sampling_once_ns may be spent on
   /// sampling in advance, because its price is an upper bound.
   static constexpr std::uint64_t usual_once_ns = 250'000'000, sampling_once_ns = 100'000'000;
   static constexpr std::uint64_t faster_once = 5;
+  /// Reading launches begins when so much has been earned, after 20 s of 1 %: setting it up stops
+  /// the program for 0.2 to 0.6 s. Not with once_at_any_time.
+  static constexpr std::uint64_t pays_when_earned_ns = 200'000'000;
   /// May be spent beyond that to finish what has begun, because the setup is most of the cost of
   /// reading.
   static constexpr std::uint64_t to_go_on_ns = 50'000'000;
@@ -131,6 +135,10 @@ class sampling_budget {
   /// earned here, but half is left. It is no part of spent().
   void note_others(std::uint64_t ns) noexcept { others_.store(ns, std::memory_order_relaxed); }
 
+  /// What the program was measured to have lost to counters so far, at least. What it has lost
+  /// beyond spent() limits all that comes later.
+  void note_lost(std::uint64_t ns) noexcept { lost_.store(ns, std::memory_order_relaxed); }
+
   void spend(std::uint64_t ns) noexcept { on_launches_.fetch_add(ns, std::memory_order_relaxed); }
   /// Notes how much of the spending was for setup, which happens once.
   void note_once(std::uint64_t ns) noexcept { once_.fetch_add(ns, std::memory_order_relaxed); }
@@ -151,6 +159,15 @@ class sampling_budget {
   std::uint64_t passed(std::uint64_t now_ns) const noexcept {
     auto const begun = begun_.load(std::memory_order_relaxed);
     return before_.load(std::memory_order_relaxed) + (begun != 0 ? less(now_ns, begun) : 0);
+  }
+  /// True if the run is long enough for reading launches to begin.
+  bool reading_pays(std::uint64_t now_ns) const noexcept {
+    return once_at_any_time_ || passed(now_ns) >= reading_pays_after_ns();
+  }
+  /// The length of such a run.
+  std::uint64_t reading_pays_after_ns() const noexcept {
+    if (share_ <= 0 || once_at_any_time_) return 0;
+    return static_cast<std::uint64_t>(static_cast<double>(pays_when_earned_ns) / share_);
   }
   /// Returns what may be spent on launches now, in ns.
   std::uint64_t left(std::uint64_t now_ns) const noexcept {
@@ -173,7 +190,7 @@ class sampling_budget {
     if (share_ <= 0) return true;
     if (ranks_ > 1)
       return on_launches_.load(std::memory_order_relaxed) < earned(now_ns) / 2 / ranks_;
-    return spent() < earned(now_ns);
+    return spent() + lost_beyond() < earned(now_ns);
   }
   /// True if windows that cost `cost_ns` may be sampled. Sampling always has half of what is
   /// earned.
@@ -182,7 +199,8 @@ class sampling_budget {
     auto const all = earned(now_ns);
     auto const launches = less(on_launches_.load(std::memory_order_relaxed), once_ns_);
     auto const left_over = ranks_ > 1 ? 0 : less(all, launches);
-    return spent_on_sampling() + cost_ns <= sampling_once_ns + std::max(all / 2, left_over);
+    return spent_on_sampling() + lost_beyond() + cost_ns <=
+           sampling_once_ns + std::max(all / 2, left_over);
   }
 
  private:
@@ -192,11 +210,16 @@ class sampling_budget {
     return granted_once(now_ns) + (ranks_ > 1 ? all / 2 / ranks_ : all);
   }
   std::uint64_t granted_once(std::uint64_t now_ns) const noexcept {
-    return once_at_any_time_ ? once_ns_ : std::min(once_ns_, faster_once * earned(now_ns));
+    if (once_at_any_time_) return once_ns_;
+    return reading_pays(now_ns) ? std::min(once_ns_, faster_once * earned(now_ns)) : 0;
   }
   std::uint64_t claimed() const noexcept {
     auto const sampling = ranks_ > 1 ? 0 : less(spent_on_sampling(), sampling_once_ns);
-    return on_launches_.load(std::memory_order_relaxed) + sampling;
+    return on_launches_.load(std::memory_order_relaxed) + sampling + lost_beyond();
+  }
+  /// In a job other ranks make this one wait, so it does not tell whose loss that is.
+  std::uint64_t lost_beyond() const noexcept {
+    return ranks_ > 1 ? 0 : less(lost_.load(std::memory_order_relaxed), spent());
   }
   static std::uint64_t less(std::uint64_t a, std::uint64_t b) noexcept { return a > b ? a - b : 0; }
   std::uint64_t earned(std::uint64_t now_ns) const noexcept {
@@ -209,7 +232,7 @@ class sampling_budget {
   bool const once_at_any_time_;
   std::uint32_t const ranks_;
   std::atomic<std::uint64_t> begun_{0}, before_{0}, on_launches_{0}, once_{0}, on_sampling_{0},
-      others_{0};
+      others_{0}, lost_{0};
 };
 
 // Estimates how much slower a program runs if every launch is read.

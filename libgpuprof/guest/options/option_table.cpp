@@ -319,26 +319,28 @@ constexpr std::array table{
            "The metrics to read; roofline unless --metrics names some. Alone it means --metrics "
            "auto.",
            false, read_metric_set},
-    option{
-        "overhead-budget", 0, "PERCENT", "a percentage from 0.01 to 100", "1",
-        "Most of the run time that reading counters and stacks may cost, beside --overhead-once. "
-        "Python stacks take at most half of it, native ones a fifth.",
-        false,
-        [](settings& s, std::string_view v) {
-          return read_percent(s.metrics.budget_percent, v, 0.01, 100);
-        }},
-    option{"overhead-once", 0, "SECONDS", "seconds from 0 to 60, such as 0.25", "",
-           "Most that reading counters around launches may cost once, beside --overhead-budget. "
-           "Default: 0.25, as soon as both together are no more than six times that of the time so "
-           "far; with the set explain 1.5, at any time. Samples in time may take 0.1 s in "
-           "advance.",
+    option{"overhead-budget", 0, "PERCENT", "a percentage from 0.01 to 100", "1",
+           "Most of the run time that reading counters and stacks may cost, beside "
+           "--overhead-once, by "
+           "the rate of launches too. 1 also allows sampling 5 % of a core. "
+           "Python stacks take at most half of it, native ones a fifth.",
            false,
            [](settings& s, std::string_view v) {
-             duration_ns once;
-             if (!read_seconds(once, v) || once.value > 60'000'000'000) return false;
-             s.metrics.once_ns = static_cast<std::uint64_t>(once.value);
-             return true;
+             return read_percent(s.metrics.budget_percent, v, 0.01, 100);
            }},
+    option{
+        "overhead-once", 0, "SECONDS", "seconds from 0 to 60, such as 0.25", "",
+        "Most that reading counters around launches may cost once, beside --overhead-budget. "
+        "Default: 0.25, when the program has worked for 20 s (4 s with --overhead-budget 5); with "
+        "the set explain 1.5, at any time. Samples in time may take 0.1 s in "
+        "advance.",
+        false,
+        [](settings& s, std::string_view v) {
+          duration_ns once;
+          if (!read_seconds(once, v) || once.value > 60'000'000'000) return false;
+          s.metrics.once_ns = static_cast<std::uint64_t>(once.value);
+          return true;
+        }},
     option{
         "pm-sampling-interval", 0, "TIME",
         "a time from 2us to 1ms, such as 20us or 0.1ms; a number alone is nanoseconds", "20us",

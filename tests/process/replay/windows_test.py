@@ -67,25 +67,38 @@ class Sampled(Windows):
     def test_windows_keep_to_the_budget(self):
         run = self.counted(self.session(launches=4000, kernel_ns=1000000), metrics="sampled", overhead_budget="1")
         self.assertEqual(run.code, 0, run.err)
-        # 100 ms at once and 40 of 4 s; with the pause of 20 ms after it a window of 50 costs 3.5. Without a limit there are 57.
-        self.assertLessEqual(len(self.log_lines("sampling start")), 41)
+        # 100 ms at once and 40 of 4 s; with the pause of 20 ms after it a window of 7 costs 1.4. Without a limit there are 147.
+        self.assertLessEqual(len(self.log_lines("sampling start")), 105)
         self.check_in_time(len(self.log_lines("sampling start")) >= self.LEAST_WINDOWS)
-        self.check_in_time(len(self.log_lines("sampling enable")) == 1)  # one burst: a GPU that others slow is released in between
+        self.check_in_time(len(self.log_lines("sampling enable")) in (1, 2))  # the second from 4.3 s on
         self.check_in_time(self.cost_ms() <= 145)
-        self.assertGreater(self.cost_ms(), len(self.log_lines("sampling start")) * 50 * 0.05)  # what lies between windows costs, too
+        self.assertGreater(self.cost_ms(), len(self.log_lines("sampling start")) * 7 * 0.05)  # what lies between windows costs, too
+
+    def test_windows_have_as_many_samples_as_fit_into_one_call_of_the_decoder(self):
+        run = self.counted(self.session(kernel_ns=1000000), metrics="sampled", overhead_budget="1")
+        self.assertEqual(run.code, 0, run.err)
+        counted = json.loads(self.run_program(processes.path("BUILT_GPUPROF"), "roofline", "-f", "json", self.capture).out)["readings"]
+        self.assertGreater(counted["sampling_windows"], 2)
+        # 7.2 ms of 20 us, also of the first, whose setup takes longer than a window. The last may have been cut.
+        self.check_in_time(320 <= counted["samples"] / counted["sampling_windows"] <= 512)
 
     def test_counters_are_released_while_the_budget_is_spent(self):
         session = self.session(launches=8000, kernel_ns=1000000)
         run = self.counted(session, metrics="sampled", overhead_budget="1")
         self.assertEqual(run.code, 0, run.err)
-        # 80 ms are earned after 8 s: the first burst, and one more after the 6.2 s that it takes to earn both.
+        # The first burst lasts for 2.5 s. Then one begins whenever the 18 ms that it takes are earned, at 10 ms a second.
         bursts = len(self.log_lines("sampling enable"))
         self.assertEqual(len(self.log_lines("sampling disable")), bursts)
-        self.check_in_time(bursts == 2)
-        if bursts != 2:
+        self.check_in_time(2 <= bursts <= 6)
+        if bursts < 2:
             return
+        report = self.run_program(processes.path("BUILT_GPUPROF"), "roofline", "-f", "json", self.capture)
+        lost = json.loads(report.out)["cost"]
+        self.check_in_time("cost.counters_lost_error_ns" in lost)  # the second burst has a second without counters on both sides
+        if "cost.counters_lost_error_ns" in lost:  # the player launches once a millisecond, whoever counts
+            self.check_in_time(lost["cost.counters_lost_ns"] < 3 * lost["cost.counters_lost_error_ns"] + 200_000_000)
         lines = [line.split()[1] for line in self.log_lines("sampling")]
-        first, second = (i for i, word in enumerate(lines) if word == "enable")
+        first, second = [i for i, word in enumerate(lines) if word == "enable"][:2]
         self.assertEqual(lines[second - 1], "disable")
         self.check_in_time(lines[first:second].count("start") >= self.LEAST_WINDOWS)
 
@@ -121,7 +134,7 @@ class Sampled(Windows):
         self.assertEqual(run.code, 0, run.err)
         self.assertLessEqual(self.kernels(), 600)
         self.check_in_time(len(self.log_lines("sampling start")) > 1)
-        self.assertLess(len(self.log_lines("sampling start")), 12)  # half a second of two
+        self.assertLess(len(self.log_lines("sampling start")), 30)  # half a second of two
         self.assertEqual(len(self.log_lines("sampling enable")), len(self.log_lines("sampling disable")))  # CUPTI is left after it
 
 
@@ -200,7 +213,7 @@ class Ranks(Windows):
 
 class Turns(Windows):
     def test_counters_are_used_even_if_their_setup_took_long(self):
-        run = self.counted(self.session(launches=5000), env={"REPLAY_START_MS": "600"}, overhead_budget="3")
+        run = self.counted(self.session(launches=5000), env={"REPLAY_START_MS": "600"}, overhead_budget="8")
         self.assertEqual(run.code, 0, run.err)
         self.check_in_time(self.ranges())
 
@@ -219,6 +232,9 @@ class Turns(Windows):
             self.assertEqual(run.code, 0, run.err)
             with self.subTest(name):
                 self.check_in_time(bool(self.ranges()) == (name == "explain"))
+                said = "no launch was read: with this --overhead-budget, that begins after 20 s. --set explain reads from the start"
+                notes = self.run_program(processes.path("BUILT_GPUPROF"), "stats", "-r", "cuda_gpu_kern_sum", self.capture).out
+                self.assertEqual(said in notes, name == "roofline" and not self.ranges())
         # Both groups: rewritten kernels, and the hardware's counters.
         read = {metric for (_, metric), row in self.metrics().items() if row.get("Source", "exact") == "exact"}
         self.check_in_time({FUSED, "dram__bytes_read.sum"} <= read)

@@ -10,16 +10,17 @@ using namespace gpuprof::guest;
 using namespace gpuprof::test;
 
 TEST_CASE(
-    "a short run may spend six times the share, and later the one-time budget and the share") {
+    "a run of less than 20 s may spend the share, and later the one-time budget and the share") {
   constexpr auto once = sampling_budget::usual_once_ns;
   sampling_budget budget(1);
   budget.begin(5 * second);
   CHECK_FALSE(budget.allows(5 * second));
-  CHECK(budget.left(6 * second) == 60'000'000);
-  CHECK(budget.left(10 * second) == once + 50'000'000);
-  CHECK(budget.left(15 * second) == once + 100'000'000);
+  CHECK(budget.left(6 * second) == 10'000'000);
+  CHECK(budget.left(25 * second - 1) < 200'000'000);
+  CHECK(budget.left(25 * second) == once + 200'000'000);
+  CHECK(budget.left(30 * second) == once + 250'000'000);
   budget.spend(once);
-  CHECK(budget.left(15 * second) == 100'000'000);
+  CHECK(budget.left(30 * second) == 250'000'000);
   budget.spend(second);
   CHECK_FALSE(budget.allows(104 * second));
   CHECK(budget.allows(106 * second));  // 1 % of 101 s
@@ -36,7 +37,8 @@ TEST_CASE("the user sets the one-time budget") {
   }());
   sampling_budget more(1, 2 * second);
   more.begin(second);
-  CHECK(more.left(11 * second) == 600'000'000);  // six times the share
+  CHECK(more.left(11 * second) == 100'000'000);
+  CHECK(more.left(21 * second) == 1'200'000'000);  // six times the share
   CHECK(more.left(101 * second) == 3 * second);
 }
 
@@ -59,12 +61,12 @@ TEST_CASE(
 TEST_CASE("work in progress may exceed the budget a little, and not more") {
   sampling_budget budget(1);
   budget.begin(second);
-  budget.spend(sampling_budget::usual_once_ns + 100'000'000 + sampling_budget::to_go_on_ns - 1);
-  CHECK_FALSE(budget.allows(11 * second));
-  CHECK(budget.may_go_on(11 * second));
+  budget.spend(sampling_budget::usual_once_ns + 200'000'000 + sampling_budget::to_go_on_ns - 1);
+  CHECK_FALSE(budget.allows(21 * second));
+  CHECK(budget.may_go_on(21 * second));
   budget.spend(1);
-  CHECK_FALSE(budget.may_go_on(11 * second));
-  CHECK(budget.may_go_on(12 * second));  // earned
+  CHECK_FALSE(budget.may_go_on(21 * second));
+  CHECK(budget.may_go_on(22 * second));  // earned
   CHECK(sampling_budget(0).may_go_on(0));
 }
 
@@ -73,20 +75,57 @@ TEST_CASE("counters that took longer to set up than expected are still used") {
   sampling_budget budget(1);
   budget.begin(second);
   budget.spend(sampling_budget::usual_once_ns + unexpected);
-  CHECK_FALSE(budget.may_go_on(11 * second));  // it was not for setting up
+  CHECK_FALSE(budget.may_go_on(21 * second));  // it was not for setting up
   budget.note_once(sampling_budget::usual_once_ns + unexpected);
-  CHECK(budget.may_go_on(11 * second));
-  CHECK_FALSE(budget.allows(11 * second));  // nothing more is begun
-  budget.spend(100'000'000 + sampling_budget::to_go_on_ns);
-  CHECK_FALSE(budget.may_go_on(11 * second));
+  CHECK(budget.may_go_on(21 * second));
+  CHECK_FALSE(budget.allows(21 * second));  // nothing more is begun
+  budget.spend(200'000'000 + sampling_budget::to_go_on_ns);
+  CHECK_FALSE(budget.may_go_on(21 * second));
 }
 
 TEST_CASE("a larger one-time budget does not reduce what may be used of it") {
   sampling_budget budget(1, second);
   budget.begin(second);
-  budget.spend(600'000'000);
-  budget.note_once(600'000'000);
-  CHECK(budget.may_go_on(6 * second));  // 0.25 s of it were granted by then
+  budget.spend(1'200'000'000);
+  budget.note_once(1'200'000'000);
+  CHECK(budget.may_go_on(21 * second));  // 1 s of it was granted by then
+}
+
+TEST_CASE("reading launches pays in runs of 20 s, or shorter ones with a greater budget") {
+  auto const pays_after_s = [](double percent, bool at_any_time = false) {
+    return sampling_budget(percent, 250'000'000, {}, at_any_time).reading_pays_after_ns() / second;
+  };
+  CHECK(pays_after_s(1) == 20);
+  CHECK(pays_after_s(5) == 4);
+  CHECK(pays_after_s(0) == 0);
+  CHECK(pays_after_s(1, true) == 0);
+  sampling_budget budget(1);
+  budget.begin(second);
+  CHECK_FALSE(budget.reading_pays(21 * second - 1));
+  CHECK(budget.reading_pays(21 * second));
+}
+
+TEST_CASE("what was lost beyond what was counted limits what comes later") {
+  sampling_budget budget(1);
+  budget.begin(second);
+  budget.spend_on_sampling(100'000'000);
+  auto const left = budget.left(101 * second);
+  budget.note_lost(90'000'000);
+  CHECK(budget.left(101 * second) == left);
+  budget.note_lost(400'000'000);
+  CHECK(budget.left(101 * second) == left - 300'000'000);
+  CHECK(budget.spent() == 100'000'000);
+  CHECK(budget.allows_sampling(101 * second, 700'000'000));
+  budget.note_lost(500'000'000);
+  CHECK_FALSE(budget.allows_sampling(101 * second, 700'000'000));
+  CHECK(budget.has_earned(101 * second));
+  budget.note_lost(1'000'000'000);
+  CHECK_FALSE(budget.has_earned(101 * second));
+  sampling_budget of_rank(1, 0, {1, 8});  // it waits for others, too
+  of_rank.begin(second);
+  auto const before = of_rank.left(101 * second);
+  of_rank.note_lost(10 * second);
+  CHECK(of_rank.left(101 * second) == before);
 }
 
 TEST_CASE("one-time costs are counted separately") {
@@ -183,9 +222,9 @@ TEST_CASE("launches do not get the budget that sampling has spent, except for it
   sampling_budget budget(1);
   budget.begin(second);
   budget.spend_on_sampling(sampling_budget::sampling_once_ns);
-  CHECK(budget.left(11 * second) == sampling_budget::usual_once_ns + second / 10);
+  CHECK(budget.left(21 * second) == sampling_budget::usual_once_ns + second / 5);
   budget.spend_on_sampling(second);
-  CHECK_FALSE(budget.allows(11 * second));
+  CHECK_FALSE(budget.allows(21 * second));
   CHECK(budget.left(102 * second) == sampling_budget::usual_once_ns + second / 100);
   CHECK(budget.spent() == sampling_budget::sampling_once_ns + second);
   CHECK(budget.spent_on_sampling() == budget.spent());

@@ -78,6 +78,36 @@ TEST_CASE("the cost is told apart by what was paid once and what counters took l
   CHECK(text::sampling_once_ns == guest::sampling_budget::sampling_once_ns);
 }
 
+TEST_CASE("what the program lost to counters stands beside what was counted") {
+  auto const line = [](std::uint64_t lost_ms, std::uint64_t error_ms, std::uint64_t counted_ms) {
+    auto about = h200_run();
+    add_counter(about, "cost.counters_ns", counted_ms * 1'000'000);
+    add_counter(about, "cost.counters_lost_ns", lost_ms * 1'000'000);
+    add_counter(about, "cost.counters_lost_error_ns", error_ms * 1'000'000);
+    return cost_line(about);
+  };
+  CHECK(line(120, 30, 100)
+            .find("; by the rate of its launches it lost 120 ms +- 30 ms while "
+                  "counters were taken") != std::string::npos);
+  CHECK(line(300, 30, 100).find(" taken, not the 100 ms counted for them") != std::string::npos);
+  CHECK(line(10, 80, 100).find(" taken, too inexact to confirm the 100 ms counted for them") !=
+        std::string::npos);
+  auto about = h200_run();
+  add_counter(about, "cost.counters_ns", 100'000'000);
+  CHECK(cost_line(about).find("by the rate") == std::string::npos);
+}
+
+TEST_CASE("a report says if the run was too short to read launches") {
+  auto about = h200_run();
+  add_counter(about, "note.readings_begin_after_s", 0);
+  CHECK(overview_lines(about).size() == 3);
+  add_counter(about, "note.readings_begin_after_s", 20);
+  REQUIRE(overview_lines(about).size() == 4);
+  CHECK(overview_lines(about)[3] ==
+        "no launch was read: with this --overhead-budget, that begins after 20 s. --set explain "
+        "reads from the start");
+}
+
 TEST_CASE("a cost far below the run's length is no cost of zero") {
   auto about = h200_run();
   add_counter(about, "cost.start_ns", 100'000);

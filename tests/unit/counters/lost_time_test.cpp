@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much time a program lost while counters were taken.
+#include "guest/counters/lost_time.hpp"
+
+#include "support/catch.hpp"
+#include "support/moments.hpp"
+
+#include <cmath>
+#include <random>
+
+using namespace gpuprof;
+using namespace gpuprof::guest;
+using namespace gpuprof::test;
+
+namespace {
+
+/// A program whose launches each take some time, longer while counters are taken.
+class paced_program {
+ public:
+  /// `per_us`: launches in a microsecond. `slower`: how many times as long one takes with counters.
+  paced_program(double per_us, double slower, double noise = 0)
+      : per_us_(per_us), slower_(slower), noise_(noise) {}
+
+  void run(std::uint64_t duration_ms, bool taken) {
+    for (std::uint64_t i = 0; i < duration_ms; i += 10) {
+      now_ += 10 * ms;
+      auto const pace = per_us_ * (1 + noise_ * chance_(random_)) * drift_;
+      launches_ += pace * 10'000 / (taken ? slower_ : 1);
+      lost.note(now_, static_cast<std::uint64_t>(launches_), taken);
+    }
+  }
+  void drift(double factor) { drift_ *= factor; }
+
+  lost_time lost;
+
+ private:
+  double per_us_, slower_, noise_, drift_ = 1, launches_ = 0;
+  std::uint64_t now_ = second;
+  std::mt19937 random_{7};
+  std::normal_distribution<double> chance_;
+};
+
+}  // namespace
+
+TEST_CASE("a program that is a tenth slower with counters has lost an eleventh of that time") {
+  paced_program program(0.1, 1.1);
+  for (int burst = 0; burst < 4; ++burst) {
+    program.run(2000, false);
+    program.run(1000, true);
+  }
+  program.run(2000, false);
+  auto const found = program.lost.so_far();
+  REQUIRE(found);
+  CHECK(std::abs(found->lost_ns - 4e9 / 11) < 4e6);
+  CHECK(found->error_ns < 4e6);
+  paced_program same(0.1, 1.0);
+  same.run(2000, false);
+  same.run(1000, true);
+  same.run(2000, false);
+  REQUIRE(same.lost.so_far());
+  CHECK(std::abs(same.lost.so_far()->lost_ns) < 2e6);
+}
+
+TEST_CASE("what is lost is within three errors of the truth if the pace varies") {
+  int within = 0;
+  for (int seed = 0; seed < 20; ++seed) {
+    paced_program program(0.02 + 0.001 * seed, 1.05, 0.3);
+    for (int burst = 0; burst < 6; ++burst) {
+      program.run(3000, false);
+      program.run(900, true);
+    }
+    program.run(1500, false);
+    auto const found = program.lost.so_far();
+    REQUIRE(found);
+    CHECK(found->error_ns > 10e6);
+    within += std::abs(found->lost_ns - 5.4e9 * 0.05 / 1.05) < 3 * found->error_ns;
+  }
+  CHECK(within >= 18);
+}
+
+TEST_CASE("a program that becomes slower by itself has lost nothing to counters") {
+  paced_program program(0.1, 1.0);
+  for (int i = 0; i < 6; ++i) {
+    program.run(500, false);
+    program.drift(0.9);
+  }
+  program.run(1000, false);
+  program.drift(0.9);
+  program.run(1000, true);
+  program.drift(0.9);
+  program.run(2000, false);
+  auto const found = program.lost.so_far();
+  REQUIRE(found);
+  CHECK(std::abs(found->lost_ns) < 20e6);
+}
+
+TEST_CASE("without a second on both sides nothing is known, and other stretches stand for it") {
+  paced_program program(0.1, 2.0);
+  program.run(1000, true);
+  program.run(2000, false);
+  CHECK_FALSE(program.lost.so_far());
+  program.run(1000, true);
+  CHECK_FALSE(program.lost.so_far());
+  program.run(2000, false);
+  REQUIRE(program.lost.so_far());
+  CHECK(std::abs(program.lost.so_far()->lost_ns - 1e9) < 20e6);  // half of both
+  program.lost.interrupt();
+  program.run(1000, true);
+  program.run(300, false);
+  program.run(1000, true);
+  CHECK(std::abs(program.lost.so_far()->lost_ns - 2e9) < 60e6);
+}
+
+TEST_CASE("a program that launches nothing tells nothing") {
+  paced_program program(0, 1.0);
+  program.run(2000, false);
+  program.run(1000, true);
+  program.run(2000, false);
+  CHECK_FALSE(program.lost.so_far());
+}
