@@ -103,8 +103,9 @@ CUptiResult sampling_session::decode(CUpti_PmSampling_DecodeData_Params& p) {
 
   auto const until = known_until(!started_, now);
   auto const taken = buffer_.take(sample_data::room(image), until);
-  if (auto const cost = faults::get().decode_us; cost != 0) {
-    std::this_thread::sleep_for(std::chrono::microseconds(cost * taken.count));
+  auto const cpu_until = read_clock(CLOCK_THREAD_CPUTIME_ID) +
+                         std::uint64_t{1000} * faults::get().decode_us * taken.count;
+  while (read_clock(CLOCK_THREAD_CPUTIME_ID) < cpu_until) {
   }
   add_samples(image, taken);
   bool const more = buffer_.holds_more(until);
