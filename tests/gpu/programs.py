@@ -148,6 +148,8 @@ def covered(program, runs):
     for mode, report in reports.items():
         row(f"{program.name}: readings and windows, {mode}", f"{shares.readings(report)} and {shares.windows(report)}", "", "")
         recurring, everything = shares.recurring(report, RECURRING), report
+        cpu, allowed = report["cost"].get("cost.counter_cpu_ns", 0) / 1e9, max(0.6, 0.06 * runs[mode][-1].seconds)
+        row(f"{program.name}: CPU time of the thread that reads counters, {mode}", f"{cpu:.2f} s", f"<= {allowed:.2f} s", 0 < cpu <= allowed)
         judged = runs[mode][-1].value("seconds") >= 2  # else it is over before it should be told
         share_row(program, "rates", mode, shares.rates_share(recurring), shares.rates_share(everything), RATES if judged else 0)
         share_row(program, "FLOP", mode, shares.flop_share(recurring), shares.flop_share(everything), FLOP if judged and mode == "auto" else 0)

@@ -289,7 +289,7 @@ std::uint64_t counter_engines::turn(bool closing, counter_results& to,
 }
 
 /// Called before and after each turn, which may set counters up or release them.
-void counter_engines::note_pace(bool is_after) {
+void counter_engines::note_pace(bool is_after) noexcept {
   auto const taken = turns_.current() != counter_turn::nobody;
   if (!is_on() || !budget_.is_counting()) return lost_.interrupt();
   lost_.note(monotonic_ns(), launches_.launches(), taken || (is_after && was_taken_));
@@ -424,7 +424,7 @@ void counter_engines::report(ledger& to) const {
     to.add("cost.counters_lost_ns", lost_ns_);
     to.add("cost.counters_lost_error_ns", error);
   }
-  if (options_.around_launches && !options_.launches.every_launch &&
+  if (options_.around_launches && !options_.launches.every_launch && launches_.launches() > 0 &&
       !budget_.reading_pays(monotonic_ns()))
     to.add("note.readings_begin_after_s",
            (budget_.reading_pays_after_ns() + ns_per_second - 1) / ns_per_second);

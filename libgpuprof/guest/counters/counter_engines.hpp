@@ -120,7 +120,7 @@ class counter_engines {
   void charge_sampling() noexcept;
   bool may_use_cpu(std::size_t gpus, std::uint64_t now_ns, std::uint64_t windows) const noexcept;
   void choose_interval() noexcept;
-  void note_pace(bool is_after);
+  void note_pace(bool is_after) noexcept;
   void release_sampling(counter_results& to);
   void tell_of_windows(bool begin);
 

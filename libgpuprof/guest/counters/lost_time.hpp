@@ -4,12 +4,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <optional>
-#include <span>
 
 namespace gpuprof::guest {
 
@@ -51,7 +50,7 @@ class lost_time {
   };
 
   /// `taken`: counters have been taken since the last call. `launches`: all so far.
-  void note(std::uint64_t now_ns, std::uint64_t launches, bool taken) {
+  void note(std::uint64_t now_ns, std::uint64_t launches, bool taken) noexcept {
     if (begun_ns_ == 0) return begin(now_ns, launches);
     if (taken != taken_) {
       end_slice(last_ns_, last_launches_);
@@ -65,7 +64,7 @@ class lost_time {
   void interrupt() noexcept {
     begun_ns_ = 0;
     taken_ = was_taken_ = false;
-    before_.clear();
+    before_count_ = 0;
     inside_ = after_ = {};
   }
   /// Returns nothing if no stretch was compared. Stretches that could not be compared, such as the
@@ -84,7 +83,7 @@ class lost_time {
     begun_ns_ = last_ns_ = now_ns;
     begun_launches_ = last_launches_ = launches;
   }
-  void end_slice(std::uint64_t now_ns, std::uint64_t launches) {
+  void end_slice(std::uint64_t now_ns, std::uint64_t launches) noexcept {
     slice const ended{static_cast<double>(now_ns - begun_ns_),
                       static_cast<double>(launches - begun_launches_)};
     begun_ns_ = now_ns;
@@ -99,18 +98,22 @@ class lost_time {
       after_.add(ended.ns, ended.launches);
       if (after_.slices() == slices_beside) compare();
     }
-    before_.push_back(ended);
-    if (before_.size() > slices_beside) before_.pop_front();
+    if (before_count_ == slices_beside) {
+      std::move(before_.begin() + 1, before_.end(), before_.begin());
+      --before_count_;
+    }
+    before_[before_count_++] = ended;
   }
-  void change(bool taken) {
+  void change(bool taken) noexcept {
     if (taken) {
       if (was_taken_) compare();
       beside_ = {};
-      for (auto const& part : before_) beside_.add(part.ns, part.launches);
+      for (std::size_t i = 0; i < before_count_; ++i)
+        beside_.add(before_[i].ns, before_[i].launches);
       inside_ = after_ = {};
     } else {
       was_taken_ = true;
-      before_.clear();
+      before_count_ = 0;
     }
     taken_ = taken;
   }
@@ -129,7 +132,8 @@ class lost_time {
   bool taken_ = false;      // now
   bool was_taken_ = false;  // a stretch has ended and is not compared yet
   std::uint64_t begun_ns_ = 0, begun_launches_ = 0, last_ns_ = 0, last_launches_ = 0;
-  std::deque<slice> before_;
+  std::array<slice, slices_beside> before_;  // the latest, of which there are before_count_
+  std::size_t before_count_ = 0;
   launch_rate beside_, inside_, after_;
   double lost_ns_ = 0, variance_ = 0, compared_ns_ = 0, taken_ns_ = 0;
 };
