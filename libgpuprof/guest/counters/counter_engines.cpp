@@ -184,8 +184,8 @@ void counter_engines::begin_window(counter_results& to, device_counters::intern 
     if (!launches_.is_parked() || !launches_.release(patience_with_release_ns))
       return turns_.put_off(monotonic_ns(), counter_turn::launches);
   }
-  // Set before must_not_switch() is checked: a thread that begins to destroy a context now waits.
   choose_interval();
+  // Set before must_not_switch() is checked: a thread that begins to destroy a context now waits.
   auto const held = holds_gpus_.exchange(true);
   if (launches_.must_not_switch()) {
     holds_gpus_.store(held);

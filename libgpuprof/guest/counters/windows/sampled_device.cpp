@@ -228,10 +228,15 @@ result<bool> sampled_device::decode_once(sampling_results& to) {
   return decoded->more;
 }
 
+void sampled_device::stop_window() {
+  stopped_ = sampling_->stop();
+  window_.end = now();
+}
+
 result<void> sampled_device::end_window(sampling_results& to, std::uint64_t deadline_ns,
                                         std::atomic<bool> const& halted) {
-  auto stopped = sampling_->stop();
-  window_.end = now();
+  auto stopped = std::move(*stopped_);
+  stopped_.reset();
   // The loop is limited in time, because CUPTI in a bad state never finishes.
   bool lost = false;
   for (bool more = true; stopped && more;) {

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -57,8 +58,10 @@ class sampled_device {
   double busy_share() const noexcept { return busy_share_; }
   /// When its setup began, monotonic; 0: released.
   std::uint64_t held_since() const noexcept { return sampling_ != nullptr ? held_since_ : 0; }
-  /// Stops, and decodes the samples until `deadline_ns` (monotonic) or `halted`. Samples that are
-  /// not decoded by then count as an overflow.
+  void stop_window();
+  bool is_ending() const noexcept { return stopped_.has_value(); }
+  /// Call it after stop_window(). Decodes the samples until `deadline_ns` (monotonic) or `halted`.
+  /// Samples that are not decoded by then count as an overflow.
   result<void> end_window(sampling_results& to, std::uint64_t deadline_ns,
                           std::atomic<bool> const& halted);
 
@@ -96,6 +99,7 @@ class sampled_device {
   bool first_is_due_ = false;       // the sample that begins long before its window
   std::uint64_t busy_samples_ = 0;  // in this window
   double busy_share_ = 1;
+  std::optional<result<void>> stopped_;  // the window, whose samples are not decoded yet
 };
 
 }  // namespace gpuprof::guest

@@ -98,6 +98,24 @@ TEST_CASE("the first sample of each window is dropped, and the sampler object is
   CHECK(program.cupti.sampling.mistakes().empty());
 }
 
+TEST_CASE("all GPUs are stopped before the samples of any are decoded") {
+  sampled_program program;
+  program.devices = {device_id{0}, device_id{1}};
+  REQUIRE(program.begin());
+  program.sample(3, 0);
+  program.sample(4, 1);
+  program.cupti.forget_calls();
+  program.sampler.end_window(program.results);
+  std::vector<std::string> order;
+  for (auto const& call : program.cupti.calls())
+    if (call == "cuptiPmSamplingStop" || call == "cuptiPmSamplingDecodeData") order.push_back(call);
+  REQUIRE(order.size() == 4);
+  CHECK(order[1] == "cuptiPmSamplingStop");
+  CHECK(order[2] == "cuptiPmSamplingDecodeData");
+  CHECK(program.sampler.counts().samples == 7);
+  CHECK(program.cupti.sampling.mistakes().empty());
+}
+
 TEST_CASE("a GPU that is set up again may get another interval") {
   sampled_program program;
   REQUIRE(program.begin());
