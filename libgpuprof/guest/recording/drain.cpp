@@ -440,6 +440,7 @@ void drain::wait_for_the_gpu(std::uint64_t patience_ns) {
 bool drain::serve_requests() noexcept {
   auto const wanted = requests_.open();
   if (!wanted.flush && !wanted.finish) return false;
+  attempt([this] { take_windows(); });  // the end of a capture may have come just before
   if (wanted.finish) {
     attempt([this] { wait_for_the_gpu(patience_at_exit); });
     finish_counters(counter_worker::ending::process);
