@@ -45,7 +45,7 @@ class block_encoder {
 inline constexpr std::size_t block_rows = 32768;  // a full block
 // a block with this many bytes of texts is full too
 inline constexpr std::size_t block_text_bytes = 4u << 20;
-inline constexpr std::size_t max_columns = 20;  // maximum over all tables
+inline constexpr std::size_t max_columns = 21;  // maximum over all tables
 
 /// Rows are collected in a small tile that stays in the first-level cache and converted to columns
 /// one tile at a time. Reading megabytes of rows once per column would take longer than the

@@ -35,7 +35,8 @@ std::uint64_t expected_value(std::size_t place, std::uint64_t i, std::uint64_t b
 
 /// The stored capture has the columns and tables of version 1.0.
 bool is_later_column(std::string_view table, std::string_view column) {
-  return (table == "shape" && column == "shared_bytes_unknown") || column == "stack";
+  return (table == "shape" && column == "shared_bytes_unknown") || column == "stack" ||
+         (table != "kernel" && column == "time_of");
 }
 template <class Row>
 constexpr bool is_later_table =
