@@ -61,7 +61,8 @@ class Recipes(package.Case):
         self.assertEqual(self.recipe(7).out.splitlines(), ["0 172.968242 ms", "1 54.387873 ms", "[]"])
 
     def test_recipe_8_watches_a_running_program(self):
-        self.assertIn("205 kernels so far", self.recipe(8).out)
+        # Five are of a CUDA graph: while the program runs these come 1.5 s later.
+        self.assertRegex(self.recipe(8).out, r"^20[05] kernels so far")
 
     def test_recipe_9_keeps_a_script_written_for_torch_profiler(self):
         self.assertIn("Self CUDA time total: 206.000us", self.recipe(9).out)
