@@ -82,17 +82,17 @@ class Sampled(Windows):
         # 7.2 ms of 20 us, also of the first, whose setup takes longer than a window. The last may have been cut.
         self.check_in_time(320 <= counted["samples"] / counted["sampling_windows"] <= 512)
 
-    def test_the_cpu_time_of_sampling_is_half_a_second_at_first_and_5_percent_of_a_core(self):
+    def test_the_cpu_time_of_sampling_is_a_second_and_a_half_at_first_and_5_percent_of_a_core(self):
         def seconds(session, budget):
             run = self.counted(session, metrics="sampled", overhead_budget=budget, env={"REPLAY_DECODE_US": "100"}, force_overwrite="1")
             self.assertEqual(run.code, 0, run.err)
             report = self.run_program(processes.path("BUILT_GPUPROF"), "roofline", "-f", "json", self.capture)
             return json.loads(report.out)["cost"]["cost.counter_cpu_ns"] / 1e9
         bounded = seconds(self.session(launches=9000), "1")
-        self.assertLess(bounded, 0.65)  # and setting up and releasing, once
+        self.assertLess(bounded, 1.75)  # and setting up and releasing, once
         self.check_in_time(bounded > 0.2)
         # With 20 % a whole core is allowed, so windows follow each other after short pauses.
-        self.check_in_time(seconds(self.session(launches=3000), "20") > 1)
+        self.check_in_time(seconds(self.session(launches=9000), "20") > 2)
 
     def test_counters_are_released_while_the_budget_is_spent(self):
         session = self.session(launches=8000, kernel_ns=1000000)

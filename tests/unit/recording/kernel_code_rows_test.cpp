@@ -55,5 +55,5 @@ TEST_CASE("a second kernel of the same name changes the row of the first") {
   s.load("4", sass::dfma);
   auto const changed = s.after({});
   REQUIRE(changed.size() == 1);
-  CHECK(changed[0].instructions == (fp32 | fp64).bits());
+  CHECK(code_of(changed[0]).holds == (fp32 | fp64));
 }

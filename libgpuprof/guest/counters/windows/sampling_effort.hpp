@@ -51,7 +51,7 @@ class sampling_effort {
  public:
   /// Of a core, for each percent of --overhead-budget. `at_first_ns` of it may be used early.
   static constexpr double share_of_core = 0.05;
-  static constexpr std::uint64_t at_first_ns = 500'000'000;
+  static constexpr std::uint64_t at_first_ns = 1'500'000'000;
   /// If the figures of all kernels are good, a quarter of that.
   static constexpr std::uint64_t good_after_samples = 20'000;
   static constexpr double less_if_good = 0.25;

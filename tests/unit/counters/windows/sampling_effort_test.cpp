@@ -9,15 +9,15 @@ using namespace gpuprof;
 using namespace gpuprof::guest;
 using namespace gpuprof::test;
 
-TEST_CASE("sampling uses half a second of CPU at first, and then 5 % of a core") {
+TEST_CASE("sampling uses one and a half seconds of CPU at first, and then 5 % of a core") {
   sampling_effort effort(1);
-  CHECK(effort.allows(0, 500 * ms, 1));
-  CHECK_FALSE(effort.allows(0, 501 * ms, 1));
-  effort.spend(500 * ms);
-  CHECK_FALSE(effort.allows(10 * second, 1 * ms, 1));
-  CHECK(effort.allows(11 * second, 50 * ms, 1));
-  CHECK_FALSE(effort.allows(11 * second, 51 * ms, 1));
-  effort.spend(2500 * ms);
+  CHECK(effort.allows(0, 1500 * ms, 1));
+  CHECK_FALSE(effort.allows(0, 1501 * ms, 1));
+  effort.spend(1500 * ms);
+  CHECK_FALSE(effort.allows(30 * second, 1 * ms, 1));
+  CHECK(effort.allows(31 * second, 50 * ms, 1));
+  CHECK_FALSE(effort.allows(31 * second, 51 * ms, 1));
+  effort.spend(1500 * ms);
   CHECK_FALSE(effort.allows(59 * second, 1, 1));
   CHECK(effort.allows(61 * second, 1, 1));
 }
@@ -27,7 +27,7 @@ TEST_CASE("a greater budget allows more CPU time, and each GPU has its own") {
   CHECK_FALSE(sampling_effort(3).allows(10 * second, 2000 * ms, 1));
   CHECK(sampling_effort(0).allows(0, 1000 * second, 1));
   sampling_effort effort(1);
-  effort.spend(800 * ms);
+  effort.spend(2800 * ms);
   CHECK_FALSE(effort.allows(0, 1, 1));
   CHECK(effort.allows(0, 100 * ms, 2));
   CHECK_FALSE(effort.allows(0, 101 * ms, 2));
@@ -44,15 +44,15 @@ TEST_CASE("a sample costs what decoding was seen to take") {
 
 TEST_CASE("less is used when every kernel has run often in many samples") {
   sampling_effort effort(1);
-  effort.spend(500 * ms);
+  effort.spend(1500 * ms);
   effort.note_decoded(sampling_effort::good_after_samples, 1000 * ms);
-  CHECK(effort.allows(20 * second, 100 * ms, 1));
-  CHECK_FALSE(effort.allows(20 * second, 100 * ms, 1, true));
-  CHECK(effort.allows(50 * second, 100 * ms, 1, true));
+  CHECK(effort.allows(40 * second, 100 * ms, 1));
+  CHECK_FALSE(effort.allows(40 * second, 100 * ms, 1, true));
+  CHECK(effort.allows(130 * second, 100 * ms, 1, true));
   sampling_effort few(1);
-  few.spend(500 * ms);
+  few.spend(1500 * ms);
   few.note_decoded(sampling_effort::good_after_samples - 1, 1000 * ms);
-  CHECK(few.allows(20 * second, 100 * ms, 1, true));
+  CHECK(few.allows(40 * second, 100 * ms, 1, true));
 }
 
 TEST_CASE("kernels of which the shortest 5 % are long are sampled at longer intervals") {
