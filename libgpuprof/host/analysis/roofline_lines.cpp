@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 #include <tuple>
 
 namespace gpuprof::host {
@@ -207,13 +209,19 @@ std::vector<roofline_row> roofline::by_kind(kernel_labels const& kinds) const {
 std::vector<roofline_row> roofline::by_label(kernel_labels const& labels,
                                              bool has_many_kernels) const {
   std::map<std::string, std::vector<launched_part>> lines;
-  for (std::uint32_t i = 0; i < times_.size(); ++i)
-    if (!times_.is_level_above(i)) lines[listed_name(times_.id(i), labels)].push_back(whole(i));
+  std::map<std::string, std::set<shape_id>> shapes;
+  for (std::uint32_t i = 0; i < times_.size(); ++i) {
+    if (times_.is_level_above(i)) continue;
+    auto const name = listed_name(times_.id(i), labels);
+    lines[name].push_back(whole(i));
+    shapes[name].insert(times_.id(i).shape);
+  }
   std::vector<roofline_row> rows;
   for (auto const& [name, parts] : lines) {
     auto& row = rows.emplace_back(
         sum(parts, has_many_kernels ? judged_by::kernels : judged_by::own_figures));
     row.name = name;
+    if (!has_many_kernels) row.shapes = shapes[name].size();
   }
   longest_first(rows);
   return rows;

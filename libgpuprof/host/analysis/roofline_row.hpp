@@ -60,6 +60,7 @@ struct roofline_row {
   std::optional<std::uint32_t> arguments;
   std::uint64_t instances = 0;  // only for ranges
   std::uint64_t launches = 0;
+  std::uint64_t shapes = 0;               // only for kernel names: grids, blocks and arguments
   std::uint64_t samples = 0;              // valid samples
   std::set<std::uint32_t> read_by_ranks;  // other ranks of the job whose readings are included
   double total_ns = 0;

@@ -222,6 +222,7 @@ std::vector<field<roofline_row>> roofline_fields(roofline_lines of) {
   add_flop_limits(fields);
   if (of == roofline_lines::ranges || of == roofline_lines::steps || are_in_source(of))
     add_utilization(fields);
+  if (of == roofline_lines::kernels) fields.push_back(whole_field("shapes", &roofline_row::shapes));
   return fields;
 }
 

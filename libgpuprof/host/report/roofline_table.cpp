@@ -102,6 +102,9 @@ constexpr roofline_column all_columns[] = {
      },
      11},
     {"Launches", true, [](roofline_row const& l) { return with_separators(l.launches); }, 14},
+    {"Shapes", true,
+     [](roofline_row const& l) { return l.shapes > 1 ? with_separators(l.shapes) : std::string(); },
+     8},
     {"Avg (us)", true, [](roofline_row const& l) { return scaled_text(l.mean_ns, 1e-3); }, 13},
     {"TFLOP/s", true,
      [](roofline_row const& l) {

@@ -2,6 +2,9 @@
 #include "support/analyzed.hpp"
 #include "support/catch.hpp"
 
+#include <map>
+#include <string>
+
 using namespace gpuprof;
 using namespace gpuprof::test;
 
@@ -510,6 +513,21 @@ TEST_CASE("a kernel is not bound by L2 if its tensor cores were active for a lar
   shares[l2_roof] = 0.1;
   shares[compute_roofs + bf16] = 0.15;
   CHECK(highest_share(shares, true, 0.2)->bound.what == bound_by::kind::latency);
+}
+
+TEST_CASE("a line of a kernel says with how many shapes it ran") {
+  std::vector<event> events;
+  for (int i = 0; i < 6; ++i)
+    events.push_back(
+        kernel(i < 4 ? "k" : "one", duration_ns{1'000'000 + i * 300'000},
+               duration_ns{1'200'000 + i * 300'000})
+            .correlated(static_cast<std::uint32_t>(i + 1))
+            .shaped({i < 4 ? static_cast<std::uint32_t>(8 + i / 2) : 8u, 1, 1}, {128, 1, 1}));
+  counted_trace c(trace_of(std::move(events)));
+  c.captured_until = trace_start + 10_ms;
+  std::map<std::string, std::uint64_t> shapes;
+  for (auto const& row : analyzed(c).by_kernel()) shapes[row.name] = row.shapes;
+  CHECK(shapes == std::map<std::string, std::uint64_t>{{"k", 2}, {"one", 1}});
 }
 
 TEST_CASE("an occupancy from samples is at most what fits on an SM") {

@@ -114,8 +114,8 @@ TEST_CASE("CSV and JSON have the errors of rates, clock and shares at the end") 
       holds(text.substr(0, text.find('\n')) + "|",
             ",occupancy_error,tensor_active_error,flop_known_share,read_by_ranks,dram_known_share,"
             "l2_known_share,sm_clock_known_share,occupancy_known_share,tensor_known_share,"
-            "flops_are_upper_limit,flops_low,flops_high|"));
-  CHECK(text.ends_with(",1000000,0.01,0.02,0.5,0 3,0.25,0,0,0,1,,970000000000,1030000000000\n"));
+            "flops_are_upper_limit,flops_low,flops_high,shapes|"));
+  CHECK(text.ends_with(",1000000,0.01,0.02,0.5,0 3,0.25,0,0,0,1,,970000000000,1030000000000,0\n"));
   std::string json;
   report::write_roofline_json(std::vector{row}, roofline_lines::kernels, {},
                               [&](std::string_view piece) { json += piece; });
@@ -131,7 +131,7 @@ TEST_CASE("FLOP that are an upper limit are marked everywhere, and have their bo
   row.total_flops_error = 1.5e12;
   row.total_flops_above = 2e11;
   auto const text = csv({row});
-  CHECK(text.ends_with(",yes,500000000000,2200000000000\n"));
+  CHECK(text.ends_with(",yes,500000000000,2200000000000,0\n"));
   std::string json, table;
   auto const to = [](std::string& out) { return [&out](std::string_view piece) { out += piece; }; };
   report::write_roofline_json(std::vector{row}, roofline_lines::kernels, {}, to(json));
