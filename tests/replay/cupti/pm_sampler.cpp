@@ -130,7 +130,7 @@ void sampling_session::add_samples(std::span<std::uint8_t> image, sample_buffer:
     }
     auto const start = buffer_.begin_of(taken.first + i);
     auto const stale = taken.first + i == 0 ? stale_ns : 0;
-    auto const end = start + interval + (i == 0 && is_long ? too_long_ns : 0);
+    auto const end = start + interval + (i == 1 && is_long ? too_long_ns : 0);
     sample_data::add(image, {start - stale, end, counted[i]});
   }
   decoded_ += taken.count;
