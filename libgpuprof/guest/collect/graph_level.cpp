@@ -17,7 +17,7 @@ constexpr auto whole_graphs = CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
 // CUPTI switches in 8 to 35 us. If it never returns, launches go on after this time.
 constexpr std::uint64_t max_switch_ns = 1'000'000'000;
 constexpr std::uint64_t looks_again_ns = 1'000'000;
-// What is known of a graph is forgotten after a minute without a launch (node_times).
+// node_times forgets a graph after a minute without a launch.
 constexpr std::uint64_t known_for_ns = 30'000'000'000;
 
 // Parts of names of collectives: NCCL, NVSHMEM, and those of serving engines.
