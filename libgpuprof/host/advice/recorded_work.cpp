@@ -27,7 +27,7 @@ bool is_of_16_bits(std::string_view product) noexcept {
 /// atomics, nor does one that computes, as far as is known.
 kernel_work seen_in_counters(kernel_work work, std::optional<double> share_of_dram) {
   auto const is_slow = share_of_dram ? *share_of_dram < fast : work.kind == kernel_kind::moves;
-  if (work.is_told_by_code) work.adds_by_atomics &= is_slow;
+  work.adds_by_atomics &= is_slow;
   return work;
 }
 
@@ -45,7 +45,7 @@ recorded_work::recorded_work(replay::recorded_steps const& steps, run_facts cons
     auto const peak = device != nullptr && device->peak ? device->peak("dram_read") : std::nullopt;
     if (peak && figures.dram_rate && *figures.dram_rate > 0)
       dram_shares_[key] = *figures.dram_rate / *peak;
-    if (kernel.work.kind != kernel_kind::other)
+    if (kernel.work.is_told_by_code)
       told_by_code_[key] = seen_in_counters(kernel.work, share_of(dram_shares_, key));
     double most = 0;
     for (auto roof = compute_roofs; roof < figures.shares.size(); ++roof)

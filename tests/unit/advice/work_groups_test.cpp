@@ -496,7 +496,7 @@ TEST_CASE("the code of a kernel tells its group where its name does not") {
   for (auto const& item : run.graph.recorded().items)
     if (run.graph.recorded().work_names[item.name] == "my_kernel")
       kernel_of.shape.id = static_cast<shape_id>(item.shape);
-  kernel_of.work = {.kind = kernel_kind::moves, .does = "moves data"};
+  kernel_of.work = {.kind = kernel_kind::moves, .does = "moves data", .is_told_by_code = true};
   run.group();
   check_contains(run.only("data_movement"), run.won_by(queued({{product, 90'000}})));
 }
