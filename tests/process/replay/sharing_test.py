@@ -4,7 +4,6 @@ import pathlib
 import shutil
 
 import processes
-from counters_test import IS_SLOWED
 from gpuprof_test import Gpuprof
 
 THREADS, LAUNCHES, GRAPHS, NODES = 4, 2000, 20, 5
@@ -39,10 +38,10 @@ class Sharing(Gpuprof):
         self.assertLessEqual(n["enters"] - n["exits"], THREADS * n["sessions"])  # calls under way when a session ends
         return n, run
 
-    def check_capture(self, kernels=KERNELS):
+    def check_capture(self, kernels=KERNELS, samples=False):
         self.assertEqual(self.kernels(), kernels, self.lost())
-        # Where each step takes twenty times as long, samples may come too late.
-        self.assertRegex(self.lost(), r"^lost: (nothing|\d+ sampling overflows?\b)" if IS_SLOWED else "nothing")
+        # Samples may come too late where a thread has no core in time: other tests look for them.
+        self.assertRegex(self.lost(), r"^lost: (nothing|\d+ sampling overflows?\b)" if samples else "nothing")
 
     @processes.timing
     def test_one_session_of_the_other_client_in_the_middle_of_ours(self):
@@ -99,7 +98,7 @@ class Sharing(Gpuprof):
         n, run = self.run_both(env=dict(REPLAY_SECOND_GAP_MS=50, REPLAY_SECOND_SESSION_MS=60, REPLAY_SECOND_SESSIONS=2),
                                metrics="auto", overhead_budget="50")
         self.assertGreater(n["records_10"], 100)
-        self.check_capture()
+        self.check_capture(samples=True)
         self.assertIn("counters pause", run.err)
 
     def test_whole_graph_records_are_not_forced_on_the_other_client(self):
