@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How well `gpuprof whatif` foretells repairs: whatif_repairs.py GPUPROF FOLDER [NAME...]
+"""How well `gpuprof whatif` foretells repairs: whatif_repairs.py [--analyze] GPUPROF FOLDER [NAME...]
 
 FOLDER/NAME.gpuprof holds one program twice: in the range FAULT with a planted fault, in FIXED with its repair. Both have ranges `step` inside.
-Prints what the repair won and what the replay of the fault foretold, without a look at the repaired program."""
+Prints what the repair won and what the replay of the fault foretold, without a look at the repaired program.
+With --analyze: what the first finding of `gpuprof analyze` says of the fault."""
 import json
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
@@ -44,19 +46,43 @@ REPAIRS = {
 }
 
 
+def output_of(gpuprof, command, capture, within, *options):
+    done = subprocess.run([gpuprof, command, capture, "--filter-nvtx", within, "-f", "json", *options], capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{capture.stem}: {done.stderr.strip()}")
+    return json.loads(done.stdout)
+
+
+def judge_findings(gpuprof, captures):
+    inside, near, narrow = [], [], []
+    for capture in captures:
+        step, repaired = (output_of(gpuprof, "whatif", capture, of)["recorded_step_ns"] / 1e6 for of in ("FAULT", "FIXED"))
+        won = step - repaired
+        line = f"{capture.stem:18} {step:8.3f} {repaired:8.3f} {won:8.3f}"
+        first = next(iter(output_of(gpuprof, "analyze", capture, "FAULT")["findings"]), None)
+        steps = first and re.search(r": x ([\d.]+) steps", first["arithmetic"])
+        if not steps:
+            print(line, "no finding with a replay")
+            continue
+        low, high = (first["potential_gain_ms"][end] / float(steps[1]) for end in ("low", "high"))
+        inside.append(low <= won <= high)
+        near.append(abs((low + high) / 2 / won - 1) <= 0.15)
+        narrow.append(high <= 2 * low)
+        print(f"{line} {low:8.3f} {high:8.3f} {first['rule']}{'' if inside[-1] else ', outside'}")
+    print(f"of {len(inside)}: inside {sum(inside)}, middle within 15 % {sum(near)}, no wider than a factor of two {sum(narrow)}")
+
+
 def main():
-    gpuprof, folder, names = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3:]
+    of_findings = "--analyze" in sys.argv
+    gpuprof, folder, *names = (word for word in sys.argv[1:] if word != "--analyze")
+    captures = [one for one in sorted(pathlib.Path(folder).glob("*.gpuprof")) if not names or one.stem in names]
+    if of_findings:
+        return judge_findings(gpuprof, captures)
     inside, middles, replayed = [], [], []
     print(f"{'':18} {'step us':>9} {'repaired':>9} {'won':>9} {'foretold':>19}  share of won")
-    for capture in sorted(folder.glob("*.gpuprof")):
-        if names and capture.stem not in names:
-            continue
-
+    for capture in captures:
         def ask(*options, within="FAULT"):
-            done = subprocess.run([gpuprof, "whatif", capture, "--filter-nvtx", within, "-f", "json", "--limit", "1000", *options], capture_output=True, text=True)
-            if done.returncode != 0:
-                sys.exit(f"{capture.stem}: {done.stderr.strip()}")
-            return json.loads(done.stdout)
+            return output_of(gpuprof, "whatif", capture, within, "--limit", "1000", *options)
 
         repaired = ask(within="FIXED")
         fault = ask(*arguments(REPAIRS[capture.stem](ask))) if capture.stem in REPAIRS else ask()

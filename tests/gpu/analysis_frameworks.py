@@ -66,7 +66,7 @@ def check_program(name, rules, quick):
         judgment.rank in (1, 2) and judgment.is_within)
     advice, capture = advice_on(name, ["--mended"])
     keep(capture, times[True])
-    above = [verdicts.share_of(one) for one in advice.findings if one.rule in rules and one.of_window_low > verdicts.ABOVE]
+    above = [verdicts.share_of(one) for one in advice.findings if one.rule in rules and not one.condition and one.of_window_low > verdicts.ABOVE]
     row(f"analysis_framework_mended_{name}", "; ".join(above) or "no finding of that kind", f"none surely above {100 * verdicts.ABOVE:.0f} %", not above)
 
 

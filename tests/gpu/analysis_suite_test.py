@@ -21,7 +21,7 @@ FAULT = {fault.name: fault for fault in verdicts.FAULTS}
 
 
 def finding(rule, low, high, of_window=0.2, kernel="", window_range="step"):
-    return {"rule": rule, "potential_gain_ms": {"low": low / 1e6, "high": high / 1e6}, "of_window": {"low": of_window / 2, "high": of_window},
+    return {"rule": rule, "condition": "", "potential_gain_ms": {"low": low / 1e6, "high": high / 1e6}, "of_window": {"low": of_window / 2, "high": of_window},
             "where": {"range": window_range, "kernel": kernel}}
 
 

@@ -77,6 +77,7 @@ class Finding:
     range: str
     kernel: str
     of_window_low: float = 0.0
+    condition: str = ""  # what the gain takes for granted
 
     def __str__(self):
         where = f" on {self.kernel[:40]}" if self.kernel else f" in {self.range[:40]}" if self.range else ""
@@ -97,7 +98,7 @@ def read_advice(text):
     for one in document["findings"]:
         gain, where = one["potential_gain_ms"], one["where"]
         findings.append(Finding(one["rule"], 1e6 * gain["low"], 1e6 * gain["high"], one["of_window"]["high"], where["range"] or "", where["kernel"] or "",
-                                one["of_window"]["low"]))
+                                one["of_window"]["low"], one["condition"]))
     return Advice(findings, read_ledger(document["ledger"]), [one["rule"] for one in document["not_looked_at"]])
 
 

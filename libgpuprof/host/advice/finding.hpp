@@ -76,8 +76,10 @@ struct finding {
   double within_ns = std::numeric_limits<double>::infinity();
   /// Empty: the fix cannot be stated as a change of steps, and `gain` comes from sums of the run.
   std::vector<stated_repair> repairs;
-  /// The fix may be impossible, such as where a kernel needs what is copied: the low gain is 0.
-  bool is_at_best = false;
+  /// "nothing needs the moves": what the fix takes for granted and no capture can tell. `gain` is
+  /// what the fix saves then, and what takes the place of the work that goes is not known. Empty:
+  /// the fix takes nothing for granted.
+  std::string condition;
   /// Work that the fix moves beside the step, in nanoseconds of the run: for the low gain, a step
   /// takes no less than its share of it.
   double beside_ns = 0;

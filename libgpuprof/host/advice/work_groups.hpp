@@ -47,7 +47,7 @@ struct work_group {
   /// The calls between a launch and the one before prepare it: memory for what it makes. Not of
   /// fills, and not of what a library does for its own kernels.
   bool is_prepared = true;
-  double least_ns = 0, sure_ns = 0;  // what the launches would take together: at best, surely
+  double least_ns = 0, sure_ns = 0;  // what the launches would take together: at best, at least
   double first_ns = 0, last_ns = 0;  // of moves that grow within a step: its first, its last ones
   bool has_bytes = false;            // `least_ns` comes from counted or fitted bytes
   std::vector<bool> all, kept;       // `kept`: one of each instance, which takes the time of all

@@ -112,6 +112,7 @@ void add_gain(std::vector<finding_field>& to) {
       bound_field("of_window_low", "of_window.low", 1, &joined_finding::share, &interval::low));
   to.push_back(
       bound_field("of_window_high", "of_window.high", 1, &joined_finding::share, &interval::high));
+  to.push_back(text_field("condition", "condition", [](auto const& one) { return one.condition; }));
   to.push_back(text_field("gain_from", "gain_from",
                           [](auto const& one) { return one.is_replayed ? "replay" : "sums"; }));
   to.push_back(text_field("then_held_by", "then_held_by", [](auto const& one) {

@@ -50,7 +50,7 @@ std::string place_of(advice::finding const& one) {
 void append_finding(std::vector<std::string>& lines, std::size_t number,
                     advice::joined_finding const& of, std::string const& whole) {
   auto const gain = of.ns.high > 0 ? time_interval(of.ns) + " (" + share_interval(of.share) +
-                                         " of the " + whole + ")"
+                                         " of the " + whole + ")" + condition_of(of.one)
                                    : std::string("no time to win by itself");
   auto const indent = std::string(std::to_string(number).size() + 2, ' ');
   lines.push_back(std::to_string(number) + ". **" + prose(of.one.what) + "** (" +

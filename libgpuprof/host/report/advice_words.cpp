@@ -257,7 +257,8 @@ std::string gain_of(advice::joined_finding const& of, std::string_view whole) {
     return of.one.is_hidden_by_launches ? "none alone: launches hold the program, not this kernel"
                                         : "no time to win by itself";
   auto text = time_interval(of.ns) + " (" + share_interval(of.share) + " of the " +
-              std::string(whole) + (of.ranks.size() > 1 ? " of a rank)" : ")");
+              std::string(whole) + (of.ranks.size() > 1 ? " of a rank)" : ")") +
+              condition_of(of.one);
   if (of.one.alone_ns < of.ns.high / 2)
     return text + "; only after other fixes: alone it saves " +
            (of.one.alone_ns > 0 ? readable_time(of.one.alone_ns) : std::string("nothing"));
@@ -308,6 +309,10 @@ std::string next_of(std::string_view rule_name) {
 }
 
 }  // namespace
+
+std::string condition_of(advice::finding const& one) {
+  return one.condition.empty() ? std::string() : ", if " + one.condition;
+}
 
 void append_wrapped(std::vector<std::string>& lines, std::string_view text, std::size_t width,
                     std::size_t indented) {

@@ -32,6 +32,9 @@ std::string percent(double share);
 /// Returns "achieved 17.2 GB/s (counted)".
 std::string evidence_words(advice::evidence const& one);
 
+/// Returns ", if nothing needs the moves"; empty for a fix that takes nothing for granted.
+std::string condition_of(advice::finding const& one);
+
 /// Makes a table of all rules of `gpuprof analyze`: name, group, what the rule needs, and the
 /// question it answers.
 text::table rules_table(std::span<advice::rule const* const> rules);

@@ -117,9 +117,9 @@ class Text(Case):
 class Arithmetic(Case):
     """The figures in the arithmetic of a finding lead to its gain, for each finding of each stored capture."""
     TIME = r"(?:0|\d[\d.]* (?:ns|us|ms|s))"
-    ENDS = re.compile(rf"(?:: |= |surely )({TIME})(?: to ({TIME}))?(?:, for [a-z ]+)?$")
-    REPLAYED = re.compile(rf"gets ({TIME}) shorter at best \([^)]*\): x ([\d.]+) (?:steps|stretches)(?: x (\d+) GPUs)? x 1\.05 \([^)]*\) = ({TIME}); "
-                          rf"surely (?:by ({TIME}): x [^=]* = ({TIME})|0)")
+    ENDS = re.compile(rf"(?:: |= |at least )({TIME})(?: to ({TIME}))?(?:, for [a-z ]+)?$")
+    REPLAYED = re.compile(rf"gets ({TIME}) shorter at best \([^)]*\): x ([\d.]+) (?:steps|stretches)(?: x (\d+) GPUs)? x 1\.10 \([^)]*\) = ({TIME}); "
+                          rf"at least (?:({TIME})[^:]*: x [^=]* = ({TIME})|0)")
 
     @staticmethod
     def ns(text):
@@ -139,11 +139,11 @@ class Arithmetic(Case):
         if "shorter at best" in text:
             if not replayed:
                 return "no product"
-            saved, steps, gpus, product, _, surely = replayed.groups()
-            if not self.is_near(self.ns(saved) * float(steps) * int(gpus or 1) * 1.05, self.ns(product)):
+            saved, steps, gpus, product, _, least = replayed.groups()
+            if not self.is_near(self.ns(saved) * float(steps) * int(gpus or 1) * 1.1, self.ns(product)):
                 return "the product is wrong"
             if not re.search("; (?:at most|low) ", text[replayed.start():]):
-                return "" if self.is_near(self.ns(product), high) and self.is_near(self.ns(surely or "0"), low) else "another gain"
+                return "" if self.is_near(self.ns(product), high) and self.is_near(self.ns(least or "0"), low) else "another gain"
         ends = self.ENDS.search(text)
         if not ends:
             return "no gain at its end"

@@ -113,7 +113,7 @@ class expression {
 /// "0 to 650 ms" at the end of a text, in nanoseconds.
 inline std::optional<advice::time_gain> gain_at_end(std::string const& text) {
   static std::regex const ending(
-      R"((?:: |= |surely )(0|\d[\d.]* (?:ns|us|ms|s))(?: to (0|\d[\d.]* (?:ns|us|ms|s)))?(?:, for [a-z ]+)?$)");
+      R"((?:: |= |at least )(0|\d[\d.]* (?:ns|us|ms|s))(?: to (0|\d[\d.]* (?:ns|us|ms|s)))?(?:, for [a-z ]+)?$)");
   std::smatch found;
   if (!std::regex_search(text, found, ending)) return std::nullopt;
   auto const low = expression(found[1].str()).value();

@@ -174,7 +174,7 @@ TEST_CASE("moves are told with what they do, and at best all of them go") {
       {{product, 90'000}, {concatenation, 50'000}, {product, 90'000}, {concatenation, 50'000}}));
   auto const one = run.only("data_movement");
   CHECK(one.what.find("concatenates tensors") != std::string::npos);
-  CHECK(one.gain.low_ns == 0);
+  CHECK(one.condition == "nothing needs the moves");
   check_contains(one, run.won_by(queued({{product, 90'000}, {product, 90'000}})));
 }
 
@@ -312,7 +312,7 @@ TEST_CASE("a wait for such values at best saves the launches between them, too")
   auto const of_all = run.only("sync_point").gain;
   run.facts.groups.clear();
   auto const of_waits = run.only("sync_point").gain;
-  CHECK(of_all.low_ns == Approx(of_waits.low_ns));
+  CHECK(of_all.low_ns == Approx(of_waits.low_ns).epsilon(0.1));
   CHECK(of_all.high_ns > of_waits.high_ns + recorded_steps_count * 6 * 15'000.0);
 }
 
@@ -332,9 +332,9 @@ TEST_CASE("padding is found by the copies that fill a tensor in part") {
   auto const run = find_in(one_long, zeros);
   auto const one = run.only("padded_batch");
   CHECK(one.what.find("34 %") != std::string::npos);  // 22,000 of 64,000
-  CHECK(one.gain.low_ns == 0);
   auto const saved = recorded_steps_count * 800'000 * (1 - 22.0 / 64);
-  CHECK(one.gain.high_ns == Approx(1.05 * saved).epsilon(0.02));
+  CHECK(one.gain.low_ns == Approx(0.8 * 0.95 * saved).epsilon(0.02));
+  CHECK(one.gain.high_ns == Approx(1.1 * saved).epsilon(0.02));
   CHECK(find_in(std::vector<std::int64_t>(8, 8'000), zeros).is_silent("padded_batch"));
   CHECK(find_in(one_long, zeros, 10'000).is_silent("padded_batch"));  // a tensor without a rest
   CHECK(find_in(one_long, product).is_silent("padded_batch"));
@@ -524,7 +524,7 @@ TEST_CASE("a large copy to the host takes what the CPU does with it along") {
   auto repaired = queued({{product, 90'000}});
   repaired.push_back(replay::wait());
   auto const one = run.only("work_on_host");
-  CHECK(one.gain.low_ns == 0);
+  CHECK_FALSE(one.condition.empty());
   check_contains(one, run.won_by(repaired));
   CHECK(one.gain.high_ns > recorded_steps_count * 600'000.0);
 }

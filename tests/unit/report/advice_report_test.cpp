@@ -258,7 +258,7 @@ TEST_CASE("CSV has a row for each finding, those below the threshold last") {
   CHECK(text.starts_with("rule,group,severity,what,device,range,kernel,"));
   CHECK(has(text,
             "\nsync_point,synchronization,warning,the GPU idles behind "
-            "cudaStreamSynchronize,0,step,,cudaStreamSynchronize,,,,113,120,340,0.012,0.034,"
+            "cudaStreamSynchronize,0,step,,cudaStreamSynchronize,,,,113,120,340,0.012,0.034,,"
             "sums,,synchronization,"));
   CHECK(std::count(text.begin(), text.end(), '\n') == 1 + 4 + 1);  // a name has a line end in it
 }

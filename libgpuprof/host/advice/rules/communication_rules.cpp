@@ -76,9 +76,10 @@ void look_at_exposed(run_facts const& facts, std::vector<finding>& found) {
   std::vector<std::string> names;
   for (auto const& of : facts.communication)
     if (of.bytes == 0) names.push_back(of.name);  // kernels, which have a stream of their own
-  one.repairs = {{.kind = replay::repair_kind::overlap, .names = names, .at_best = 1},
-                 {.kind = replay::repair_kind::scale, .names = names, .sure = r, .at_best = r}};
-  one.is_at_best = true;
+  one.repairs = {
+      {.kind = replay::repair_kind::overlap, .names = names, .at_best = 1, .is_only_at_best = true},
+      {.kind = replay::repair_kind::scale, .names = names, .at_best = r, .is_only_at_best = true}};
+  one.condition = "the kernels beside it do not need what is sent";
   one.because = {{"alone", sum.alone_ns, "ns", "traced"},
                  {"of the window", 100 * share_of_window(facts, sum.alone_ns), "%", "traced"},
                  {"longer beside kernels", r, "", is_seen ? "traced" : "at best"}};
@@ -113,7 +114,7 @@ void look_at_links(run_facts const& facts, std::vector<finding>& found) {
                     .names = {of.name},
                     .sure = 1,
                     .at_best = at_peak / of.total_ns}};
-    one.is_at_best = true;
+    one.condition = "messages of this size can reach it";
     one.because = {{"achieved", rate / 1e9, "GB/s", "traced"},
                    {"peer copy", *peak / 1e9, "GB/s", "measured peak"},
                    {"bytes each", of.bytes / static_cast<double>(of.count), "B", "traced"}};

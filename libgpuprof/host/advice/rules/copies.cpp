@@ -152,7 +152,7 @@ void look_at_alone(run_facts const& facts, copy_facts const& copy, double comput
                                   {.busy_ns = copy.alone_ns + pauses});
   one.further_buckets = {time_bucket::back_to_back};
   one.repairs = {repair_of(copy, replay::repair_kind::overlap)};
-  one.is_at_best = true;
+  one.condition = "the kernels beside it do not need what is copied";
   one.to_do =
       is_from_host(copy) || is_to_host(copy)
           ? "Copy in a stream of its own one step ahead, from pinned memory with "
@@ -266,7 +266,7 @@ void look_at_round_trips(run_facts const& facts, std::vector<finding>& found) {
         if (!call.empty())
           one.repairs.push_back(
               {.kind = replay::repair_kind::drop_calls, .names = {call}, .within = there.range});
-      one.is_at_best = true;
+      one.condition = "the work between the two copies can run on the GPU";
       one.further_buckets = {time_bucket::synchronization};
       one.to_do =
           "Keep the data on the GPU: do the work between the two copies there (no .cpu(), "

@@ -107,7 +107,7 @@ void look_at_growth(run_facts const& facts, std::vector<finding>& found) {
   one.bucket = time_bucket::compute;
   one.gain = {0, grown->above_first_ns};
   one.within_ns = grown->above_first_ns;
-  one.is_at_best = true;
+  one.condition = "no step needs what the steps before it left";
   one.yields_to = every_other_rule;
   one.because = {{"first tenth of the steps", grown->first_ns, "ns", "traced"},
                  {"last tenth", grown->last_ns, "ns", "traced"}};

@@ -111,8 +111,8 @@ void look_at_tiny_kernels(run_facts const& facts, std::vector<finding>& found) {
   one.within_ns = idle.idle_ns;
   one.bucket = time_bucket::launch_bound;
   one.yields_to = every_other_rule;
-  one.repairs = {{.kind = replay::repair_kind::fuse_pairs, .at_best = 1}};
-  one.is_at_best = true;
+  one.repairs = {{.kind = replay::repair_kind::fuse_pairs, .sure = 1, .at_best = 1}};
+  one.condition = "every second launch can be joined with the one before it";
   one.what = "kernels are shorter than the time to launch them: the GPU waits for the CPU";
   if (auto const* const tiny = tiniest(facts)) {
     one.because.push_back(
@@ -152,7 +152,7 @@ void look_at_launch_delay(run_facts const& facts, std::vector<finding>& found) {
                  {"gaps", static_cast<double>(idle.count), "", "traced"}};
   one.gain = {0, std::min(idle.idle_ns, static_cast<double>(idle.count) * (delay - normal))};
   one.repairs = {{.kind = replay::repair_kind::latency, .sure = normal, .at_best = normal}};
-  one.is_at_best = true;
+  one.condition = "the delay is of the CPU, and not of this GPU";
   one.bucket = time_bucket::launch_bound;
   one.further_buckets = {time_bucket::synchronization, time_bucket::cpu_work,
                          time_bucket::host_unknown};

@@ -129,8 +129,10 @@ void look_at_serialized(run_facts const& facts, std::vector<finding>& found) {
     // The GPU pauses before and after the work of the default stream.
     auto const pauses = 2 * facts.run.back_to_back * static_cast<double>(line.count);
     one.gain.high_ns += pauses;
-    one.repairs = {{.kind = replay::repair_kind::free_streams, .within = line.range}};
-    one.is_at_best = true;  // side by side, kernels share what the GPU has
+    // Side by side, kernels share what the GPU has.
+    one.repairs = {
+        {.kind = replay::repair_kind::free_streams, .within = line.range, .is_only_at_best = true}};
+    one.condition = "the GPU has room for both, and neither needs the other";
     one.further_buckets = {time_bucket::back_to_back, time_bucket::dependency};
     one.because = {{"could run side by side", line.overlap_ns, "ns", "traced"},
                    {"waited, though launched", line.waited_ns, "ns", "traced"}};

@@ -95,7 +95,8 @@ const summary = (() => {
   }
 
   function itemOf(one, whole) {
-    return element('li', {'data-rule': one.rule}, element('span', {class: 'gain'}, gainOf(one, whole)), ': ' + one.what + '. ', placeOf(one.where),
+    return element('li', {'data-rule': one.rule}, element('span', {class: 'gain'}, gainOf(one, whole)),
+      (one.condition ? ' if ' + one.condition : '') + ': ' + one.what + '. ', placeOf(one.where),
       element('div', {}, one.to_do),
       element('details', {}, element('summary', {}, one.rule + ': evidence and arithmetic'), element('p', {}, evidenceOf(one)),
         element('p', {}, one.arithmetic)));

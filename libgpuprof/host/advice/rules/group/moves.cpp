@@ -83,9 +83,9 @@ void look_at_moves(run_facts const& facts, std::string_view rule, std::vector<fi
     auto const has_one_hot =
         std::find(group.does.begin(), group.does.end(), one_hot) != group.does.end();
     one.to_do = (has_one_hot ? named(one_hot) : of)->to_do;
-    one.is_at_best = true;
+    one.condition = "nothing needs the moves";
     one.within_ns = time_of_moves(facts, group);
-    one.arithmetic = "all of their time, at best: if the moves are needed is not in a capture";
+    one.arithmetic = "all of their time";
     found.push_back(std::move(one));
   }
 }
@@ -113,8 +113,8 @@ void look_at_atomics(run_facts const& facts, std::vector<finding>& found) {
     one.to_do =
         "Where many values go to few sums, add them up first: one masked sum for each group, "
         "bincount, a product with a one-hot matrix, or a sort and a segmented sum.";
-    one.is_at_best = true;
-    one.arithmetic = "all of their time, at best: how many of them collide was not counted";
+    one.condition = "most of them go to few addresses";
+    one.arithmetic = "all of their time: how many of them collide was not counted";
     one.changes_results = true;
     return one;
   });
@@ -129,13 +129,13 @@ void look_at_copies_to_host(run_facts const& facts, std::vector<finding>& found)
                        : in_data(per_step(facts, group.bytes)) + " go to the host in each step");
     one.repairs.front().kind = replay::repair_kind::drop_and_use;
     one.bucket = time_bucket::transfer;
-    one.is_at_best = true;
+    one.condition = "the GPU can compute what the host makes of it";
     one.further_buckets = {time_bucket::cpu_work, time_bucket::synchronization,
                            time_bucket::between_steps};
     one.to_do =
         "Compute it on the GPU (argmax, topk, sum, comparisons) and copy the small result; else "
         "copy to pinned memory with non_blocking=True and use it a step later.";
-    one.arithmetic = "at best the copies and the CPU work behind them go";
+    one.arithmetic = "the copies and the CPU work behind them go";
     return one;
   });
 }
@@ -173,9 +173,9 @@ void look_at_masks(run_facts const& facts, std::vector<finding>& found) {
   one.to_do =
       "Keep all elements and give those outside of the mask no weight: ignore_index, "
       "torch.where, a product with the mask.";
-  one.is_at_best = true;
+  one.condition = "weights can take the place of the selection";
   one.arithmetic =
-      "at best the selection goes, with the copies of its line and the additions of their "
+      "the selection goes, with the copies of its line and the additions of their "
       "gradients";
   found.push_back(std::move(one));
 }
@@ -186,14 +186,13 @@ void look_at_padding(run_facts const& facts, std::vector<finding>& found) {
     auto one = finding_on(facts, group,
                           "sequences are padded to the longest of their batch: they fill " +
                               in_percent(share) + " of the padded tensor");
-    one.repairs = {{.kind = replay::repair_kind::scale, .at_best = share, .items = group.all}};
+    one.repairs = {
+        {.kind = replay::repair_kind::scale, .sure = share, .at_best = share, .items = group.all}};
     one.to_do =
         "Batch sequences of similar lengths, or pack them: torch.cat with their lengths "
         "(nested tensors, flash attention of variable length).";
-    one.is_at_best = true;
-    one.arithmetic =
-        "at best all behind it in the step takes that share of its time: how much of it works on "
-        "padding is not in a capture";
+    one.condition = "all behind it in the step works on padded sequences";
+    one.arithmetic = "all behind it in the step takes that share of its time";
     return one;
   });
 }
@@ -206,8 +205,8 @@ void look_at_sorts(run_facts const& facts, std::vector<finding>& found) {
     one.to_do =
         "Use topk or kthvalue if only the best values are needed, argmax for one; sort by a key "
         "of fewer bits; sort once where the order stays.";
-    one.is_at_best = true;
-    one.arithmetic = "all of their time, at best: if the order is needed is not in a capture";
+    one.condition = "only the best values are needed";
+    one.arithmetic = "all of their time";
     found.push_back(std::move(one));
   }
 }

@@ -38,7 +38,7 @@ std::string arithmetic_of_chain(run_facts const& facts, work_group const& group)
                                        "no bytes are known") +
          ", " + in_time(per_step(facts, group.least_ns)) + " of " +
          in_time_of_step(facts, group.total_ns) +
-         "; surely: without the bytes that one writes and the next reads, not across "
+         "; at least: without the bytes that one writes and the next reads, not across "
          "reductions, at 0.8 of that rate, " +
          in_time(per_step(facts, group.sure_ns));
 }
@@ -112,7 +112,7 @@ void look_at_attention(run_facts const& facts, std::vector<finding>& found) {
         "flash-attention. It keeps the scores on the SM.";
     one.arithmetic = "at best of the " + in_time_of_step(facts, group.total_ns) +
                      " behind the first product only the FLOP of the second remain (half of them "
-                     "behind a mask, which is taken for a causal one); surely: as for a row of "
+                     "behind a mask, which is taken for a causal one); at least: as for a row of "
                      "kernels that becomes one, " +
                      in_time(per_step(facts, group.total_ns - group.sure_ns));
     one.changes_results = true;
@@ -156,7 +156,7 @@ void look_at_products_in_a_row(run_facts const& facts, std::vector<finding>& fou
     one.arithmetic =
         "at best: their FLOP at the measured peak, else their time x the share of the "
         "GPU that one fills, " +
-        in_time_of_step(facts, group.least_ns) + "; surely: twice that share";
+        in_time_of_step(facts, group.least_ns) + "; at least: twice that share";
     return one;
   });
 }
@@ -183,12 +183,14 @@ void look_at_floats(run_facts const& facts, std::vector<finding>& found) {
                           "elementwise launches compute in FP32, " +
                               how_often(facts, static_cast<double>(group.launches)) +
                               ", beside products of 16 bits");
-    one.repairs = {
-        {.kind = replay::repair_kind::scale, .sure = 1, .at_best = 0.5, .items = group.all}};
+    one.repairs = {{.kind = replay::repair_kind::scale,
+                    .at_best = 0.5,
+                    .is_only_at_best = true,
+                    .items = group.all}};
     one.to_do =
         "If the results allow it, keep them in the type of the products: one factor, mask or "
         "table of FP32 makes what follows FP32 (x * scale.to(x.dtype)).";
-    one.is_at_best = true;
+    one.condition = "the results allow 16 bits";
     one.arithmetic = "at best half of their time, for half of the bytes";
     one.changes_results = true;
     return one;
@@ -205,7 +207,7 @@ void look_at_optimizer(run_facts const& facts, std::vector<finding>& found) {
             ", some for each tensor");
     one.to_do = "Use the fused optimizer (fused=True), or foreach=True.";
     one.arithmetic =
-        "at best: one launch that takes half of the longest kernel of each tensor; surely: twice "
+        "at best: one launch that takes half of the longest kernel of each tensor; at least: twice "
         "the longest";
     one.changes_results = true;
     return one;
