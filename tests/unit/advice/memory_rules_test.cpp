@@ -58,6 +58,18 @@ TEST_CASE("pageable copies above 0.6 of the pinned rate, and pinned ones, are no
   CHECK(found_by("pageable_copy", run_with(to_gpu(200 * ms, 4 * gb))).empty());
 }
 
+TEST_CASE("without peaks, pageable copies that are alone on the GPU may hide at best") {
+  auto facts = run_with(to_gpu(200 * ms, 4 * gb, memory_kind::pageable));
+  facts.devices[0].peak = [](std::string_view) { return std::optional<double>(); };
+  auto const found = found_by("pageable_copy", facts);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].gain.low_ns == 0);
+  CHECK(found[0].gain.high_ns == Approx(200 * ms));
+  CHECK(found[0].what.ends_with("use pageable memory: 20 GB/s"));
+  facts.copies[0].alone_ns = 15 * ms;  // of 1000
+  CHECK(found_by("pageable_copy", facts).empty());
+}
+
 TEST_CASE("copies of warm-up are no finding") {
   auto facts = run_with(to_gpu(200 * ms, 4 * gb, memory_kind::pageable));
   facts.copies[0].in_warm_up = true;
@@ -117,6 +129,21 @@ TEST_CASE("small copies in a row cost a launch each") {
   CHECK(found[0].gain.low_ns == Approx(30 * ms));
   CHECK(found[0].gain.high_ns == Approx(66 * ms));  // 40 + 18'000 x 2 us - 10
   facts.copies[0].in_a_row = 17'900;                // 9.5 in a row
+  CHECK(found_by("small_copies", facts).empty());
+}
+
+TEST_CASE("without peaks, small copies that fit into one take the time of one") {
+  auto copy = to_gpu(40 * ms, 80'000);  // 4 B each
+  copy.is_small = true;
+  copy.count = 20'000;
+  copy.in_a_row = 18'000;  // ten in a row
+  auto facts = run_with(copy);
+  facts.devices[0].peak = [](std::string_view) { return std::optional<double>(); };
+  facts.devices[0].ledger[time_bucket::launch_bound] = 100 * ms;
+  auto const found = found_by("small_copies", facts);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].gain.low_ns == Approx(36 * ms));  // a tenth of the copies stays
+  facts.copies[0].bytes = 20'000 * std::uint64_t{60'000};
   CHECK(found_by("small_copies", facts).empty());
 }
 

@@ -16,6 +16,7 @@ constexpr double slow_rate = 0.6;     // of the measured one
 constexpr double reached_rate = 0.8;  // of the measured one; good programs reach this
 constexpr double min_alone = 0.02;    // of the window
 constexpr double min_row = 10;        // small copies that directly follow each other
+constexpr double hidden_rate = 1e18;  // bytes per second: no time at all
 
 bool is_pageable(copy_facts const& copy) {
   return !copy.is_fill &&
@@ -101,38 +102,68 @@ finding of_line(copy_facts const& copy) {
   return one;
 }
 
-void look_at_pageable(run_facts const& facts, copy_facts const& copy, std::vector<finding>& found) {
-  auto const peak = peak_of(facts, copy);
+std::string to_pin(copy_facts const& copy) {
+  return is_from_host(copy)
+             ? "Pin the source and copy beside other work: DataLoader(pin_memory=True) and "
+               ".to(device, non_blocking=True), or cudaMallocHost and cudaMemcpyAsync."
+             : "Copy into a pinned buffer that is used again (torch.empty(..., "
+               "pin_memory=True), .copy_(x, non_blocking=True)), and wait for its event only "
+               "when the values are needed.";
+}
+
+/// A repair with the rates of pinned memory; at best, copies from it hide beside kernels.
+stated_repair pinned(copy_facts const& copy, double sure, double at_best) {
+  auto made = repair_of(copy, replay::repair_kind::pin);
+  made.to_host = is_to_host(copy);
+  made.sure = sure / 1e9;
+  made.at_best = at_best / 1e9;
+  return made;
+}
+
+finding of_pageable(run_facts const& facts, copy_facts const& copy) {
   auto const rate = rate_of(static_cast<double>(copy.bytes), copy.total_ns);
-  if (!peak || copy.is_small || copy.bytes == 0 || rate >= slow_rate * *peak) return;
-  auto const pinned = ns_at(static_cast<double>(copy.bytes), *peak);
-  auto const idle = idle_of_line(facts, copy);
   auto one = of_line(copy);
   one.what = std::string("copies ") + std::string(direction(copy)) +
-             " use pageable memory: " + in_rate(rate) + ", pinned memory reaches " + in_rate(*peak);
+             " use pageable memory: " + in_rate(rate);
   one.call = copy.asynchronous ? "cudaMemcpyAsync" : "cudaMemcpy";
   one.because = {{"achieved", rate / 1e9, "GB/s", "traced"},
-                 {"pinned memory", *peak / 1e9, "GB/s", "measured peak"},
                  {"thread blocked", copy.blocked_ns, "ns", "traced"}};
-  auto const quick = copy.quick_ns > 0 ? std::min(copy.quick_ns, copy.total_ns) : copy.total_ns;
-  auto const saved = share_alone(copy) * (quick - pinned / reached_rate);
-  one.gain = {std::max(0.0, saved), copy.alone_ns + idle.high_ns};
+  one.gain = {0, copy.alone_ns + idle_of_line(facts, copy).high_ns};
   one.further_buckets = {time_bucket::synchronization};
-  auto pinned_copies = repair_of(copy, replay::repair_kind::pin);
-  pinned_copies.to_host = is_to_host(copy);
-  pinned_copies.sure = reached_rate * *peak / 1e9;
-  pinned_copies.at_best = *peak / 1e9;
-  one.repairs = {std::move(pinned_copies)};
-  one.to_do = is_from_host(copy)
-                  ? "Pin the source and copy beside other work: DataLoader(pin_memory=True) and "
-                    ".to(device, non_blocking=True), or cudaMallocHost and cudaMemcpyAsync."
-                  : "Copy into a pinned buffer that is used again (torch.empty(..., "
-                    "pin_memory=True), .copy_(x, non_blocking=True)), and wait for its event only "
-                    "when the values are needed.";
-  one.arithmetic = in_time(copy.total_ns) + " would be " + in_time(pinned) + " at " +
-                   in_rate(*peak) + "; " + in_percent(share_alone(copy)) +
-                   " of it is alone on the GPU, and the GPU idles " + in_time(idle.high_ns) +
-                   " behind it";
+  one.to_do = to_pin(copy);
+  return one;
+}
+
+void look_at_pageable(run_facts const& facts, copy_facts const& copy, double peak,
+                      std::vector<finding>& found) {
+  if (rate_of(static_cast<double>(copy.bytes), copy.total_ns) >= slow_rate * peak) return;
+  auto const at_peak = ns_at(static_cast<double>(copy.bytes), peak);
+  auto one = of_pageable(facts, copy);
+  one.what += ", pinned memory reaches " + in_rate(peak);
+  one.because.insert(one.because.begin() + 1,
+                     {"pinned memory", peak / 1e9, "GB/s", "measured peak"});
+  auto const quick = copy.quick_ns > 0 ? std::min(copy.quick_ns, copy.total_ns) : copy.total_ns;
+  one.gain.low_ns = std::max(0.0, share_alone(copy) * (quick - at_peak / reached_rate));
+  one.repairs = {pinned(copy, reached_rate * peak, peak)};
+  one.arithmetic = in_time(copy.total_ns) + " would be " + in_time(at_peak) + " at " +
+                   in_rate(peak) + "; " + in_percent(share_alone(copy)) +
+                   " of it is alone on the GPU, and the GPU idles " +
+                   in_time(idle_of_line(facts, copy).high_ns) + " behind it";
+  found.push_back(std::move(one));
+}
+
+/// What pinned memory reaches on this machine is not known.
+void look_at_pageable_without_peak(run_facts const& facts, copy_facts const& copy,
+                                   std::vector<finding>& found) {
+  if (share_of_window(facts, copy.alone_ns) < min_alone) return;
+  auto one = of_pageable(facts, copy);
+  one.because.push_back({"alone on the GPU", copy.alone_ns, "ns", "traced"});
+  one.repairs = {pinned(copy, 0, hidden_rate)};
+  one.repairs.front().is_only_at_best = true;
+  one.arithmetic =
+      "at best copies from pinned memory run beside kernels: " + in_time(copy.alone_ns) +
+      " alone on the GPU, and idle behind it " + in_time(idle_of_line(facts, copy).high_ns) +
+      "; gpuprof peaks measures what they would take";
   found.push_back(std::move(one));
 }
 
@@ -167,16 +198,21 @@ void look_at_alone(run_facts const& facts, copy_facts const& copy, double comput
 void look_at_small(run_facts const& facts, copy_facts const& copy, std::vector<finding>& found) {
   auto const peak = peak_of(facts, copy);
   auto const n = static_cast<double>(copy.count), behind = static_cast<double>(copy.in_a_row);
-  if (!copy.is_small || copy.is_fill || !peak || behind < min_row) return;
+  if (!copy.is_small || copy.is_fill || behind < min_row) return;
   // average number of copies that follow each other
   auto const row = n / std::max(1.0, n - behind);
   if (row < min_row) return;
   auto const throughput = measured(facts, copy.device, "launch_throughput");
   auto const launch = throughput ? *throughput * 1e9 : facts.run.launch_distance;
-  auto const at_once = ns_at(static_cast<double>(copy.bytes), *peak);
+  auto const bytes = static_cast<double>(copy.bytes);
+  // A row that fits into one small copy takes the time of one, whatever the link reaches.
+  auto const fits_into_one = bytes / n * row <= small_copy_bytes;
+  if (!peak && !fits_into_one) return;
+  auto const rate = peak ? *peak : 1e9 * bytes / n * row / (copy.total_ns / n);
+  auto const at_once = ns_at(bytes, rate);
   auto one = of_line(copy);
   one.what = in_count(n) + " small copies " + std::string(direction(copy)) + " follow each other";
-  one.because = {{"bytes each", static_cast<double>(copy.bytes) / n, "B", "traced"},
+  one.because = {{"bytes each", bytes / n, "B", "traced"},
                  {"in a row", row, "", "traced"},
                  {"time each", copy.total_ns / n, "ns", "traced"}};
   auto const low = std::max(0.0, copy.alone_ns - at_once);
@@ -185,13 +221,15 @@ void look_at_small(run_facts const& facts, copy_facts const& copy, std::vector<f
                          time_bucket::cpu_work, time_bucket::host_unknown};
   auto packed = repair_of(copy, replay::repair_kind::merge);
   packed.max_bytes = small_copy_bytes;
-  packed.sure = packed.at_best = *peak / 1e9;
+  packed.sure = packed.at_best = rate / 1e9;
   one.repairs = {std::move(packed)};
   one.to_do =
       "Pack them into one buffer and copy that: torch.cat or a structure of arrays on the "
       "host, one .to(device); or create them on the GPU.";
   one.arithmetic = in_count(n) + " copies take " + in_time(copy.total_ns) + " and a launch of " +
-                   in_time(launch) + " each; their bytes at " + in_rate(*peak) + " take " +
+                   in_time(launch) + " each; " +
+                   (peak ? "their bytes at " + in_rate(rate) + " take "
+                         : std::string("each row as one copy takes ")) +
                    in_time(at_once);
   found.push_back(std::move(one));
 }
@@ -205,8 +243,13 @@ bool is_there_and_back(copy_facts const& there, copy_facts const& back) {
 }  // namespace
 
 void look_at_pageable_copies(run_facts const& facts, std::vector<finding>& found) {
-  for (auto const& copy : facts.copies)
-    if (is_pageable(copy)) look_at_pageable(facts, copy, found);
+  for (auto const& copy : facts.copies) {
+    if (!is_pageable(copy) || copy.is_small || copy.bytes == 0) continue;
+    if (auto const peak = peak_of(facts, copy))
+      look_at_pageable(facts, copy, *peak, found);
+    else
+      look_at_pageable_without_peak(facts, copy, found);
+  }
 }
 
 void look_at_synchronous_copies(run_facts const& facts, std::vector<finding>& found) {

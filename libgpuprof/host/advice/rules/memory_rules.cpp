@@ -8,13 +8,15 @@ namespace {
 constexpr rule memory_table[] = {
     {.name = "pageable_copy",
      .group = rule_group::memory,
-     .needs = data::kernels | data::peaks,
+     .needs = data::kernels,
      .question = "Are buffers copied from or to pageable memory?",
      .fires_at = "the rate is below 0.6 of what pinned memory reaches on this machine (pageable "
-                 "memory reaches a third of it)",
-     .gain = "low: the part of the copies that is alone on the GPU, at the pace of the quicker "
-             "quarter, less what it takes at 0.8 of the pinned rate; high: all of that part and "
-             "the idle time behind the copies",
+                 "memory reaches a third of it); without peaks: they are alone on the GPU for 2 % "
+                 "of the window",
+     .gain =
+         "low: the part of the copies that is alone on the GPU, at the pace of the quicker "
+         "quarter, less what it takes at 0.8 of the pinned rate (without peaks: 0); high: all of "
+         "that part and the idle time behind the copies",
      .ignores = "pinning costs time itself: it pays for buffers that are used again",
      .next = "--rule cuda_memcpy_async lists the copies",
      .look = look_at_pageable_copies},
@@ -41,12 +43,12 @@ constexpr rule memory_table[] = {
      .look = look_at_copies_alone},
     {.name = "small_copies",
      .group = rule_group::memory,
-     .needs = data::kernels | data::peaks,
+     .needs = data::kernels,
      .question = "Are many small buffers copied one by one?",
      .fires_at = "ten or more in a row of less than 64 KB each: a copy costs a launch, and 64 KB "
-                 "take little more than 1 us at 55 GB/s",
+                 "take little more than 1 us at 55 GB/s; without peaks: a row has less than 64 KB",
      .gain = "low: their time alone - bytes at the measured rate; high: their time + a launch "
-             "each - bytes at the measured rate",
+             "each - bytes at the measured rate; without peaks: - the time of one copy a row",
      .ignores = "buffers that are scattered on both sides",
      .next = "gpuprof stats -r cuda_gpu_mem_size_sum lists sizes",
      .look = look_at_small_copies},
