@@ -220,21 +220,6 @@ void launch_metrics::join() {
   values_ = {};
 }
 
-void launch_metrics::take_means(launch_metrics const& joined, std::size_t max_workloads) {
-  for (auto const& [workload, found] : joined.by_workload_) {
-    if (by_workload_.size() >= max_workloads && !by_workload_.contains(workload)) continue;
-    auto& mine = by_workload_[workload];
-    mine.samples += found.samples;
-    mine.of.resize(names_.size());
-    for (std::size_t i = 0; i < found.of.size(); ++i)
-      if (auto const name = name_index_.find(joined.names_[i]); name != name_index_.end())
-        mine.of[name->second].add(found.of[i]);
-  }
-  graphs_with_copies_.insert(joined.graphs_with_copies_.begin(), joined.graphs_with_copies_.end());
-  valid_ += joined.valid_;
-  discarded_.add(joined.discarded_);
-}
-
 bool launch_metrics::adopt(workload_id const& mine, launch_metrics const& other,
                            workload_id const& theirs, std::uint32_t rank) {
   auto const found = other.by_workload_.find(theirs);

@@ -76,10 +76,6 @@ class launch_metrics {
   /// Returns false while readings around graphs are not assigned yet.
   bool is_joined() const noexcept { return is_joined_ || readings_.empty(); }
 
-  /// Takes over the means of `joined`, for at most `max_workloads` workloads. Its metrics must be
-  /// defined here. For callers that join in parts and keep only the means.
-  void take_means(launch_metrics const& joined, std::size_t max_workloads);
-
   /// Takes over metrics that `mine` lacks from the same workload in the capture of `rank`. Both
   /// must be joined. Returns false if `other` has no further metrics.
   bool adopt(workload_id const& mine, launch_metrics const& other, workload_id const& theirs,

@@ -184,11 +184,6 @@ result<std::vector<std::string>> range_profiler::range_names() {
   return names;
 }
 
-result<std::vector<std::string>> range_profiler::decode_so_far() {
-  if (auto const dropped = decode_data(); !dropped) return error{dropped.message()};
-  return range_names();
-}
-
 result<counted_ranges> range_profiler::decode() {
   auto const dropped = decode_data();
   if (!dropped) return error{dropped.message()};

@@ -59,10 +59,6 @@ class range_profiler {
 
   /// True when all passes of the setup have been started and stopped.
   result<bool> stop();
-  /// Decodes into image() what the stopped passes have counted so far; metrics of other passes are
-  /// NaN. Returns the names of the ranges, by index.
-  result<std::vector<std::string>> decode_so_far();
-  std::span<std::uint8_t const> image() const noexcept { return image_; }
   /// Call it after the last pass has been stopped.
   result<counted_ranges> decode();
   /// The context has ended: CUPTI is not called any more.

@@ -150,7 +150,6 @@ class event_writer {
 
   text_buffer& begin_instant(std::string_view category, std::string_view name, track at,
                              timestamp_ns time);
-  void end_instant() { end_slice(); }
   /// Writes a span on a row outside of all processes, as Kineto does for the profiler.
   void span(std::string_view name, timestamp_ns start, std::uint64_t length,
             std::string_view trigger);
