@@ -93,6 +93,28 @@ c_text on_large_stack(reading read, std::string const& mangled) {
   return std::move(asked.found);
 }
 
+/// The position of the bracket that the last character closes, or npos.
+std::size_t opening_of_last(std::string_view text, char opening) noexcept {
+  auto const closing = text.back();
+  std::size_t depth = 0;
+  for (auto at = text.size(); at-- > 0;) {
+    if (text[at] == closing) ++depth;
+    if (text[at] == opening && --depth == 0) return at;
+  }
+  return std::string_view::npos;
+}
+
+/// Traces of others have names with parameters: "void ns::scale<float>(float*, int)" is "scale".
+/// Returns other names unchanged.
+std::string_view base_of_signature(std::string_view name) noexcept {
+  if (!name.ends_with(')')) return name;
+  auto rest = name.substr(0, std::min(name.size(), opening_of_last(name, '(')));
+  if (rest.ends_with('>')) rest = rest.substr(0, std::min(rest.size(), opening_of_last(rest, '<')));
+  auto const before = rest.find_last_of(": ");
+  auto const base = before == std::string_view::npos ? rest : rest.substr(before + 1);
+  return base.empty() || base.size() == name.size() ? name : base;
+}
+
 std::string shown_name(std::string_view mangled, reading read) {
   std::string name(mangled);
   if (!mangled.starts_with("_Z") || name.size() > max_taken_apart) return name;
@@ -104,6 +126,8 @@ std::string shown_name(std::string_view mangled, reading read) {
 
 std::string kernel_display_name(std::string_view mangled, kernel_name_style style) {
   if (style == kernel_name_style::mangled) return std::string(mangled);
+  if (style == kernel_name_style::base && !mangled.starts_with("_Z"))
+    return std::string(base_of_signature(mangled));
   return shown_name(mangled, style == kernel_name_style::base ? base_of : demangled);
 }
 

@@ -14,7 +14,8 @@ enum class kernel_name_style {
   kind,       // elementwise: the kind of its work; only where kernels are labeled
 };
 
-/// Returns the name unchanged if it is not a mangled C++ name.
+/// Returns the name unchanged if it is not a mangled C++ name. Names with parameters, as traces of
+/// others have them, have a base name, too.
 std::string kernel_display_name(std::string_view mangled, kernel_name_style style);
 /// Of a function of the CPU: "ns::step<int>", without parameters. Returns the name unchanged if it
 /// is not a mangled C++ name.

@@ -66,8 +66,11 @@ TEST_CASE("base names of kernels of real libraries equal those of LLVM's demangl
   while (file >> mangled >> base) {
     CAPTURE(mangled);
     CHECK(kernel_display_name(mangled, kernel_name_style::base) == base);
-    CHECK(kernel_display_name(mangled, kernel_name_style::demangled).find(base) !=
-          std::string::npos);
+    auto const demangled = kernel_display_name(mangled, kernel_name_style::demangled);
+    CHECK(demangled.find(base) != std::string::npos);
+    // Traces of others have no mangled names. A variable has no parameters.
+    if (demangled.ends_with(')'))
+      CHECK(kernel_display_name(demangled, kernel_name_style::base) == base);
     ++names;
   }
   CHECK(names > 100);
