@@ -139,12 +139,14 @@ std::string busy_sentence(run_facts const& facts) {
 }
 
 /// No gain is larger than the time that its finding is about, and all of them together are no
-/// larger than the window: a replay adds its error to each.
+/// larger than the window: a replay adds its error to each. An interval that this cuts is no
+/// narrower than that error.
 void limit_gains(std::vector<finding>& findings, double window_ns) {
   auto const limit = [](finding& one, double most, std::string_view why) {
     auto const before = one.gain;
-    one.gain.high_ns = std::min(before.high_ns, most);
-    one.gain.low_ns = std::min(before.low_ns, one.gain.high_ns);
+    if (before.high_ns <= most) return;
+    auto const error = one.is_replayed ? replay::error_of_gain : 0;
+    one.gain = {std::min(before.low_ns, (1 - error) * most), most};
     say_change(one, before, why);
   };
   for (auto& one : findings) limit(one, one.within_ns, "at most the time that it is about");

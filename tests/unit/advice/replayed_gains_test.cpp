@@ -254,30 +254,11 @@ TEST_CASE("a replayed gain is no larger than the idle time that the finding is a
                                    &steps_of_run);
     REQUIRE(given.findings.size() == 1);
     CHECK(given.findings[0].is_replayed);
+    CHECK(given.findings[0].gain.low_ns <= 0.95 * given.findings[0].gain.high_ns);
     return given.findings[0].gain.high_ns;
   };
   CHECK(highest(30 * ms) == Approx(30 * ms));
   CHECK(highest(500 * ms) > 60 * ms);
-}
-
-TEST_CASE("work that waits for another stream gains what a replay without the wait says") {
-  auto const with = [](std::vector<act> const& between) {
-    std::vector<act> step{kernel("first", 200'000, 1)};
-    step.insert(step.end(), between.begin(), between.end());
-    step.push_back(kernel("second", 150'000, 2));
-    step.push_back(wait());
-    return step;
-  };
-  replayed_run made(with({event(1), wait_for_event(2)}));
-  made.facts.gaps = {gaps(time_bucket::dependency, 600, 100 * ms)};
-  made.facts.gaps[0].range = "step";
-  replayable_steps const steps_of_run{&made.graph, steps};
-  auto const given =
-      give_advice(made.facts, {.only = {"gpu_idle"}, .skipped = {}, .min_gain = 0}, &steps_of_run);
-  REQUIRE(given.findings.size() == 1);
-  CHECK(given.findings[0].is_replayed);
-  CHECK(given.findings[0].gain.low_ns == 0);
-  check_holds(given.findings[0], made.won_by(with({})));
 }
 
 TEST_CASE("all gains together are no larger than the run, though each has an error") {

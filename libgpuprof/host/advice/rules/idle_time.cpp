@@ -216,10 +216,10 @@ void look_at_cause(run_facts const& facts, advice_on_idle const& of, std::vector
                                       ? facts.run.longest_launching()
                                       : idle.idle_ns / static_cast<double>(idle.count) / 2}};
     if (of.cause == time_bucket::dependency) {
-      // Work that waited is also work that must: if any of it can begin sooner, no capture tells.
-      one.repairs = {
-          {.kind = replay::repair_kind::free_streams, .within = range, .is_only_at_best = true}};
+      // Not replayed: waits between streams are not recorded, and what is inferred of them explains
+      // only a part.
       one.condition = "the work needs nothing of what it waits for";
+      one.gain.low_ns = 0;
     }
     if (of.cause == time_bucket::between_steps)
       one.repairs = {{.kind = replay::repair_kind::scale_between, .sure = share_that_may_stay}};
