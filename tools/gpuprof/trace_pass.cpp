@@ -60,6 +60,10 @@ void trace_pass::join_api_calls(capture_walk& walk) {
   });
 }
 
+bool trace_pass::has_inferred_times() const {
+  return trace_.counter("note.graph_launches_computed") > 0;
+}
+
 capture::column_set<kernel_record> trace_pass::summed_columns() const {
   auto columns = capture::only(&kernel_record::shape, &kernel_record::duration);
   if (has_filter_ || !launches_.empty()) columns.insert(&kernel_record::start);
@@ -72,9 +76,13 @@ capture::column_set<kernel_record> trace_pass::summed_columns() const {
     columns.insert(&kernel_record::device);
     columns.insert(&kernel_record::stream);
   }
-  if (!launches_.empty()) {
+  if (!launches_.empty() || has_inferred_times()) {
     columns.insert(&kernel_record::correlation);
     columns.insert(&kernel_record::graph);
+  }
+  if (has_inferred_times()) {
+    columns.insert(&kernel_record::node);
+    columns.insert(&kernel_record::time_of);
   }
   return columns;
 }
@@ -102,18 +110,19 @@ void trace_pass::join_kernels(capture_walk& walk) {
     });
   if (!sums && !outside_ && launches_.empty()) return;
   if (summed_ == nullptr) summed_ = &own_summed_.emplace(trace_);
-  summed_->add(summed_columns(),
-               [this, sums](std::span<kernel_record const> kernels, bool is_substituted) {
-                 for (auto const& kernel : kernels) {
-                   if (!keeps(kernel)) continue;
-                   substituted_ += is_substituted;
-                   if (sums) kernels_.add(kernel);
-                   if (outside_) outside_->add(kernel);
-                   for (auto& [style, ranges] : range_kernels_) ranges.add(kernel);
-                   auto const launched_on = launches_.empty() ? 0 : trace_.os_thread(kernel.thread);
-                   for (auto& [style, launches] : launches_) launches.add(kernel, launched_on);
-                 }
-               });
+  summed_->add(summed_columns(), [this, sums, is_inferred = sums && has_inferred_times()](
+                                     std::span<kernel_record const> kernels, bool is_substituted) {
+    for (auto const& kernel : kernels) {
+      if (!keeps(kernel)) continue;
+      substituted_ += is_substituted;
+      if (sums) kernels_.add(kernel);
+      if (is_inferred && !is_substituted) kernels_.add_source(kernel);
+      if (outside_) outside_->add(kernel);
+      for (auto& [style, ranges] : range_kernels_) ranges.add(kernel);
+      auto const launched_on = launches_.empty() ? 0 : trace_.os_thread(kernel.thread);
+      for (auto& [style, launches] : launches_) launches.add(kernel, launched_on);
+    }
+  });
   if (own_summed_) own_summed_->join(walk);
 }
 

@@ -44,6 +44,8 @@ class trace_pass {
   void join_other_gpu_work(capture_walk& walk);
   capture::column_set<kernel_record> summed_columns() const;
   capture::column_set<kernel_record> measured_columns() const;
+  /// Launches of graphs have the times of others.
+  bool has_inferred_times() const;
   bool wants(report_kind kind) const { return kinds_.contains(kind); }
   bool wants_metrics() const {
     return wants(report_kind::gpu_metrics_sum) || wants(report_kind::nvtx_metrics_sum);
@@ -72,6 +74,7 @@ class trace_pass {
   std::string outside_note() const;
   std::vector<std::string> slowed_notes() const;
   std::vector<std::string> graph_notes() const;
+  std::vector<std::string> inferred_notes() const;
   std::vector<std::string> kernel_notes() const;  // graph and slowed notes
 
   trace_contents& trace_;

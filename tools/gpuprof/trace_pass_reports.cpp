@@ -33,6 +33,7 @@ finished_report trace_pass::kernel_report(chosen_report const& report) {
           : table_or(reason, kernels_by_name_and_geometry(kernels_, labels, trace_.shapes()),
                      report::kernel_geometry_table);
   finished.notes = kernel_notes();
+  for (auto& line : inferred_notes()) finished.notes.push_back(std::move(line));
   return finished;
 }
 
@@ -259,6 +260,14 @@ std::vector<std::string> trace_pass::kernel_notes() const {
   auto notes = graph_notes();
   for (auto& line : slowed_notes()) notes.push_back(std::move(line));
   return notes;
+}
+
+std::vector<std::string> trace_pass::inferred_notes() const {
+  if (!kernels_.inferred().any()) return {};
+  return {
+      "Inferred: the share of Total Time of launches of graphs that were not timed and have the "
+      "times of others; Total Error: one standard error that this gives Total Time, empty if only "
+      "one launch was timed (--cuda-graph-trace=node times all)"};
 }
 
 std::vector<std::string> trace_pass::graph_notes() const {

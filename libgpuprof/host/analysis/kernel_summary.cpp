@@ -19,6 +19,14 @@ statistics summarize_together(kernel_durations& durations, std::vector<std::size
   return all.summarize();
 }
 
+std::optional<inferred_time> inferred_of(inferred_times const& times,
+                                         std::vector<std::size_t> const& shapes) {
+  if (!times.any()) return std::nullopt;
+  std::vector<inferred_times::part> parts;
+  for (auto const shape : shapes) parts.push_back({static_cast<std::uint32_t>(shape), 1});
+  return times.of(parts);
+}
+
 struct group_key {
   std::uint32_t label = 0;
   extent3 grid, block;
@@ -35,8 +43,9 @@ std::vector<kernel_row> summarize_by(kernel_durations& durations, kernel_labels 
   std::vector<kernel_row> rows;
   rows.reserve(groups.size());
   for (auto const& [key, shapes] : groups)
-    rows.push_back(
-        {labels.text(key.label), key.grid, key.block, summarize_together(durations, shapes)});
+    rows.push_back({labels.text(key.label), key.grid, key.block,
+                    summarize_together(durations, shapes),
+                    inferred_of(durations.inferred(), shapes)});
   std::stable_sort(rows.begin(), rows.end(), [](kernel_row const& a, kernel_row const& b) {
     return std::tie(b.time.total, a.time.count, a.name) <
            std::tie(a.time.total, b.time.count, b.name);

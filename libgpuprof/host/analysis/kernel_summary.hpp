@@ -2,10 +2,12 @@
 // Sums how long kernels ran: per name, or per name, grid and block.
 #pragma once
 
+#include "host/analysis/inferred_times.hpp"
 #include "host/analysis/kernel_labels.hpp"
 #include "host/analysis/samples.hpp"
 #include "model/records.hpp"
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -19,13 +21,19 @@ class kernel_durations {
     if (shape >= by_shape_.size()) by_shape_.resize(shape + 1);
     by_shape_[shape].add(nanoseconds(kernel.duration));
   }
+  /// For captures with launches of graphs that have the times of others, in addition to add().
+  void add_source(kernel_record const& kernel) {
+    inferred_.add(kernel, raw(kernel.shape) <= largest_shape ? raw(kernel.shape) : 0);
+  }
   void add(std::span<kernel_record const> kernels) {
     for (auto const& kernel : kernels) add(kernel);
   }
   std::size_t shapes() const noexcept { return by_shape_.size(); }
   samples& of(std::size_t shape) noexcept { return by_shape_[shape]; }
+  inferred_times const& inferred() const noexcept { return inferred_; }
 
  private:
+  inferred_times inferred_;
   std::vector<samples> by_shape_;
 };
 
@@ -33,6 +41,8 @@ struct kernel_row {
   std::string name;
   extent3 grid, block;  // zero in summaries by name only
   statistics time;
+  /// Only if times of the capture were taken from other launches.
+  std::optional<inferred_time> inferred = {};
 };
 
 /// Rows have the longest total first; equal totals are sorted by count, then by name.

@@ -100,6 +100,7 @@ roofline_row roofline::sum(std::span<launched_part const> parts, judged_by verdi
   line_sum sum;
   for (auto const& part : parts) sum.add(figures_[part.workload], part.launches, part.ns);
   auto row = sum.row(gpu_ns_);
+  row.inferred = times_.inferred(parts);
   if (verdict == judged_by::own_figures)
     judge_by_own_figures(row);
   else

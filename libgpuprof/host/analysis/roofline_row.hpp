@@ -4,6 +4,7 @@
 #pragma once
 
 #include "host/analysis/flop_accounting.hpp"
+#include "host/analysis/inferred_times.hpp"
 #include "host/analysis/workload_metrics.hpp"
 #include "model/precisions.hpp"
 #include "model/records.hpp"
@@ -66,6 +67,12 @@ struct roofline_row {
   double total_ns = 0;
   double time_share = 0;          // as a share of the time of all kernels
   std::optional<double> mean_ns;  // of a launch without counters
+  inferred_time inferred;         // of total_ns
+  /// One standard error of mean_ns.
+  std::optional<double> mean_error_ns() const noexcept {
+    if (!mean_ns || !inferred.error_ns || !(total_ns > 0)) return std::nullopt;
+    return *mean_ns * *inferred.error_ns / total_ns;
+  }
 
   std::array<std::optional<double>, precision_count> flops;  // per second
   std::optional<double> total_flops;                         // per second

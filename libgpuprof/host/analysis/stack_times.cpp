@@ -54,6 +54,7 @@ void stack_times::add_work(Work const& work, std::uint32_t what) {
   stack_sum const one{.launches = 1, .gpu_ns = ns, .copy_ns = is_copy ? ns : 0};
   sum += one;
   all_ += one;
+  inferred_.add(work, raw(work.stack));
   auto& last = devices_[work.device];
   if (last.sum != nullptr && work.start > last.until) {
     auto const idle = static_cast<double>((work.start - last.until).value);
@@ -62,6 +63,13 @@ void stack_times::add_work(Work const& work, std::uint32_t what) {
   }
   auto const end = work.start + work.duration;
   if (last.sum == nullptr || end >= last.until) last = {end, &sum};
+}
+
+inferred_time stack_times::inferred(std::vector<stack_id> const& stacks) const {
+  if (!inferred_.any()) return {};
+  std::vector<inferred_times::part> parts;
+  for (auto const stack : stacks) parts.push_back({raw(stack), 1});
+  return inferred_.of(parts);
 }
 
 void stack_times::add(kernel_record const& kernel) {

@@ -3,6 +3,7 @@
 // line, function or file of the program.
 #pragma once
 
+#include "host/analysis/inferred_times.hpp"
 #include "model/own_files.hpp"
 #include "model/records.hpp"
 
@@ -63,6 +64,8 @@ class stack_times {
     return on_such_threads_ > 0 ? with_stack_ / on_such_threads_ : 1;
   }
   stack_sum const& all() const noexcept { return all_; }
+  /// What the GPU time of these stacks owes to launches of graphs that have the times of others.
+  inferred_time inferred(std::vector<stack_id> const& stacks) const;
 
  private:
   using sums = std::unordered_map<stack_id, stack_sum>;
@@ -87,6 +90,7 @@ class stack_times {
   };
   std::map<std::uint32_t, seen_running> running_;  // by os_thread
   stack_sum all_;
+  inferred_times inferred_;  // lines are stacks
   double with_stack_ = 0, on_such_threads_ = 0;
 };
 

@@ -41,6 +41,8 @@ workload_times::seen workload_times::add(kernel_record const& kernel) {
   bool const is_new_launch = is_new_graph_launch(graph, kernel.correlation);
   note(graph, result.how, is_new_launch, ns);
   graph.nodes[index].add(result.how, true, ns);
+  inferred_.add(kernel, index);
+  inferred_.add(kernel, of_graph);
   if (!metrics_.is_joined()) result.undecided = {of_graph, is_new_launch};
   if (!metrics_.has_workload(id)) return result;
   result.counted_as = of_graph;
@@ -80,6 +82,15 @@ std::optional<double> workload_times::undisturbed_mean(std::uint32_t index) cons
   auto const plain = workload.all.launches - workload.all.slowed_launches;
   if (plain > 0) return static_cast<double>(workload.all.ns) / static_cast<double>(plain);
   return std::nullopt;
+}
+
+inferred_time workload_times::inferred(std::span<launched_part const> parts) const {
+  if (!inferred_.any()) return {};
+  std::vector<inferred_times::part> shares;
+  for (auto const& part : parts)
+    if (auto const launches = tally(part.workload).launches; launches > 0)
+      shares.push_back({part.workload, part.launches / static_cast<double>(launches)});
+  return inferred_.of(shares);
 }
 
 double workload_times::time_of(std::uint32_t index, launch_tally const& part) const noexcept {

@@ -3,12 +3,14 @@
 // launches.
 #pragma once
 
+#include "host/analysis/inferred_times.hpp"
 #include "host/analysis/launch_metrics.hpp"
 #include "host/analysis/samples.hpp"
 
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -103,6 +105,9 @@ class workload_times {
   /// Total time of the launches; rewritten kernels count with the mean of the others.
   double time_of(std::uint32_t index, launch_tally const& part) const noexcept;
 
+  /// What the time of these parts owes to launches of graphs that have the times of others.
+  inferred_time inferred(std::span<launched_part const> parts) const;
+
  private:
   struct ran {
     workload_id id;
@@ -124,6 +129,7 @@ class workload_times {
     }
   };
   launch_metrics const& metrics_;
+  inferred_times inferred_;  // lines are workloads
   std::vector<ran> workloads_;
   std::unordered_map<workload_id, std::uint32_t, hash> index_;
 };

@@ -223,6 +223,10 @@ std::vector<field<roofline_row>> roofline_fields(roofline_lines of) {
   if (of == roofline_lines::ranges || of == roofline_lines::steps || are_in_source(of))
     add_utilization(fields);
   if (of == roofline_lines::kernels) fields.push_back(whole_field("shapes", &roofline_row::shapes));
+  fields.push_back(number_field("time_inferred_ns", "time_inferred_ns",
+                                [](auto const& l) { return l.inferred.ns; }));
+  fields.push_back(number_field("time_error_ns", "time_error_ns",
+                                [](auto const& l) { return l.inferred.error_ns; }));
   return fields;
 }
 

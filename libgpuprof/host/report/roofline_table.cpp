@@ -105,7 +105,13 @@ constexpr roofline_column all_columns[] = {
     {"Shapes", true,
      [](roofline_row const& l) { return l.shapes > 1 ? with_separators(l.shapes) : std::string(); },
      8},
-    {"Avg (us)", true, [](roofline_row const& l) { return scaled_text(l.mean_ns, 1e-3); }, 13},
+    {"Avg (us)", true,
+     [](roofline_row const& l) {
+       auto text = scaled_text(l.mean_ns, 1e-3);
+       if (!text.empty() && !l.inferred.error_ns) return text + unsure_mark;
+       return marked(std::move(text), l.mean_ns, l.mean_error_ns(), 1e-3);
+     },
+     13},
     {"TFLOP/s", true,
      [](roofline_row const& l) {
        auto text = scaled_text(l.total_flops, 1e-12);
@@ -230,8 +236,9 @@ bool has_unsure_figures(std::span<roofline_row const> lines) {
     auto const flops_are_unsure =
         !l.flops_are_limit && (is_unsure(l.total_flops, l.total_flops_error) ||
                                is_unsure(l.intensity, intensity_error(l)));
-    return flops_are_unsure || is_unsure(l.dram_rate, l.dram_error) ||
-           is_unsure(l.l2_rate, l.l2_error) || is_unsure(l.clock, l.clock_error) ||
+    return flops_are_unsure || !l.inferred.error_ns || is_unsure(l.mean_ns, l.mean_error_ns()) ||
+           is_unsure(l.dram_rate, l.dram_error) || is_unsure(l.l2_rate, l.l2_error) ||
+           is_unsure(l.clock, l.clock_error) ||
            is_unsure(l.occupancy, shown_error(l.occupancy_error)) ||
            is_unsure(l.tensor_active, shown_error(l.tensor_active_error));
   });

@@ -159,27 +159,58 @@ std::string geometry(extent3 const& e) {
 
 }  // namespace
 
+namespace {
+
+bool have_inferred(std::vector<kernel_row> const& rows) {
+  return std::ranges::any_of(rows, [](auto const& r) { return r.inferred.has_value(); });
+}
+
+std::vector<text::column> kernel_columns(bool with_inferred,
+                                         std::initializer_list<text::column> last) {
+  auto columns = time_columns("Instances", {});
+  if (with_inferred) {
+    columns.push_back({"Inferred", text::column_kind::share, 6});
+    columns.push_back({"Total Error", text::column_kind::rough_time, 7});
+  }
+  columns.insert(columns.end(), last);
+  return columns;
+}
+
+void append_inferred(text::row& cells, kernel_row const& r) {
+  auto const all = static_cast<double>(r.time.total);
+  auto const inferred = r.inferred.value_or(inferred_time());
+  cells.emplace_back(all > 0 ? 100 * std::min(inferred.ns / all, 1.0) : 0.0);
+  cells.push_back(inferred.error_ns ? text::cell(*inferred.error_ns) : text::cell());
+}
+
+}  // namespace
+
 text::table kernel_table(std::vector<kernel_row> rows) {
   owned_rows out;
   auto const total = total_of(rows);
+  auto const with_inferred = have_inferred(rows);
   for (auto& r : rows) {
     auto& cells = out.rows.emplace_back(time_cells(r.time, total));
+    if (with_inferred) append_inferred(cells, r);
     cells.emplace_back(out.keep(std::move(r.name)));
   }
   return table_of("cuda_gpu_kern_sum", "CUDA GPU Kernel Summary",
-                  time_columns("Instances", {{"Name"}}), std::move(out));
+                  kernel_columns(with_inferred, {{"Name"}}), std::move(out));
 }
 
 text::table kernel_geometry_table(std::vector<kernel_row> rows) {
   owned_rows out;
   auto const total = total_of(rows);
+  auto const with_inferred = have_inferred(rows);
   for (auto& r : rows) {
     auto& cells = out.rows.emplace_back(time_cells(r.time, total));
+    if (with_inferred) append_inferred(cells, r);
     append_cells(cells, {out.keep(geometry(r.grid)), out.keep(geometry(r.block)),
                          out.keep(std::move(r.name))});
   }
   return table_of("cuda_gpu_kern_gb_sum", "CUDA GPU Kernel/Grid/Block Summary",
-                  time_columns("Instances", {{"GridXYZ"}, {"BlockXYZ"}, {"Name"}}), std::move(out));
+                  kernel_columns(with_inferred, {{"GridXYZ"}, {"BlockXYZ"}, {"Name"}}),
+                  std::move(out));
 }
 
 text::table memory_time_table(std::vector<memory_row> rows) {

@@ -359,6 +359,27 @@ class Contents(Gpuprof):
         self.assertEqual(len(counts["node"]), 2)
         self.assertEqual(counts["auto"], counts["node"])
 
+    def test_the_error_of_times_of_whole_graphs_holds(self):
+        nodes, graphs = 40, 3000
+        session = self.synthetic(threads=1, launches=0, copies=0, graphs=graphs, nodes=nodes, kernel_ns=1000, spread=40, step_ns=100_000)
+        totals = {}
+        for level in "node", "auto":
+            run = self.profile(session, cuda_graph_trace=level, force_overwrite=1)
+            self.assertEqual(run.code, 0, run.err)
+            self.assertEqual(self.lost(), "lost: nothing")
+            totals[level] = {row["Name"]: row for row in self.report("cuda_gpu_kern_sum")}
+        self.assertNotIn("Total Error (ns)", next(iter(totals["node"].values())))
+        self.assertEqual(len(totals["auto"]), nodes)
+        within = 0
+        for name, told in totals["auto"].items():
+            truth = float(totals["node"][name]["Total Time (ns)"])
+            self.assertEqual(told["Instances"], graphs, name)
+            self.assertGreater(told["Inferred (%)"], 50)
+            self.assertLess(told["Total Error (ns)"], 0.2 * truth)
+            within += abs(told["Total Time (ns)"] - truth) <= 2 * told["Total Error (ns)"]
+        self.assertGreaterEqual(within, 0.85 * nodes)
+        self.assertLess(min(row["Total Error (ns)"] / row["Total Time (ns)"] for row in totals["auto"].values()), 0.1)
+
     def test_late_records_of_the_last_graph_kernels_are_waited_for(self):
         # Its records fill several buffers, of which the first come back long before the last.
         nodes = 2600

@@ -10,12 +10,13 @@
 int main(int count, char** arguments) {
   using namespace gpuprof::replay;
   if (count < 2 || arguments[1][0] == '-') {
-    std::fprintf(stderr,
-                 "usage: %s FILE [threads=N] [launches=N] [copies=N] [graphs=N] [nodes=N] "
-                 "[cooperative=N] [collectives=N] [captured=N] [captures=N] "
-                 "[kernel_ns=N] [lengths=N] [long_ns=N] [step_ns=N] [products=0|1] [churn=N] "
-                 "[waits=0|1] [profiler_calls=0|1]\n",
-                 arguments[0]);
+    std::fprintf(
+        stderr,
+        "usage: %s FILE [threads=N] [launches=N] [copies=N] [graphs=N] [nodes=N] [spread=N] "
+        "[cooperative=N] [collectives=N] [captured=N] [captures=N] "
+        "[kernel_ns=N] [lengths=N] [long_ns=N] [step_ns=N] [products=0|1] [churn=N] "
+        "[waits=0|1] [profiler_calls=0|1]\n",
+        arguments[0]);
     return 2;
   }
   synthetic_plan plan;
@@ -37,6 +38,8 @@ int main(int count, char** arguments) {
       plan.graph_launches = value;
     else if (key == "nodes")
       plan.graph_nodes = value;
+    else if (key == "spread")
+      plan.spread = value;
     else if (key == "cooperative")
       plan.cooperative = value;
     else if (key == "collectives")

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <random>
+#include <string>
 
 namespace gpuprof::replay {
 namespace {
@@ -281,15 +283,27 @@ class maker {
   void graph(std::uint64_t now) {
     auto const id = call(0, now, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, "");
     auto start = now + call_ns + 1000;
-    for (unsigned n = 0; n < plan_.graph_nodes; ++n, start += plan_.kernel_ns + 100) {
-      add_kernel(id, 7, {start, plan_.kernel_ns}, "_Z4nodePf", 1, (std::uint64_t{1} << 32) + n);
+    auto const of_launch = varied(plan_.kernel_ns, plan_.spread / 8);
+    for (unsigned n = 0; n < plan_.graph_nodes; ++n) {
+      auto const ns = varied(of_launch, plan_.spread);
+      auto const name = plan_.spread == 0 ? "_Z4nodePf" : "_Z6node" + std::to_string(10 + n) + "Pf";
+      add_kernel(id, 7, {start, ns}, name.c_str(), 1, (std::uint64_t{1} << 32) + n);
+      start += ns + 100;
     }
+  }
+
+  /// Evenly distributed around `ns`.
+  std::uint64_t varied(std::uint64_t ns, unsigned percent) {
+    auto const width = static_cast<double>(ns) * percent / 50;
+    return ns + static_cast<std::uint64_t>(width * (static_cast<double>(random_() % 1000) / 999)) -
+           static_cast<std::uint64_t>(width / 2);
   }
 
   synthetic_plan const plan_;
   recording r_;
   string_index strings_{r_.strings};
   std::uint32_t last_correlation_ = 0;
+  std::minstd_rand random_;
 };
 
 }  // namespace

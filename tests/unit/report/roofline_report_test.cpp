@@ -114,8 +114,9 @@ TEST_CASE("CSV and JSON have the errors of rates, clock and shares at the end") 
       holds(text.substr(0, text.find('\n')) + "|",
             ",occupancy_error,tensor_active_error,flop_known_share,read_by_ranks,dram_known_share,"
             "l2_known_share,sm_clock_known_share,occupancy_known_share,tensor_known_share,"
-            "flops_are_upper_limit,flops_low,flops_high,shapes|"));
-  CHECK(text.ends_with(",1000000,0.01,0.02,0.5,0 3,0.25,0,0,0,1,,970000000000,1030000000000,0\n"));
+            "flops_are_upper_limit,flops_low,flops_high,shapes,time_inferred_ns,time_error_ns|"));
+  CHECK(text.ends_with(
+      ",1000000,0.01,0.02,0.5,0 3,0.25,0,0,0,1,,970000000000,1030000000000,0,0,0\n"));
   std::string json;
   report::write_roofline_json(std::vector{row}, roofline_lines::kernels, {},
                               [&](std::string_view piece) { json += piece; });
@@ -125,13 +126,30 @@ TEST_CASE("CSV and JSON have the errors of rates, clock and shares at the end") 
   CHECK(line["tensor_active_error"] == 0.02);
 }
 
+TEST_CASE("times that were taken from other launches of a graph have their error") {
+  auto row = row_at("k", 1e12, 10);
+  row.total_ns = 1e6;
+  row.mean_ns = 1000;
+  auto const shown = [](roofline_row const& of) { return report::roofline_text(of, "Avg (us)"); };
+  CHECK(shown(row) == "1.00");
+  row.inferred = {9e5, 1e5};
+  CHECK(shown(row) == "1.00~");
+  CHECK(report::has_unsure_figures(std::vector{row}));
+  CHECK(csv({row}).ends_with(",900000,100000\n"));
+  row.inferred.error_ns = 3e5;
+  CHECK(shown(row) == "1.00 ±0.3");
+  row.inferred.error_ns.reset();
+  CHECK(shown(row) == "1.00~");
+  CHECK(csv({row}).ends_with(",900000,\n"));
+}
+
 TEST_CASE("FLOP that are an upper limit are marked everywhere, and have their bounds") {
   auto row = row_at("k", 2e12, 10);
   row.flops_are_limit = true;
   row.total_flops_error = 1.5e12;
   row.total_flops_above = 2e11;
   auto const text = csv({row});
-  CHECK(text.ends_with(",yes,500000000000,2200000000000,0\n"));
+  CHECK(text.ends_with(",yes,500000000000,2200000000000,0,0,0\n"));
   std::string json, table;
   auto const to = [](std::string& out) { return [&out](std::string_view piece) { out += piece; }; };
   report::write_roofline_json(std::vector{row}, roofline_lines::kernels, {}, to(json));

@@ -74,6 +74,24 @@ TEST_CASE("every report has the columns of nsys stats, in its order") {
         "(MB),Throughput (MB/s),SrcMemKd,DstMemKd,Device,Ctx,GreenCtx,Strm,Name");
 }
 
+TEST_CASE("sums with times of other launches say which share these have, and their error") {
+  kernel_row measured, inferred, unknown;
+  for (auto* const row : {&measured, &inferred, &unknown}) row->time.total = 1000;
+  measured.name = "measured";
+  inferred.name = "inferred";
+  unknown.name = "unknown";
+  measured.inferred = inferred_time{0, 0.0};
+  inferred.inferred = inferred_time{750, 12.34};
+  unknown.inferred = inferred_time{500, std::nullopt};
+  auto const text = csv(report::kernel_table({measured, inferred, unknown}));
+  CHECK(
+      text.starts_with("Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),"
+                       "StdDev (ns),Inferred (%),Total Error (ns),Name\n"));
+  CHECK(text.find(",0.0,0.0,measured\n") != std::string::npos);
+  CHECK(text.find(",75.0,12.3,inferred\n") != std::string::npos);
+  CHECK(text.find(",50.0,,unknown\n") != std::string::npos);
+}
+
 TEST_CASE("launches whose grid was not recorded have a marked line") {
   kernel_row whole, name_only;
   whole.name = name_only.name = "k";

@@ -23,6 +23,7 @@ namespace {
 /// A row with what its kernels achieved.
 struct line_row {
   source_group group;
+  inferred_time inferred;  // of its GPU time
   std::optional<roofline_row> roof;
   std::vector<std::string> texts;  // of the columns of the roofline
 };
@@ -117,6 +118,10 @@ std::vector<line_column> columns_for(std::vector<line_row>& rows, line_options c
     return gpu_ns > 0 ? 100 * row.group.own.gpu_ns / gpu_ns : 0;
   });
   sum({"GPU Time", time_kind}, &stack_sum::gpu_ns);
+  if (std::ranges::any_of(rows, [](line_row const& row) { return row.inferred.ns > 0; }))
+    columns.push_back({{"GPU Time Error", time_kind, 2}, [](line_row const& row) {
+                         return text::number_cell(row.inferred.error_ns);
+                       }});
   number({"With Callees", time_kind, 4}, [](line_row const& row) { return row.group.total_ns; });
   sum({"Launches", column_kind::integer, 3}, &stack_sum::launches);
   sum({"Idle Behind", time_kind, 5}, &stack_sum::idle_ns);
@@ -222,8 +227,10 @@ finished_report line_report(trace_contents& trace, selection const& wanted, std:
   }
   auto const times = read_source_times(trace, wanted, options.grouping, options.python_only);
   std::vector<line_row> rows;
-  for (auto& group : group_by_source(times, trace, options))
-    rows.push_back({std::move(group), std::nullopt, {}});
+  for (auto& group : group_by_source(times, trace, options)) {
+    auto const inferred = times.inferred(group.stacks);
+    rows.push_back({std::move(group), inferred, std::nullopt, {}});
+  }
   auto const has_rooflines = add_rooflines(rows, trace, wanted, options.grouping);
   if (auto note = note_of_one_line(rows, times.all().gpu_ns, options); !note.empty())
     finished.notes.push_back(std::move(note));

@@ -73,6 +73,22 @@ const kernelRows = (() => {
   const findingGain = (one) => (gainOf(one).high > 0 ? between(gainOf(one).low, gainOf(one).high) : 'no time to win by itself');
   const gainText = (row) => (known(row.gain) ? between(row.least, row.gain) : '');
 
+  // Launches of graphs that were not timed have the times of others.
+  function inferredOf(row) {
+    const inferred = row.timed ? row.timed['Inferred (%)'] || 0 : 100 * row.counted.time_inferred_ns / row.counted.time_ns;
+    return {inferred, wrong: row.timed ? row.timed['Total Error (ns)'] : row.counted.time_error_ns};
+  }
+  function totalText(value, row) {
+    const {inferred, wrong} = inferredOf(row);
+    if (!(inferred > 0) || (known(wrong) && wrong < 0.01 * value)) return time(value);
+    return known(wrong) ? time(value) + ' \u00b1' + Math.max(1, Math.round(100 * wrong / value)) + ' %' : '~ ' + time(value);
+  }
+  function timeSource(row) {
+    const {inferred, wrong} = inferredOf(row);
+    if (!(inferred > 0)) return 'traced: all launches';
+    return share(inferred / 100) + ' of it is from launches of graphs that were not timed and have the times of others' + (known(wrong) ? ', standard error ' + time(wrong) : ', error not known');
+  }
+
   // An error above 20 % stands beside its figure, as in the tables of the command.
   const unsureRate = (value, unit, wrong) => words.rate(value, unit) + (known(value) && known(wrong) && wrong > 0.2 * value ? ' \u00b1' + Math.round(100 * wrong / value) + ' %' : '');
   const flopsText = (value, l) => (l.flops_are_upper_limit && known(value) ? '\u2264 ' + words.rate(value, 'FLOP/s') : unsureRate(value, 'FLOP/s', l.flops_error));
@@ -106,7 +122,7 @@ const kernelRows = (() => {
   // What a figure is and how sure, for where one points at it.
   function sourceOf(field, row, by) {
     if (field === 'gain') return gainSource(row, by);
-    if (['share', 'total', 'launches', 'median', 'inside'].includes(field)) return row.timed || field === 'inside' ? 'traced: all launches' : 'traced';
+    if (['share', 'total', 'launches', 'median', 'inside'].includes(field)) return field === 'share' || field === 'total' || field === 'median' ? timeSource(row) : row.timed || field === 'inside' ? 'traced: all launches' : 'traced';
     if (row.apart > 0) return 'gpuprof roofline --by signature has ' + row.apart + ' lines of it, which differ in their arguments';
     if (!row.counted) return roofline.leftOut(row.grid === '' ? 'kernels' : 'signatures') || 'not counted: gpuprof profile --metrics auto';
     if (rates[field]) return rateSource(field, row.counted);
@@ -114,5 +130,5 @@ const kernelRows = (() => {
     return 'from its rates and the measured peaks' + (shares.length > 0 ? ': ' + shares.join(', ') : '');
   }
 
-  return {rowOf, flopsText, unsureRate, joined, addFindings, findingGain, gainText, sourceOf, rateSource, keyOf, extentOf};
+  return {rowOf, totalText, flopsText, unsureRate, joined, addFindings, findingGain, gainText, sourceOf, rateSource, keyOf, extentOf};
 })();

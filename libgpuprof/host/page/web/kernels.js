@@ -13,7 +13,7 @@ const kernels = (() => {
 
   const columns = () => [
     {title: 'Kernel', field: 'name', minWidth: 300, widthGrow: 3, formatter: nameCell, tooltip: (event, cell) => element('div', {}, cell.getValue())},
-    ...comparison.kernelColumns(), sortedBy('Time (%)', 'share', share, {width: 84}), sortedBy('Total', 'total', time),
+    ...comparison.kernelColumns(), sortedBy('Time (%)', 'share', share, {width: 84}), sortedBy('Total', 'total', kernelRows.totalText),
     sortedBy('Potential gain', 'gain', (v, row) => kernelRows.gainText(row), {width: 130}), {title: 'Bound by', field: 'bound', width: 92, tooltip: tipOf('bound')},
     sortedBy('Of roof', 'roof', share, {width: 74}), sortedBy('Launches', 'launches', count, {width: 98}),
     sortedBy('Median', 'median', time), sortedBy('FLOP/s', 'flops', (v, row) => kernelRows.flopsText(v, row.counted || {}), {width: 158}),

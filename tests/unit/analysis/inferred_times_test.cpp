@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// The error of sums in which launches of a graph have the times of others.
+#include "host/analysis/inferred_times.hpp"
+
+#include "host/analysis/kernel_summary.hpp"
+#include "host/analysis/stack_times.hpp"
+#include "host/analysis/workload_times.hpp"
+#include "support/catch.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+using namespace gpuprof;
+using namespace gpuprof::host;
+
+namespace {
+
+constexpr shape_id product{1}, norm{2};
+
+kernel_record node(std::uint32_t launch, std::uint32_t time_of, std::int64_t ns,
+                   std::uint64_t number = 1, shape_id shape = product, graph_id graph = {}) {
+  kernel_record k;
+  k.correlation = correlation_id{launch};
+  k.time_of = correlation_id{time_of};
+  k.duration = {ns};
+  k.node = graph_node_id{number};
+  k.shape = shape;
+  k.graph = raw(graph) != 0 ? graph : graph_id{7};
+  return k;
+}
+
+inferred_time sum_of(std::vector<kernel_record> const& kernels, std::vector<std::uint32_t> lines) {
+  inferred_times times;
+  for (auto const& k : kernels) times.add(k, raw(k.shape));
+  std::vector<inferred_times::part> parts;
+  for (auto const line : lines) parts.push_back({line, 1});
+  return times.of(parts);
+}
+
+}  // namespace
+
+TEST_CASE("measured times add no error") {
+  auto const sum = sum_of({node(1, 0, 100), node(2, 0, 140)}, {1});
+  CHECK(sum.ns == 0);
+  CHECK(sum.error_ns == 0.0);
+  CHECK_FALSE(inferred_times().any());
+}
+
+TEST_CASE("one timed launch does not tell the error") {
+  auto const sum = sum_of({node(1, 0, 100), node(2, 1, 100), node(3, 1, 100)}, {1});
+  CHECK(sum.ns == 200);
+  CHECK_FALSE(sum.error_ns);
+}
+
+TEST_CASE("the error follows from the spread and from how many launches have each time") {
+  // Four timed: 90, 110, 90, 110; deviation 11.547. Two have the times of the second, three of the
+  // fourth. Three degrees of freedom widen the error by 3 / 1.8.
+  auto const sum =
+      sum_of({node(1, 0, 90), node(2, 0, 110), node(3, 0, 90), node(4, 0, 110), node(5, 2, 110),
+              node(6, 2, 110), node(7, 4, 110), node(8, 4, 110), node(9, 4, 110)},
+             {1});
+  CHECK(sum.ns == 550);
+  REQUIRE(sum.error_ns);
+  CHECK(*sum.error_ns == Approx(11.547 * std::sqrt(4 + 9 + 5) * 3 / 1.8).epsilon(1e-3));
+}
+
+TEST_CASE("kernels of one launch are longer or shorter together") {
+  std::vector<kernel_record> one_node, ten_nodes;
+  std::uint32_t launch = 0;
+  for (auto const ns : {90, 110, 95, 105, 100}) {
+    ++launch;
+    one_node.push_back(node(launch, 0, ns * 10));
+    for (std::uint64_t n = 1; n <= 10; ++n) ten_nodes.push_back(node(launch, 0, ns, n));
+  }
+  for (std::uint32_t more = 6; more < 20; ++more) {
+    one_node.push_back(node(more, 5, 1000));
+    for (std::uint64_t n = 1; n <= 10; ++n) ten_nodes.push_back(node(more, 5, 100, n));
+  }
+  CHECK(sum_of(ten_nodes, {1}).error_ns == sum_of(one_node, {1}).error_ns);
+}
+
+TEST_CASE("errors of one graph are added, those of several graphs in squares") {
+  std::vector<kernel_record> same, other;
+  std::uint32_t launch = 0;
+  for (auto const ns : {90, 110, 95, 105, 100}) {
+    ++launch;
+    for (auto* const to : {&same, &other}) to->push_back(node(launch, 0, ns));
+    same.push_back(node(launch, 0, ns, 2, norm));
+    other.push_back(node(launch + 50, 0, ns, 2, norm, graph_id{8}));
+  }
+  for (std::uint32_t more = 6; more < 20; ++more) {
+    for (auto* const to : {&same, &other}) to->push_back(node(more, 5, 100));
+    same.push_back(node(more, 5, 100, 2, norm));
+    other.push_back(node(more + 50, 55, 100, 2, norm, graph_id{8}));
+  }
+  auto const one = *sum_of(same, {1}).error_ns;
+  CHECK(*sum_of(same, {1, 2}).error_ns == Approx(2 * one));
+  CHECK(*sum_of(other, {1, 2}).error_ns == Approx(std::sqrt(2) * one));
+}
+
+TEST_CASE("a timed launch with the times of a later whole counts as one measurement") {
+  auto const sum = sum_of({node(1, 0, 90), node(4, 5, 110), node(2, 1, 90), node(5, 4, 110),
+                           node(6, 4, 110), node(7, 0, 100)},
+                          {1});
+  CHECK(sum.ns == 310);
+  REQUIRE(sum.error_ns);
+  CHECK(*sum.error_ns == Approx(10 * std::sqrt(1 + 4 + 3) * 2 / 0.8));
+}
+
+TEST_CASE("the true sum lies within two errors in nearly all graphs") {
+  std::mt19937 random(5);
+  std::normal_distribution<double> launch_is(1, 0.05), node_is(1, 0.1);
+  int within = 0;
+  constexpr int graphs = 400, launches = 300;
+  for (int graph = 0; graph < graphs; ++graph) {
+    inferred_times times;
+    double truth = 0, sum = 0;
+    std::uint32_t timed = 0;
+    std::vector<std::int64_t> known(4);
+    for (std::uint32_t i = 1; i <= launches; ++i) {
+      auto const is_timed = i <= 3 || random() % 32 == 0;
+      if (is_timed) timed = i;
+      auto const of_launch = launch_is(random);
+      for (std::uint64_t n = 0; n < 4; ++n) {
+        auto const ns = std::llround(10'000 * of_launch * node_is(random));
+        if (is_timed) known[n] = ns;
+        truth += static_cast<double>(ns);
+        sum += static_cast<double>(known[n]);
+        times.add(node(i, is_timed ? 0 : timed, known[n], n + 1), 1);
+      }
+    }
+    inferred_times::part const all[] = {{1, 1}};
+    within += std::abs(sum - truth) <= 2 * times.of(all).error_ns.value();
+  }
+  CAPTURE(within);
+  CHECK(within >= 0.92 * graphs);
+  CHECK(within < graphs);  // else the error is too wide
+}
+
+TEST_CASE("sums of kernels and workloads know the part that was inferred") {
+  std::vector<kernel_record> kernels;
+  for (std::uint32_t i = 1; i <= 4; ++i) kernels.push_back(node(i, 0, i % 2 == 0 ? 110 : 90));
+  for (std::uint32_t i = 5; i <= 9; ++i) kernels.push_back(node(i, 4, 110));
+  kernel_durations durations;
+  launch_metrics const metrics;
+  workload_times times(metrics);
+  stack_times stacks;
+  for (auto k : kernels) {
+    durations.add(k);
+    durations.add_source(k);
+    times.add(k);
+    k.stack = stack_id{3};
+    stacks.add(k);
+  }
+  auto const by_shape = kernels_by_name(durations, {{}, [](name_id) { return ""; }, {}});
+  REQUIRE(by_shape.size() == 1);
+  REQUIRE(by_shape[0].inferred);
+  CHECK(by_shape[0].inferred->ns == 550);
+  launched_part const all[] = {{0, 9, 0}}, third[] = {{0, 3, 0}}, graph[] = {{1, 9, 0}};
+  CHECK(times.inferred(all).error_ns == by_shape[0].inferred->error_ns);
+  CHECK(*times.inferred(third).error_ns == Approx(*by_shape[0].inferred->error_ns / 3));
+  CHECK(times.inferred(graph).ns == 550);
+  CHECK(stacks.inferred({stack_id{3}}).error_ns == by_shape[0].inferred->error_ns);
+  CHECK(stacks.inferred({stack_id{2}}).ns == 0);
+}
