@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/advice/late_ranks.hpp"
 
+#include "host/analysis/ranks/held_waits.hpp"
 #include "host/replay/repair.hpp"
 #include "model/kernel_name.hpp"
 
@@ -18,6 +19,7 @@ using replay::nothing;
 
 constexpr double late_share = 0.02;       // of a step
 constexpr double least_explained = 0.25;  // of the time by which a rank is late
+constexpr double max_held_share = 0.01;   // of the steps, by the profiler, to be replayed
 constexpr double least_of_cause = 0.05;   // of what is done longer, to be repaired
 constexpr std::size_t cause_count = 4;
 
@@ -47,7 +49,9 @@ class rank_finder {
         begins_(steps_.ranks()),
         late_(steps_.ranks()),
         works_(steps_.ranks()),
-        cpu_in_(steps_.ranks()) {}
+        cpu_in_(steps_.ranks()) {
+    find_held_times();
+  }
 
   std::vector<late_rank> all() {
     std::vector<late_rank> found;
@@ -84,32 +88,94 @@ class rank_finder {
     return thread < steps_.rank_of_thread.size() ? steps_.rank_of_thread[thread] : 0;
   }
 
+  // Times count from the first step and may be negative.
+  static timestamp_ns moment_of(std::int64_t ns) {
+    return {static_cast<std::uint64_t>(ns + (std::int64_t{1} << 60))};
+  }
+
+  void find_held_times() {
+    std::vector<std::vector<time_stretch>> held(steps_.ranks());
+    for (auto const& hold : steps_.holds)
+      held[hold.rank].push_back({moment_of(hold.begin_ns), moment_of(hold.end_ns)});
+    std::vector<held_idle_times> idle;
+    for (auto& of : held) {
+      held_.emplace_back(std::move(of));
+      idle.emplace_back(held_.back());
+    }
+    double held_ns = 0;
+    for (auto const& hold : steps_.holds)
+      held_ns += static_cast<double>(hold.end_ns - hold.begin_ns);
+    is_held_ = held_ns > max_held_share * static_cast<double>(joined_.recorded_ns());
+    meeting_ends_.resize(steps_.ranks());
+    for (auto const& item : steps_.items) {  // in order of their start
+      auto const rank = steps_.rank_of(item);
+      idle[rank].add_work(moment_of(item.start_ns), moment_of(item.end_ns));
+      if (item.meeting != nothing) meeting_ends_[rank].push_back(item.end_ns);
+    }
+    for (auto& of : meeting_ends_) std::sort(of.begin(), of.end());
+    for (auto& of : idle) held_idle_.push_back(of.finish());
+  }
+
+  double held_ns(std::uint32_t rank, std::int64_t from, std::int64_t to) const {
+    return static_cast<double>(held_[rank].between(moment_of(from), moment_of(to)));
+  }
+
+  /// When it would have begun if the profiler had not held its rank since the collective before.
+  std::int64_t start_without_us(replay::recorded_item const& item) const {
+    auto const rank = steps_.rank_of(item);
+    if (held_idle_[rank].empty()) return item.start_ns;
+    auto const& ends = meeting_ends_[rank];
+    auto const next = std::upper_bound(ends.begin(), ends.end(), item.start_ns);
+    auto const from = next == ends.begin() ? timestamp_ns{} : moment_of(*std::prev(next));
+    return item.start_ns -
+           static_cast<std::int64_t>(held_idle_[rank].between(from, moment_of(item.start_ns)));
+  }
+
   void add_meeting(std::vector<std::uint32_t> const& parts) {
     if (parts.size() < 2 || steps_.items[parts.front()].is_from_before) return;
+    std::map<std::uint32_t, std::int64_t> starts;
     auto last = parts.front();
     std::vector<double> others;
+    for (auto const part : parts) starts[part] = start_without_us(steps_.items[part]);
     for (auto const part : parts)
-      if (steps_.items[part].start_ns > steps_.items[last].start_ns) last = part;
+      if (starts[part] > starts[last]) last = part;
     for (auto const part : parts) {
       ++late_[steps_.rank_of(steps_.items[part])].collectives;
-      if (part != last) others.push_back(static_cast<double>(steps_.items[part].start_ns));
+      if (part != last) others.push_back(static_cast<double>(starts[part]));
     }
     auto& of = late_[steps_.rank_of(steps_.items[last])];
-    auto const start = steps_.items[last].start_ns;
+    auto const start = starts[last];
     ++of.last_in;
     auto& most = of.by_step[step_of(steps_.items[last])];
     most = std::max(most, static_cast<double>(start) - median_of(std::move(others)));
   }
 
+  /// A kernel that ran while the profiler read counters counts as long as others of its name do.
   void add_items() {
+    struct kernels_of_name {
+      double undisturbed = 0, ns = 0, disturbed = 0, disturbed_ns = 0;
+    };
+    std::vector<std::map<std::uint32_t, kernels_of_name>> kernels(steps_.ranks());
     for (auto const& item : steps_.items) {
       if (item.meeting != nothing || item.is_from_before) continue;
       if (item.kind == replay::work_kind::kernel && is_collective(item.name)) continue;
       auto const cause =
           item.kind == replay::work_kind::kernel ? late_cause::kernels : late_cause::copies;
-      works_[steps_.rank_of(item)][place_of(cause)][item.name] +=
-          static_cast<double>(item.length_ns());
+      auto const rank = steps_.rank_of(item);
+      auto const ns = static_cast<double>(item.length_ns());
+      if (cause == late_cause::copies) {
+        works_[rank][place_of(cause)][item.name] += ns;
+        continue;
+      }
+      auto& of = kernels[rank][item.name];
+      auto const is_disturbed = held_ns(rank, item.start_ns, item.end_ns) > 0;
+      (is_disturbed ? of.disturbed : of.undisturbed) += 1;
+      (is_disturbed ? of.disturbed_ns : of.ns) += ns;
     }
+    for (std::uint32_t rank = 0; rank < steps_.ranks(); ++rank)
+      for (auto const& [name, of] : kernels[rank])
+        works_[rank][place_of(late_cause::kernels)][name] +=
+            of.undisturbed > 0 ? of.ns * (1 + of.disturbed / of.undisturbed) : of.disturbed_ns;
   }
 
   void add_points() {
@@ -117,7 +183,9 @@ class rank_finder {
     for (auto const& point : lanes.points) {
       auto const rank = lanes.rank_of_lane[point.lane];
       if (!lanes.is_of_steps(point.lane)) continue;
-      auto const work = static_cast<double>(point.work_ns);
+      auto const work =
+          std::max(0.0, static_cast<double>(point.work_ns) -
+                            held_ns(rank, point.begin_ns - point.work_ns, point.begin_ns));
       auto const name = point.range != nothing ? steps_.ranges[point.range].name : nothing;
       works_[rank][place_of(late_cause::cpu_work)][name] += work;
       std::set<std::uint32_t> around;
@@ -127,7 +195,8 @@ class rank_finder {
       if (point.kind == replay::point_kind::call && !is_wait(point.call) &&
           point.call != call_kind::launch && point.call != call_kind::blocking_copy)
         works_[rank][place_of(late_cause::calls)][point.name] +=
-            static_cast<double>(point.end_ns - point.begin_ns);
+            static_cast<double>(point.end_ns - point.begin_ns) -
+            held_ns(rank, point.begin_ns, point.end_ns);
     }
   }
 
@@ -203,7 +272,7 @@ class rank_finder {
     if (2 * one.late_steps <= one.steps || one.late_ns < late_share * step_ns) return std::nullopt;
     auto const repairs = explain(one);
     if (one.more_ns < least_explained * one.late_ns) return std::nullopt;
-    one.is_replayed = has_calls_ && !repairs.empty();
+    one.is_replayed = has_calls_ && !is_held_ && !repairs.empty();
     if (one.is_replayed) {
       auto const then = replay::foretell(joined_, repairs);
       one.least_gain_ns = std::max(0.0, then.least_gain_ns());
@@ -266,6 +335,10 @@ class rank_finder {
   std::vector<lateness> late_;
   std::vector<work_of_rank> works_;
   std::vector<times_by_name> cpu_in_;  // CPU work in ranges and in those inside
+  // When the profiler held a rank, and when its GPUs were idle meanwhile.
+  std::vector<held_times> held_, held_idle_;
+  bool is_held_ = false;                                 // for longer than a replay can pass over
+  std::vector<std::vector<std::int64_t>> meeting_ends_;  // by rank
 };
 
 }  // namespace

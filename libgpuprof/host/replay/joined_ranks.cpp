@@ -73,6 +73,8 @@ class joining {
       call.name = calls[call.name];
       to.calls.push_back(call);
     }
+    for (auto hold : from.holds)
+      to.holds.push_back({hold.begin_ns + later_ns, hold.end_ns + later_ns, rank_});
     auto const first_range = static_cast<std::uint32_t>(to.ranges.size());
     for (auto range : from.ranges) {
       range.begin_ns += later_ns;

@@ -53,12 +53,19 @@ struct recorded_range {
   bool is_step = false;
 };
 
+/// A time in which this profiler held a rank.
+struct recorded_hold {
+  std::int64_t begin_ns = 0, end_ns = 0;
+  std::uint32_t rank = 0;
+};
+
 /// In any order, but ranges: those begin one after the other, and a parent stands before its
 /// children. Ranks have one clock here, and threads, streams and GPUs of their own.
 struct recorded_steps {
   std::vector<recorded_item> items;
   std::vector<recorded_call> calls;
   std::vector<recorded_range> ranges;
+  std::vector<recorded_hold> holds;
   std::vector<std::string> work_names, call_names, range_names;
   std::vector<std::string> base_names;  // of work_names, without arguments; empty: not known
   std::int64_t end_ns = 0;              // where the last step ends, or the next one begins

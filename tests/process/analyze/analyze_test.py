@@ -242,6 +242,17 @@ class LateRank(Case):
             told = self.json_of("--filter-nvtx", f"{phase}_FAULT", ranks)
             self.assertNotIn("late_rank", [one["rule"] for one in told["findings"]], phase)
 
+    def test_what_ranks_wait_for_one_that_the_profiler_held_is_the_profilers(self):
+        told = self.json_of("--all", "held.rank*.gpuprof")
+        self.assertNotIn("late_rank", [one["rule"] for one in told["findings"] + told["below_threshold"]])
+        self.assertNotIn("late_rank", [one["rule"] for one in told["not_looked_at"]])
+        us = {(line["rank"], line["bucket"]): line["ns"] / 1000 for line in told["ledger"]}
+        self.assertAlmostEqual(us["0", "profiler"], 20 * 200, delta=20)
+        self.assertAlmostEqual(us["0", "communication"], 20 * 80, delta=20)
+        self.assertAlmostEqual(us["1", "profiler"], 20 * 200, delta=20 * 10)
+        self.assertAlmostEqual(us["1", "communication"], 20 * 80, delta=20)
+        self.assertTrue([line for line in told["remarks"] if line.startswith("rank 0: what it waited")], told["remarks"])
+
     def test_a_gate_on_late_rank_can_be_decided(self):
         folder = self.job()
         self.assertIn("late_rank", self.analyze(folder, "--fail-on", "late_rank>5%", code=1).stderr)

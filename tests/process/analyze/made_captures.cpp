@@ -113,6 +113,32 @@ void only_ranges(std::string const& path) {
   out.end(out.begin("step", 1000), 4000);
 }
 
+/// Twenty steps of a millisecond. The profiler holds the second rank for 200 us of each, before its
+/// collective.
+void held(std::string const& path, int rank) {
+  constexpr std::uint64_t us = 1000, step_ns = 1000 * us, count = 20;
+  made_capture out(path);
+  out.describe(std::to_string(6000 + rank), rank, 2);
+  auto const work = out.shape("_Z4workPf"), sum = out.shape("_Z31ncclDevKernel_AllReduce_Sum_f32v");
+  out.window(0, count * step_ns);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    auto const begin = i * step_ns;
+    auto const step = out.begin("step", begin);
+    auto const add = [&](shape_id shape, std::uint64_t launched, std::uint64_t from,
+                         std::uint64_t to) {
+      auto kernel =
+          out.kernel(shape, begin + from * us, static_cast<std::int64_t>((to - from) * us));
+      kernel.launched = at(begin + launched * us);
+      kernel.range = step;
+      out.add(kernel);
+    };
+    add(work, 5, 10, 310);
+    add(sum, 315, rank == 0 ? 320 : 520, 600);
+    if (rank == 1) out.add(hold_record{.start = at(begin + 315 * us), .duration = {200 * us}});
+    out.end(step, begin + 900 * us);
+  }
+}
+
 void empty(std::string const& path) {
   made_capture out(path);
   out.describe("4242");
@@ -135,5 +161,7 @@ int main(int argc, char** argv) {
   explained(in("explained.gpuprof"), true);
   explained(in("too_short_to_explain.gpuprof"), false);
   only_ranges(in("only_ranges.gpuprof"));
+  held(in("held.rank0.gpuprof"), 0);
+  held(in("held.rank1.gpuprof"), 1);
   empty(in("empty.gpuprof"));
 }

@@ -112,6 +112,38 @@ TEST_CASE("equal ranks are not late, nor is one with a little more to do") {
   CHECK(late({usual, training(10'000, 201'000)}).empty());
 }
 
+TEST_CASE("a rank that this profiler held is not late") {
+  auto const usual = training(10'000, 200'000);
+  auto held = usual;
+  held.insert(held.begin() + 1, hold(300'000));
+  CHECK(late({usual, held, usual}).empty());
+  auto works = usual;
+  works.insert(works.begin() + 1, work(300'000));
+  CHECK(late({usual, works, usual}).size() == 1);
+}
+
+TEST_CASE("a late rank is found beside one that this profiler held for longer") {
+  auto const usual = training(10'000, 200'000), longer = training(10'000, 260'000);
+  auto held = usual;
+  held.insert(held.begin() + 1, hold(300'000));
+  std::vector<program> const programs{held, usual, longer};
+  auto const found = late(programs);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].rank == 2);
+  CHECK(found[0].cause == late_cause::kernels);
+  CHECK(found[0].more_ns == Approx(240'000));
+}
+
+TEST_CASE("a thread that was held while its GPU worked is as late as it was") {
+  auto const usual = training(10'000, 200'000), longer = training(10'000, 300'000);
+  auto held = longer;
+  held.insert(held.begin() + 4, hold(100'000));  // beside the collective and the kernel before it
+  auto const found = late({usual, held});
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].rank == 1);
+  CHECK(found[0].late_ns == Approx(late({usual, longer})[0].late_ns).epsilon(0.02));
+}
+
 TEST_CASE("a rank that begins later than its work explains is not blamed") {
   auto const usual = training(10'000, 200'000);
   auto const step_ns = true_step_ns({usual, usual}, steps_of_run);

@@ -60,6 +60,10 @@ class one_run {
         return launch(one);
       case act::what::wait:
         return wait_for_all(one.name);
+      case act::what::hold:
+        made.holds.push_back({now_, now_ + one.ns});
+        now_ += one.ns;
+        return;
       case act::what::event:
         event_ns_ = end_of_[one.stream];
         return;

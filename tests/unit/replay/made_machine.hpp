@@ -12,7 +12,7 @@ namespace gpuprof::host::replay {
 
 /// What a thread does, one after the other.
 struct act {
-  enum class what { work, kernel, copy, wait, event, wait_for_event, meet } is{};
+  enum class what { work, kernel, copy, wait, event, wait_for_event, meet, hold } is{};
   std::int64_t ns = 0;       // CPU work; length of a kernel or copy
   std::uint32_t stream = 0;  // kernels, copies, events; a wait is for all streams
   std::string name;
@@ -45,6 +45,11 @@ inline act wait_for_event(std::uint32_t stream) {
 /// A collective: it ends so long after the last rank has begun it.
 inline act meet(std::int64_t ns, std::uint32_t stream = 0) {
   return {act::what::meet, ns, stream, "ncclDevKernel_AllReduce", false};
+}
+
+/// The profiler holds the thread.
+inline act hold(std::int64_t ns) {
+  return {act::what::hold, ns, 0, {}, false};
 }
 
 struct made_machine {

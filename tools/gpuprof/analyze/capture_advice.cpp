@@ -341,6 +341,7 @@ capture_advice read_capture(std::string const& path, std::string const& rank,
   if (!rank.empty()) {
     made.facts.steps.period_ns = facts.steps.period_ns;
     made.phase = phase;
+    made.counted = run.counted();
     made.digest = read_digest(trace, {}, range_scope::process,
                               {.ranges = false, .styles = {kernel_name_style::base}});
     return made;

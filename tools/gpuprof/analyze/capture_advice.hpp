@@ -28,8 +28,9 @@ struct capture_advice {
   std::string step;          // name of the steps that were replayed
   replay::step_paths paths;  // of these steps; none if they are stretches of the run
   std::vector<std::string> remarks;
-  rank_digest digest;               // set if there are several captures
-  std::vector<time_stretch> phase;  // that was looked at; empty: the run
+  rank_digest digest;                 // set if there are several captures
+  std::vector<time_stretch> phase;    // that was looked at; empty: the run
+  std::vector<time_stretch> counted;  // in the ledger; empty: the run. Set as `digest` is
   advice_failure failure;
 
   /// What the shares of findings refer to: "run", "steps", "step" or "steady part".

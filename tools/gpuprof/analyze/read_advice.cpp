@@ -55,12 +55,14 @@ class joined_reading {
     captures_.push_back(capture);
     digests_.push_back(std::move(made.digest));
     phases_.push_back(std::move(made.phase));
+    counted_.push_back(std::move(made.counted));
   }
 
   bool empty() const noexcept { return advice_.empty(); }
 
   advice_report finish() {
     report_.heading = heading_.lines();
+    book_waits_for_held_ranks();
     report_.holds = advice::bottleneck_of(all_);
     report_.min_gain = inputs_.rules.min_gain;
     for (auto& line : remarks_.lines(advice_.size())) report_.remarks.push_back(std::move(line));
@@ -71,6 +73,39 @@ class joined_reading {
 
  private:
   static constexpr std::string_view rule_over_ranks = "late_rank";
+
+  /// What ranks waited in collectives because the profiler held another one is the profiler's time.
+  void book_waits_for_held_ranks() {
+    if (captures_.size() < 2) return;
+    auto const waits = waits_for_held_ns(captures_, digests_, counted_);
+    auto const move = [](bucket_times& times, double ns) {
+      auto const moved = std::min(ns, times[time_bucket::communication]);
+      times[time_bucket::communication] -= moved;
+      times[time_bucket::profiler] += moved;
+    };
+    std::size_t first_gpu = 0;  // of the rank
+    for (std::size_t i = 0; i < captures_.size(); ++i) {
+      auto& gpus = report_.time.gpus;
+      auto const is_other = [&](auto const& line) { return line.rank != captures_[i].label; };
+      auto const end = static_cast<std::size_t>(
+          std::find_if(gpus.begin() + static_cast<std::ptrdiff_t>(first_gpu), gpus.end(),
+                       is_other) -
+          gpus.begin());
+      if (waits[i] > 0) {
+        move(report_.time.ranks[i].times, waits[i]);
+        remarks_.add(
+            "what it waited in collectives for ranks that this profiler held counts as "
+            "the profiler's time",
+            captures_[i].label);
+        // Collectives do not say which of several GPUs they ran on.
+        if (end - first_gpu == 1) {
+          move(gpus[first_gpu].times, waits[i]);
+          move(all_.devices[first_gpu].ledger, waits[i]);
+        }
+      }
+      first_gpu = end;
+    }
+  }
 
   /// Applies the only rule that looks at all ranks: without a late rank, the others would not wait
   /// for it.
@@ -102,6 +137,7 @@ class joined_reading {
                                                .within = {},
                                                .phase = {},
                                                .launches = nullptr,
+                                               .takes_disturbed = true,
                                                .max_items = max_items_of_findings},
                                      .phases = std::move(phases_),
                                      .digests = std::move(digests_),
@@ -146,7 +182,7 @@ class joined_reading {
   std::vector<advice::advice_of_rank> advice_;
   std::vector<ranked_capture> captures_;  // captures that could be read
   std::vector<rank_digest> digests_;
-  std::vector<std::vector<time_stretch>> phases_;
+  std::vector<std::vector<time_stretch>> phases_, counted_;
   bool has_steps_ = true;
 };
 

@@ -73,6 +73,8 @@ class run_reading {
   /// After read(): the part of the run that counts. Nothing: all of it, or the phase that was
   /// given.
   std::optional<steady_part> const& part() const noexcept { return part_; }
+  /// After read(): the times that count; empty: all of the run.
+  std::vector<time_stretch> const& counted() const noexcept { return counted_; }
   /// After read(): captured time before and behind that part.
   double before_ns() const noexcept { return before_ns_; }
   double behind_ns() const noexcept { return behind_ns_; }

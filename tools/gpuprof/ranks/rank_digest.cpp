@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ranks/rank_digest.hpp"
 
+#include "analyze/step_reading.hpp"
 #include "collective_kernels.hpp"
 #include "host/analysis/ranks/rank_spread.hpp"
 #include "host/reading/summed_kernels.hpp"
@@ -80,12 +81,14 @@ capture::column_set<kernel_record> digest_pass::kernel_columns() const {
 
 void digest_pass::read_work() {
   auto& file = trace_.file();
+  held_idle_times held(held_times(disturbed_times(trace_)));
   auto const progress = progress_of("reading " + file.path(), file.row_count<kernel_record>());
   constexpr std::uint64_t step = 4096;
   std::uint64_t rows = 0;
   for_each_in_time<kernel_record, copy_record, memset_record, graph_record>(
       file,
       [&]<class Row>(Row const& row) {
+        held.add_work(row.start, row.start + row.duration);
         if (has_filter_ && !wanted_.keeps(row)) return;
         busy_.add(row.device, row.start, row.duration);
         if constexpr (std::is_same_v<Row, kernel_record>) {
@@ -95,6 +98,7 @@ void digest_pass::read_work() {
       },
       kernel_columns(), capture::column_set<copy_record>{}, capture::column_set<memset_record>{},
       capture::column_set<graph_record>{});
+  digest_.held = held.finish();
 }
 
 void digest_pass::add(kernel_record const& kernel) {
@@ -215,6 +219,25 @@ rank_digest read_digest(trace_contents& trace, selection const& wanted, range_sc
 
 bool job_collectives::empty() const noexcept {
   return std::all_of(of_rank.begin(), of_rank.end(), [](auto const* of) { return of->empty(); });
+}
+
+std::vector<double> waits_for_held_ns(std::span<ranked_capture const> captures,
+                                      std::span<rank_digest const> digests,
+                                      std::span<std::vector<time_stretch> const> counted) {
+  std::vector<double> waits(digests.size());
+  std::vector<held_times> held;
+  for (auto const& digest : digests) held.push_back(digest.held);
+  auto const job = collectives_of(captures, digests, kernel_name_style::base);
+  auto const found = waits_for_held(job.of_rank, job.clocks, job.tolerance_ns, held);
+  for (std::size_t rank = 0; rank < found.size(); ++rank) {
+    held_times const waited(found[rank]);  // collectives of several streams overlap
+    auto const add = [&](timestamp_ns from, timestamp_ns to) {
+      waits[rank] += static_cast<double>(waited.between(from, to));
+    };
+    if (counted[rank].empty()) add({}, {~std::uint64_t{0}});
+    for (auto const& one : counted[rank]) add(one.begin, one.end);
+  }
+  return waits;
 }
 
 job_collectives collectives_of(std::span<ranked_capture const> captures,

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "host/analysis/ranks/clock_offsets.hpp"
+#include "host/analysis/ranks/held_waits.hpp"
 #include "host/analysis/selection.hpp"
 #include "host/reading/trace_contents.hpp"
 #include "ranks/capture_set.hpp"
@@ -40,6 +41,7 @@ struct rank_digest {
   std::uint64_t clock_step_ns = 0;  // total by which the wall clock was set during the capture
   std::map<std::pair<std::string, range_style>, amount> ranges;  // by name
   std::map<kernel_name_style, names> by_style;
+  held_times held;           // by this profiler, while no GPU worked
   std::uint64_t slowed = 0;  // launches whose time was replaced by that of others
 };
 
@@ -64,5 +66,11 @@ struct job_collectives {
 /// Borrows from the digests, which must include this style of names.
 job_collectives collectives_of(std::span<ranked_capture const> captures,
                                std::span<rank_digest const> digests, kernel_name_style style);
+
+/// How long each rank waited in collectives because this profiler held another one. Only times in
+/// `counted` count, one list per rank; an empty list: all.
+std::vector<double> waits_for_held_ns(std::span<ranked_capture const> captures,
+                                      std::span<rank_digest const> digests,
+                                      std::span<std::vector<time_stretch> const> counted);
 
 }  // namespace gpuprof::host::command

@@ -331,6 +331,7 @@ class step_choice {
       if (run.size() > best.size()) best = run;
     }
     if (best.size() == made_.instances.size()) return;
+    if (best.empty() && question_.takes_disturbed) return;
     made_.remarks.emplace_back(
         "only the longest run of steps without a reading of counters is "
         "replayed");

@@ -37,6 +37,8 @@ struct steps_question {
   /// If there are no steps, stretches of equal length stand for them, found by these launches.
   /// Null: there is no answer without steps.
   sampled_launches const* launches = nullptr;
+  /// If counters were read in each step, these are taken all the same.
+  bool takes_disturbed = false;
   std::uint64_t max_items = 0;  // kernels, copies and fills that are replayed; more are a sample
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "whatif/step_collector.hpp"
 
+#include "analyze/step_reading.hpp"
 #include "base/readable.hpp"
 #include "host/analysis/occupancy.hpp"
 #include "host/analysis/timeline/host_calls.hpp"
@@ -43,6 +44,7 @@ class step_collector::collecting {
     steps.end_ns = since_begin(chosen_.end);
     steps.step_threads = {raw(chosen_.thread)};
     take_ranges();
+    take_holds();
     add_slices();
     take_rates();
     if (auto const wrong = why_not(); !wrong.empty()) return error{wrong};
@@ -217,6 +219,12 @@ class step_collector::collecting {
            .parent = around == no_range ? nothing : place[around],
            .is_step = std::binary_search(chosen_.instances.begin(), chosen_.instances.end(), i)});
     }
+  }
+
+  void take_holds() {
+    for (auto const& [begin, end] : disturbed_times(trace_))
+      if (begin < chosen_.end && end > chosen_.begin)
+        made_.steps.holds.push_back({since_begin(begin), since_begin(end)});
   }
 
   /// Marks without a length, because stretches of equal length may cut ranges.

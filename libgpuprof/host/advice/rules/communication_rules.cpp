@@ -181,8 +181,9 @@ void look_at_ranks(run_facts const& facts, std::vector<finding>& found) {
              ? "the steps of all ranks replayed (" + count +
                    " of them) as if this rank did as much of it as the median of the others: "
              : "how late it is, in the mean of " + count +
-                   " steps; without calls in the capture they cannot be replayed with less "
-                   "work: ") +
+                   " steps; without calls in the capture, or with readings of counters in them, "
+                   "they "
+                   "cannot be replayed with less work: ") +
         in_time(late.least_gain_ns) + " to " + in_time(late.greatest_gain_ns) + " a step, x " +
         in_count(rank.all_steps) + " steps";
     found.push_back(std::move(one));
@@ -220,9 +221,9 @@ constexpr rule communication_table[] = {
          "by a quarter of that or more",
      .gain =
          "a replay of all ranks in which it does as much as the median of the others; where calls "
-         "are not recorded, low: 0, high: how late it is",
+         "are not recorded or counters were read in the steps, low: 0, high: how late it is",
      .ignores =
-         "ranks that are late in turn, or because they wait; steps in which counters were read",
+         "ranks that are late in turn, because they wait, or because this profiler held them",
      .next = "gpuprof whatif --rank N, of the captures of all ranks",
      .look = look_at_ranks},
 };
