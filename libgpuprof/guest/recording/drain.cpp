@@ -39,6 +39,7 @@ constexpr std::uint64_t max_expected_kernel = ns_per_second / 50;
 constexpr std::uint64_t max_return = 10 * ns_per_second;
 constexpr timestamp_ns nothing_follows{~std::uint64_t{0}};
 constexpr std::uint64_t release_every = ns_per_second;
+constexpr std::uint64_t min_graph_wait = ns_per_second / 4;
 constexpr std::uint64_t settle_graphs_every = ns_per_second / 20;  // there may be many launches
 
 }  // namespace
@@ -171,13 +172,7 @@ bool drain::take_some_buffers() {
   drain_all_logs(*assembler_);
   while (auto const own = take_own_calls()) assembler_->own_calls_made(*own);
   find_main_thread();
-  auto const moment = now();
-  assembler_->clock_is_at(moment);
-  // Records of a launch come with a flush after it, which may miss those that CUPTI still writes.
-  auto const until_flushed = std::max(ns_per_second, 3 * options_.flush_interval_ms * ns_per_ms);
-  auto const graphs_before = moment.value - until_flushed;
-  assembler_->settle_pending({moment.value - max_return},
-                             {graphs_before - graphs_before % settle_graphs_every});
+  settle();
   for (auto const& f : filled) {
     attempt([&] {
       decoder_->decode({f.buffer.bytes, f.used});
@@ -195,6 +190,22 @@ bool drain::take_some_buffers() {
   }
   tracer->pool().keep_ready(buffers_ready);
   return filled.size() == buffers_at_once;
+}
+
+/// Passes on what waited for its launch or for other records of its graph.
+void drain::settle() {
+  auto const moment = now();
+  assembler_->clock_is_at(moment);
+  // Records of a launch come with a flush after it, which may miss those that CUPTI still writes:
+  // a second flush has these. Where records may be missing all the same, work waits longer.
+  auto const until_flushed = std::max(ns_per_second, 3 * options_.flush_interval_ms * ns_per_ms);
+  auto const seldom = [](std::uint64_t moment_ns) -> timestamp_ns {
+    return {moment_ns - moment_ns % settle_graphs_every};
+  };
+  auto const flushed_twice = std::min(flush_before_last_.value, moment.value - min_graph_wait);
+  assembler_->settle_pending({moment.value - max_return},
+                             {seldom(moment.value - until_flushed),
+                              seldom(assembler_->launches_seen_until({flushed_twice}).value)});
 }
 
 void drain::tell_of_lost_grids() {
@@ -239,6 +250,8 @@ void drain::fetch(bool forced) {
   if (tracer != nullptr) do_beside([&] { flushed = tracer->flush(forced); });
   while (take_some_buffers()) {
   }
+  if (flushed) flush_before_last_ = std::exchange(last_flush_, timestamp_ns{began});
+  settle();
   quiet_ = flushed && progress_seen_ == before;
   if (!flushed || options_.metrics.mode == metrics_mode::none) return;
   complete_until_ =
@@ -452,7 +465,7 @@ bool drain::serve_requests() noexcept {
     // caller's timeout.
     attempt([this] { wait_for_the_gpu(options_.flush_timeout_ms * ns_per_ms / 2); });
     attempt([this] {  // no more work of graphs will come
-      assembler_->settle_pending({now().value - max_return}, nothing_follows);
+      assembler_->settle_pending({now().value - max_return}, {nothing_follows});
     });
     attempt([this] { round(true); });
   } else {

@@ -186,6 +186,7 @@ class drain {
   void take_windows();
   void take(window_event const& event);
   void find_main_thread();
+  void settle();
   void tell_of_lost_grids();
   bool take_some_buffers();
   void fetch(bool forced);
@@ -235,8 +236,9 @@ class drain {
   std::uint64_t closed_at_ = 0;      // monotonic; when the last window closed
   std::uint64_t last_progress_ = 0;  // monotonic; when a record of a window last arrived
   std::uint64_t progress_seen_ = 0;
-  std::uint64_t written_off_ = 0;  // launches whose records are no longer waited for
-  timestamp_ns complete_until_;    // as of the last flush, see trace_assembler
+  std::uint64_t written_off_ = 0;                // launches whose records are no longer waited for
+  timestamp_ns last_flush_, flush_before_last_;  // when CUPTI began them; 0: not yet
+  timestamp_ns complete_until_;                  // as of the last flush, see trace_assembler
   std::atomic<std::uint64_t> written_until_{0};
   std::atomic<std::uint64_t> failed_steps_{0};
   bool quiet_ = false;  // a whole flush since the last window closed has brought no record of it

@@ -86,6 +86,12 @@ bool node_times::graph::is_never_whole() const noexcept {
   return !has_wholes && by_nodes >= most_without_whole;
 }
 
+bool node_times::graph::is_complete() const noexcept {
+  if (known.empty()) return false;
+  auto const work = known.back().work.size();
+  return std::ranges::all_of(launches, [&](auto const& one) { return one.work.size() >= work; });
+}
+
 bool node_times::keep(kernel_record const& kernel) {
   auto* const launch = launch_of(kernel);
   if (launch != nullptr) launch->work.push_back({kernel});
@@ -318,13 +324,15 @@ std::uint64_t node_times::take_of(graph& of, timestamp_ns ended_before, receiver
   return computed;
 }
 
-std::uint64_t node_times::take(timestamp_ns ended_before, receiver const& to) {
-  if (first_end_ > ended_before.value) return 0;
+std::uint64_t node_times::take(bounds const& until, receiver const& to) {
+  auto const latest = std::max(until.ended_before, until.complete_before);
+  if (first_end_ > latest.value) return 0;
   first_end_ = ~std::uint64_t{0};
   std::uint64_t computed = 0, last_use = 0;
   for (auto const& [_, of] : graphs_) last_use = std::max(last_use, of.last_use);
   for (auto one = graphs_.begin(); one != graphs_.end();) {
     auto& of = one->second;
+    auto const ended_before = of.is_complete() ? latest : until.ended_before;
     if (of.first_end <= ended_before.value) {
       computed += take_of(of, ended_before, to);
       of.first_end = ~std::uint64_t{0};

@@ -39,10 +39,16 @@ class node_times {
     std::function<void(memset_record const&)> fill;
     std::function<void(graph_record const&)> unknown;  // no launch of it was recorded by nodes
   };
-  /// Passes on the launches that ended before this moment, whose records should all have come by
-  /// then, and sooner those of graphs that are never launched as wholes. Returns the number of
-  /// launches whose kernels were computed.
-  std::uint64_t take(timestamp_ns ended_before, receiver const& to);
+  /// The moments before which a launch must have ended to be passed on. Its records should all have
+  /// come by then.
+  struct bounds {
+    timestamp_ns ended_before;
+    /// A later moment, for graphs whose launches by nodes have as many records as those before.
+    timestamp_ns complete_before{};
+  };
+  /// Passes on the launches that ended before, and sooner those of graphs that are never launched
+  /// as wholes. Returns the number of launches whose kernels were computed.
+  std::uint64_t take(bounds const& until, receiver const& to);
 
   /// True if kernels of a graph came without their launch, as those inside of conditional nodes do.
   /// They are missing in wholes.
@@ -76,6 +82,8 @@ class node_times {
     std::uint64_t first_end = ~std::uint64_t{0};  // nothing that is kept ended before
     /// None of its launches will be a whole, as far as one can see.
     bool is_never_whole() const noexcept;
+    /// No record of its launches by nodes is missing, as far as one can see.
+    bool is_complete() const noexcept;
     std::uint64_t last_use = 0;  // when its latest work ended
   };
 

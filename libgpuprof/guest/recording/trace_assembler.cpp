@@ -129,6 +129,11 @@ timestamp_ns trace_assembler::complete_until(timestamp_ns flushed) noexcept {
   return until;
 }
 
+timestamp_ns trace_assembler::launches_seen_until(timestamp_ns until) noexcept {
+  auto const* const oldest = launches_.oldest(waits_for_record);
+  return oldest != nullptr ? std::min(until, just_before(oldest->time)) : until;
+}
+
 void trace_assembler::launch(launch_note const& note) {
   if ((note.flags & (launch_failed | launch_captured)) != 0) return;
   if ((note.flags & launch_is_pattern) != 0) unrecorded_.keep(note.correlation);
@@ -357,15 +362,16 @@ void trace_assembler::write_graph(graph_record const& record) {
   to_.add(record);
 }
 
-void trace_assembler::settle_graphs(timestamp_ns ended_before) {
+void trace_assembler::settle_graphs(node_times::bounds const& until) {
   counts_.graphs_computed += node_times_.take(
-      ended_before, {.kernel = [this](kernel_record const& kernel) { write_kernel(kernel); },
-                     .copy = [this](copy_record const& copy) { write_copy(copy); },
-                     .fill = [this](memset_record const& fill) { write_set(fill); },
-                     .unknown = [this](graph_record const& whole) { write_graph(whole); }});
+      until, {.kernel = [this](kernel_record const& kernel) { write_kernel(kernel); },
+              .copy = [this](copy_record const& copy) { write_copy(copy); },
+              .fill = [this](memset_record const& fill) { write_set(fill); },
+              .unknown = [this](graph_record const& whole) { write_graph(whole); }});
 }
 
-void trace_assembler::settle_pending(timestamp_ns ended_before, timestamp_ns graphs_before) {
+void trace_assembler::settle_pending(timestamp_ns ended_before,
+                                     node_times::bounds const& graphs_before) {
   auto const again = [&](auto& pending, auto finish) {
     auto const waiting = std::exchange(pending, {});
     auto const are_few = waiting.size() <= max_waiting;

@@ -125,7 +125,9 @@ class trace_assembler final : public activity_sink {
   /// machine, its launching call may not have returned yet. `graphs_before`: the same for the
   /// records of launches of graphs.
   void settle_pending(timestamp_ns ended_before = {~std::uint64_t{0}},
-                      timestamp_ns graphs_before = {~std::uint64_t{0}});
+                      node_times::bounds const& graphs_before = {{~std::uint64_t{0}}});
+  /// Returns a moment, `until` or earlier: each launch before it has had a record.
+  timestamp_ns launches_seen_until(timestamp_ns until) noexcept;
   /// Finished kernels are passed on in batches. This passes on the rest. Call it before using
   /// anything that receives them.
   void hand_over();
@@ -196,7 +198,7 @@ class trace_assembler final : public activity_sink {
   void write_copy(copy_record record);
   void write_set(memset_record record);
   void write_graph(graph_record const& record);
-  void settle_graphs(timestamp_ns ended_before);
+  void settle_graphs(node_times::bounds const& until);
   void note_context(context_id context, device_id device);
 
   record_sink& to_;

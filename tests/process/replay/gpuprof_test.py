@@ -583,6 +583,14 @@ class WaysToEnd(Gpuprof):
                 self.assertEqual(run.code, code, run.err)
                 self.assertGreater(self.kernels(), 100 if slow else 1000)
 
+    # Work of graphs is in the file after two flushes, half a second apart. It was there after 1.5 to 2 s.
+    @processes.timing
+    def test_what_is_killed_loses_a_second_of_its_graphs_at_most(self):
+        launches, nodes = 4000, 20
+        session = self.synthetic(threads=1, launches=0, copies=0, graphs=launches, nodes=nodes, kernel_ns=2000, step_ns=1_000_000)
+        self.profile(session, "--exit-with", "kill", "--exit-at", "0.9")
+        self.assertGreater(self.kernels(), (0.9 * launches - 1300) * nodes)
+
     def test_the_driver_may_shut_down_before_the_library(self):
         run = self.profile(self.synthetic(threads=1, launches=1500, step_ns=500_000), flush_interval_ms=50,
                            env={"REPLAY_DRIVER_TEARDOWN": "early"})

@@ -44,13 +44,15 @@ struct taken_launches {
   std::vector<graph_record> unknown;
   std::uint64_t computed = 0;
 };
-taken_launches take(node_times& times, timestamp_ns ended_before = end_of_time) {
+taken_launches take(node_times& times, timestamp_ns ended_before = end_of_time,
+                    timestamp_ns complete_before = {}) {
   taken_launches taken;
-  taken.computed = times.take(
-      ended_before, {.kernel = [&](kernel_record const& k) { taken.kernels.push_back(k); },
-                     .copy = [&](copy_record const& c) { taken.copies.push_back(c); },
-                     .fill = [&](memset_record const& f) { taken.fills.push_back(f); },
-                     .unknown = [&](graph_record const& g) { taken.unknown.push_back(g); }});
+  taken.computed =
+      times.take({ended_before, complete_before},
+                 {.kernel = [&](kernel_record const& k) { taken.kernels.push_back(k); },
+                  .copy = [&](copy_record const& c) { taken.copies.push_back(c); },
+                  .fill = [&](memset_record const& f) { taken.fills.push_back(f); },
+                  .unknown = [&](graph_record const& g) { taken.unknown.push_back(g); }});
   return taken;
 }
 
@@ -320,4 +322,32 @@ TEST_CASE("graphs that are launched no more are forgotten") {
   take(times, {201 * second});
   times.add(whole(4, 202 * second, 10));
   CHECK(take(times, {203 * second}).unknown.size() == 1);
+}
+
+TEST_CASE("a graph whose records have all come is passed on sooner") {
+  node_times times;
+  for (auto const& k : {node(1, 1000, 100, 1), node(1, 1200, 100, 2)}) CHECK(times.keep(k));
+  times.add(whole(2, 2000, 300));
+  // Nothing says yet how many records a launch has.
+  CHECK(take(times, {1500}, {2500}).kernels.size() == 2);
+  CHECK(take(times, {1500}, {2200}).computed == 0);
+  CHECK(take(times, {1500}, {2500}).computed == 1);
+  // A launch by nodes has only one of its two records: what is behind it waits for the other.
+  CHECK(times.keep(node(3, 3000, 100, 1)));
+  times.add(whole(4, 4000, 300));
+  CHECK(take(times, {2500}, {4500}).kernels.empty());
+  CHECK(times.keep(node(3, 3200, 100, 2)));
+  auto const rest = take(times, {2500}, {4500});
+  CHECK(spans(rest.kernels, false) == std::vector<span>{{3000, 100}, {3200, 100}});
+  CHECK(rest.computed == 1);
+}
+
+TEST_CASE("a launch with fewer records than the one before waits for the later moment") {
+  node_times times;
+  for (auto const& k : {node(1, 1000, 100, 1), node(1, 1200, 100, 2)}) CHECK(times.keep(k));
+  times.add(whole(2, 2000, 300));
+  CHECK(take(times, {2500}).computed == 1);
+  CHECK(times.keep(node(3, 3000, 100, 1)));
+  CHECK(take(times, {2500}, {9000}).kernels.empty());
+  CHECK(take(times, {3500}, {9000}).kernels.size() == 1);
 }

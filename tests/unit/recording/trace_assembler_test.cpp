@@ -543,6 +543,20 @@ TEST_CASE("a launch without a record holds back the others for ten seconds, and 
   CHECK(s.assembler.outstanding() == 1);
 }
 
+TEST_CASE("launches have been seen up to the oldest without a record") {
+  assembler_scene s;
+  s.open();
+  CHECK(s.assembler.launches_seen_until({5000}).value == 5000);
+  s.launch(1);
+  s.launch(2, launch_of_graph);
+  CHECK(s.assembler.launches_seen_until({5000}).value == 1000);
+  CHECK(s.assembler.launches_seen_until({900}).value == 900);
+  s.kernel(1);
+  CHECK(s.assembler.launches_seen_until({5000}).value == 1001);
+  s.kernel(2);
+  CHECK(s.assembler.launches_seen_until({5000}).value == 5000);
+}
+
 TEST_CASE("the trace is complete only up to a record that waits for its launch") {
   assembler_scene s;
   s.open();
