@@ -60,9 +60,16 @@ std::string percent(double share) {
 /// whether that contradicts what was counted.
 std::string lost_to_counters(overview const& about) {
   auto const error = recorded(about, "cost.counters_lost_error_ns");
-  if (!error || about.all_launches_read) return {};
   auto const lost = figure(about, "cost.counters_lost_ns");
   auto const counted_ns = figure(about, "cost.counters_ns");
+  if (about.all_launches_read) return {};
+  auto const cannot = "; what it lost to counters cannot be told in a run of " +
+                      std::to_string(std::llround(about.seconds)) + " s";
+  auto const was_looked_for = counted_ns > 0 && recorded(about, once_allowed);
+  if (!error) return was_looked_for ? cannot : std::string();
+  if (*error > std::max(lost, counted_ns))
+    return cannot + ": by the rate of its launches " + readable_time(lost) + " +- " +
+           readable_time(*error);
   auto const apart = std::abs(lost - counted_ns);
   auto text = "; by the rate of its launches it lost " + readable_time(lost) + " +- " +
               readable_time(*error) + " while counters were taken";

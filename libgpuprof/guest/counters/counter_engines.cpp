@@ -297,7 +297,7 @@ void counter_engines::note_pace(bool is_after) noexcept {
   auto const found = lost_.so_far();
   if (!found || options_.launches.every_launch) return;
   auto const surely = std::max(0.0, found->lost_ns - found->error_ns);
-  budget_.note_lost(static_cast<std::uint64_t>(surely));
+  if (found->has_both_sides) budget_.note_lost(static_cast<std::uint64_t>(surely));
   lost_ns_.store(static_cast<std::uint64_t>(std::max(0.0, found->lost_ns)));
   lost_error_ns_.store(static_cast<std::uint64_t>(found->error_ns) + 1);
 }

@@ -38,7 +38,9 @@ class launch_rate {
 };
 
 /// Compares each stretch in which counters were taken with the second before and the second after
-/// it, which cancels slow changes of the program's pace. Used by the worker's thread.
+/// it, which cancels slow changes of the program's pace. As long as no stretch has both, such as
+/// the first of a run, the last second of a stretch is compared with the second after it. How much
+/// the pace changes within each of these counts as error then. Used by the worker's thread.
 class lost_time {
  public:
   static constexpr std::uint64_t slice_ns = 100'000'000;
@@ -47,6 +49,7 @@ class lost_time {
   struct estimate {
     double lost_ns = 0;   // may be negative by chance
     double error_ns = 0;  // standard error
+    bool has_both_sides = true;
   };
 
   /// `taken`: counters have been taken since the last call. `launches`: all so far.
@@ -64,20 +67,61 @@ class lost_time {
   void interrupt() noexcept {
     begun_ns_ = 0;
     taken_ = was_taken_ = false;
-    before_count_ = 0;
+    before_.clear();
     inside_ = after_ = {};
+    last_inside_.clear();
+    last_after_.clear();
   }
-  /// Returns nothing if no stretch was compared. Stretches that could not be compared, such as the
-  /// first, count as the others.
+  /// Returns nothing if no stretch was compared. Stretches that could not be compared count as the
+  /// others.
   std::optional<estimate> so_far() const noexcept {
-    if (compared_ns_ <= 0) return std::nullopt;
-    auto const scale = std::max(1.0, taken_ns_ / compared_ns_);
-    return estimate{scale * lost_ns_, scale * std::sqrt(variance_)};
+    auto all = *this;
+    if (all.was_taken_) all.compare();  // with the part of the second after it that is over
+    if (auto const found = all.both_sides_.scaled_to(taken_ns_)) return found;
+    auto found = all.one_side_.scaled_to(taken_ns_);
+    if (found) found->has_both_sides = false;
+    return found;
   }
 
  private:
   struct slice {
     double ns = 0, launches = 0;
+  };
+  /// The latest slices, a second at most.
+  class recent_slices {
+   public:
+    void add(slice const& one) noexcept {
+      if (count_ == slices_beside) {
+        std::move(slices_.begin() + 1, slices_.end(), slices_.begin());
+        --count_;
+      }
+      slices_[count_++] = one;
+    }
+    void clear() noexcept { count_ = 0; }
+    std::size_t count() const noexcept { return count_; }
+    launch_rate rate() const noexcept { return rate_of(0, count_); }
+    /// How much faster the second half was than the first.
+    double change() const noexcept {
+      return rate_of(count_ / 2, count_).mean() - rate_of(0, count_ / 2).mean();
+    }
+
+   private:
+    launch_rate rate_of(std::size_t from, std::size_t to) const noexcept {
+      launch_rate rate;
+      for (auto i = from; i < to; ++i) rate.add(slices_[i].ns, slices_[i].launches);
+      return rate;
+    }
+    std::array<slice, slices_beside> slices_;
+    std::size_t count_ = 0;
+  };
+  struct comparison {
+    double lost_ns = 0, variance = 0, compared_ns = 0;
+
+    std::optional<estimate> scaled_to(double taken_ns) const noexcept {
+      if (compared_ns <= 0) return std::nullopt;
+      auto const scale = std::max(1.0, taken_ns / compared_ns);
+      return estimate{scale * lost_ns, scale * std::sqrt(variance)};
+    }
   };
   void begin(std::uint64_t now_ns, std::uint64_t launches) noexcept {
     begun_ns_ = last_ns_ = now_ns;
@@ -91,51 +135,60 @@ class lost_time {
     if (ended.ns <= 0) return;
     if (taken_) {
       inside_.add(ended.ns, ended.launches);
+      last_inside_.add(ended);
       taken_ns_ += ended.ns;
       return;
     }
     if (was_taken_) {
       after_.add(ended.ns, ended.launches);
+      last_after_.add(ended);
       if (after_.slices() == slices_beside) compare();
     }
-    if (before_count_ == slices_beside) {
-      std::move(before_.begin() + 1, before_.end(), before_.begin());
-      --before_count_;
-    }
-    before_[before_count_++] = ended;
+    before_.add(ended);
   }
   void change(bool taken) noexcept {
     if (taken) {
       if (was_taken_) compare();
-      beside_ = {};
-      for (std::size_t i = 0; i < before_count_; ++i)
-        beside_.add(before_[i].ns, before_[i].launches);
+      beside_ = before_.rate();
       inside_ = after_ = {};
+      last_inside_.clear();
+      last_after_.clear();
     } else {
       was_taken_ = true;
-      before_count_ = 0;
+      before_.clear();
     }
     taken_ = taken;
   }
   /// The latest stretch with what was beside it.
   void compare() noexcept {
     was_taken_ = false;
-    auto const has_both = beside_.slices() >= min_slices && after_.slices() >= min_slices;
+    if (after_.slices() < min_slices || inside_.slices() < 2) return;
+    if (beside_.slices() < min_slices) return compare_with_after();
     auto const rate = (beside_.mean() + after_.mean()) / 2;
-    if (!has_both || inside_.slices() < 2 || rate <= 0) return;
-    lost_ns_ += inside_.ns() - inside_.launches() / rate;
+    if (rate <= 0) return;
     auto const of_rates = inside_.variance() + (beside_.variance() + after_.variance()) / 4;
-    variance_ += of_rates * (inside_.ns() / rate) * (inside_.ns() / rate);
-    compared_ns_ += inside_.ns();
+    both_sides_.lost_ns += inside_.ns() - inside_.launches() / rate;
+    both_sides_.variance += of_rates * (inside_.ns() / rate) * (inside_.ns() / rate);
+    both_sides_.compared_ns += inside_.ns();
+  }
+  void compare_with_after() noexcept {
+    auto const inside = last_inside_.rate(), after = last_after_.rate();
+    auto const rate = after.mean();
+    if (last_inside_.count() < min_slices || rate <= 0) return;
+    auto const drift = std::hypot(last_inside_.change(), last_after_.change());
+    auto const of_rates = inside.variance() + after.variance() + drift * drift;
+    one_side_.lost_ns += inside_.ns() * (1 - inside.mean() / rate);
+    one_side_.variance += of_rates * (inside_.ns() / rate) * (inside_.ns() / rate);
+    one_side_.compared_ns += inside_.ns();
   }
 
   bool taken_ = false;      // now
   bool was_taken_ = false;  // a stretch has ended and is not compared yet
   std::uint64_t begun_ns_ = 0, begun_launches_ = 0, last_ns_ = 0, last_launches_ = 0;
-  std::array<slice, slices_beside> before_;  // the latest, of which there are before_count_
-  std::size_t before_count_ = 0;
+  recent_slices before_, last_inside_, last_after_;
   launch_rate beside_, inside_, after_;
-  double lost_ns_ = 0, variance_ = 0, compared_ns_ = 0, taken_ns_ = 0;
+  comparison both_sides_, one_side_;
+  double taken_ns_ = 0;
 };
 
 }  // namespace gpuprof::guest

@@ -120,6 +120,17 @@ class Sampled(Windows):
         self.check_in_time(lines[first:second].count("start") >= self.LEAST_WINDOWS)
 
     @processes.timing
+    def test_a_run_of_six_seconds_says_what_it_lost_and_one_of_a_second_that_it_cannot(self):
+        for launches, is_known in (6000, True), (1000, False):
+            with self.subTest(launches):
+                run = self.counted(self.session(launches=launches, kernel_ns=900000), metrics="sampled", overhead_budget="1", force_overwrite="1")
+                self.assertEqual(run.code, 0, run.err)
+                report = self.run_program(processes.path("BUILT_GPUPROF"), "roofline", self.capture)
+                line = next(line for line in (report.out + report.err).splitlines() if line.startswith("cost: "))
+                self.check_in_time(("by the rate of its launches" in line) == is_known)
+                self.check_in_time((" cannot be told in a run of 1 s" in line) != is_known)
+
+    @processes.timing
     def test_a_gpu_that_works_little_is_sampled_at_the_lowest_price(self):
         run = self.counted(self.session(launches=4000), metrics="sampled", overhead_budget="1")
         self.assertEqual(run.code, 0, run.err)

@@ -610,7 +610,8 @@ TEST_CASE("the lines above a table say what is known, its cost and what is missi
         "known: DRAM and L2 rates of 97.0% of the kernel time, FLOP of 97.0%, counted\n"
         "cost: the program waited 339.8 ms for this profiler, 16.9 % of the run (309.8 ms once, 30 "
         "ms "
-        "for counters later, which --overhead-budget limits)\n"
+        "for counters later, which --overhead-budget limits); what it lost to counters cannot be "
+        "told in a run of 2 s\n"
         "missing: peaks of this GPU, so no percentages: run gpuprof peaks (3 s), then this again");
   // The longest kernel was not counted.
   std::erase_if(c.samples, [&](auto const& sample) { return raw(sample.correlation) <= 6; });

@@ -94,21 +94,67 @@ TEST_CASE("a program that becomes slower by itself has lost nothing to counters"
   CHECK(std::abs(found->lost_ns) < 20e6);
 }
 
-TEST_CASE("without a second on both sides nothing is known, and other stretches stand for it") {
+TEST_CASE(
+    "the first stretch is compared with the second after it, and only until others have both") {
   paced_program program(0.1, 2.0);
   program.run(1000, true);
-  program.run(2000, false);
   CHECK_FALSE(program.lost.so_far());
+  program.run(300, false);
+  CHECK_FALSE(program.lost.so_far());
+  program.run(300, false);
+  REQUIRE(program.lost.so_far());
+  CHECK_FALSE(program.lost.so_far()->has_both_sides);
+  CHECK(std::abs(program.lost.so_far()->lost_ns - 0.5e9) < 20e6);
+  program.run(1400, false);
   program.run(1000, true);
-  CHECK_FALSE(program.lost.so_far());
+  CHECK(std::abs(program.lost.so_far()->lost_ns - 1e9) < 40e6);  // of both, by the first
   program.run(2000, false);
   REQUIRE(program.lost.so_far());
+  CHECK(program.lost.so_far()->has_both_sides);
   CHECK(std::abs(program.lost.so_far()->lost_ns - 1e9) < 20e6);  // half of both
   program.lost.interrupt();
   program.run(1000, true);
   program.run(300, false);
   program.run(1000, true);
   CHECK(std::abs(program.lost.so_far()->lost_ns - 2e9) < 60e6);
+}
+
+TEST_CASE("a run of five seconds knows what it lost within two errors") {
+  int within = 0, useful = 0;
+  for (int seed = 0; seed < 40; ++seed) {
+    paced_program program(0.02 + 0.001 * seed, 1.1, 0.2);
+    program.run(2500, true);
+    program.run(2500, false);
+    auto const found = program.lost.so_far();
+    REQUIRE(found);
+    auto const truth = 2.5e9 * 0.1 / 1.1;
+    within += std::abs(found->lost_ns - truth) < 2 * found->error_ns;
+    useful += found->error_ns < truth;
+  }
+  CHECK(within >= 36);
+  CHECK(useful >= 36);
+}
+
+TEST_CASE("a program that warms up while counters are taken has a large error") {
+  paced_program program(0.1, 1.0);
+  for (int i = 0; i < 10; ++i) {
+    program.run(200, true);
+    program.drift(1.15);
+  }
+  program.run(2500, false);
+  auto const found = program.lost.so_far();
+  REQUIRE(found);
+  CHECK(found->lost_ns < 2 * found->error_ns);
+  paced_program before(0.1, 1.0);  // it is warm a second before the counters are released
+  for (int i = 0; i < 5; ++i) {
+    before.run(200, true);
+    before.drift(1.15);
+  }
+  before.run(1100, true);
+  before.run(2500, false);
+  REQUIRE(before.lost.so_far());
+  CHECK(std::abs(before.lost.so_far()->lost_ns) < 20e6);
+  CHECK(before.lost.so_far()->error_ns < 20e6);
 }
 
 TEST_CASE("a program that launches nothing tells nothing") {

@@ -69,7 +69,8 @@ TEST_CASE("the cost is told apart by what was paid once and what counters took l
   // 250 of 500 ms for launches and 100 of 300 ms for samples were allowed once.
   CHECK(cost_line(about) ==
         "cost: the program waited 850 ms for this profiler, 8.5 % of the run (400 ms once, 450 ms "
-        "for counters later, which --overhead-budget limits); tracing made each of 50,000 "
+        "for counters later, which --overhead-budget limits); what it lost to counters cannot be "
+        "told in a run of 10 s; tracing made each of 50,000 "
         "launches about 3.4 us longer, 170 ms in all; threads of the profiler used 411 ms of CPU "
         "(4.1 % of a "
         "core)");
@@ -95,6 +96,13 @@ TEST_CASE("what the program lost to counters stands beside what was counted") {
   auto about = h200_run();
   add_counter(about, "cost.counters_ns", 100'000'000);
   CHECK(cost_line(about).find("by the rate") == std::string::npos);
+  add_counter(about, "cost.once_allowed_ns", 250'000'000);
+  about.seconds = 4;
+  CHECK(cost_line(about).find("; what it lost to counters cannot be told in a run of 4 s") !=
+        std::string::npos);
+  auto const inexact = line(150, 200, 100);
+  CHECK(inexact.find(" s: by the rate of its launches 150 ms +- 200 ms") != std::string::npos);
+  CHECK(cost_line(h200_run()).find("lost to counters") == std::string::npos);
 }
 
 TEST_CASE("a report says if the run was too short to read launches") {
