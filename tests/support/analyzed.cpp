@@ -52,6 +52,7 @@ void analyzed::attribute_samples() {
   for (auto const& window : from.windows) sampled.add(window);
   for (auto const& row : from.rows) sampled.add(row);
   sampled.end_samples();
+  sampled.use_pools(pools_of(from.t.shapes));
   for (auto const& kernel : from.t.kernels) sampled.see(kernel, times.id_of(kernel));
   for (auto const& graph : from.t.graphs) sampled.see(graph, times.id_of(graph));
   for (auto const& copy : from.t.copies) sampled.see(copy);

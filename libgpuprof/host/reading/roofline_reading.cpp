@@ -212,6 +212,7 @@ void roofline_reading::read_counters() {
       sampled_.add(sample);
   });
   sampled_.end_samples();
+  if (sampled_.has_samples()) sampled_.use_pools(pools_of(trace_.shapes()));
 }
 
 /// Adds the GPU work that ran at the time of each reading.

@@ -58,14 +58,37 @@ void device_work::finish() {
   std::sort(items_.begin(), items_.end(), [](work_item const& a, work_item const& b) {
     return std::tie(a.start, a.end, a.kind) < std::tie(b.start, b.end, b.kind);
   });
-  divide_by_length();
+  divide_by_length(0);
+  count();
+  find_alone();
+  find_shared_time();
+}
+
+void device_work::count() {
+  for (auto& kind : kinds_) {
+    kind.times = kind.begun = 0;
+    kind.ns = kind.shared_ns = 0;
+  }
   for (auto const& item : items_) {
     auto& kind = kinds_[item.kind];
     ++kind.times;
-    kind.begun += samples_.at(item.start).has_value();
+    kind.begun += begins_in_sample(item);
     kind.ns += static_cast<double>(item.length());
   }
-  find_alone();
+}
+
+void device_work::join(std::span<std::uint32_t const> numbers) {
+  auto const first = static_cast<std::uint32_t>(kinds_.size());
+  std::map<std::uint32_t, std::uint32_t> joined;
+  for (auto& item : items_) {
+    if (numbers[item.kind] == 0) continue;
+    auto const next = static_cast<std::uint32_t>(kinds_.size());
+    auto const [kind, is_new] = joined.try_emplace(numbers[item.kind], next);
+    if (is_new) kinds_.push_back(kinds_[item.kind]);
+    item.kind = kind->second;
+  }
+  divide_by_length(first);
+  count();
   find_shared_time();
 }
 
@@ -78,10 +101,10 @@ device_work device_work::only(std::vector<bool> const& keeps) const {
 
 /// Splits launches of one workload into several kinds if their lengths differ too much for one
 /// amount.
-void device_work::divide_by_length() {
+void device_work::divide_by_length(std::uint32_t first_kind) {
   std::vector<std::vector<std::uint64_t>> lengths(kinds_.size());
   for (auto const& item : items_)
-    if (kinds_[item.kind].is == work_kind::what::launch)
+    if (item.kind >= first_kind && kinds_[item.kind].is == work_kind::what::launch)
       lengths[item.kind].push_back(item.length());
   struct classes {
     std::vector<std::uint64_t> limits;

@@ -57,13 +57,20 @@ class device_work {
   /// beside no other kept item count as alone. Call after finish().
   device_work only(std::vector<bool> const& keeps) const;
 
+  /// Joins the launches of kinds with the same number, and divides them by their length. 0: the
+  /// kind stays. Call after finish(). The items stay in their order, and joined kinds have no
+  /// launches of their own.
+  void join(std::span<std::uint32_t const> numbers);
+  bool begins_in_sample(work_item const& item) const { return samples_.at(item.start).has_value(); }
+
   std::span<work_item const> items() const noexcept { return items_; }
   std::span<work_kind const> kinds() const noexcept { return kinds_; }
 
  private:
   std::uint32_t kind_of(work_kind const& like);
   void add(std::uint32_t kind, timestamp_ns start, duration_ns duration, std::uint64_t bytes);
-  void divide_by_length();
+  void divide_by_length(std::uint32_t first_kind);
+  void count();
   void find_alone();
   void find_shared_time();
 

@@ -181,12 +181,32 @@ void sample_attribution::see(memset_record const& fill) {
 }
 
 void sample_attribution::attribute(std::set<shape_id> const& without_tensor) {
-  for (auto& [id, of] : devices_) attribute(*of, without_tensor);
+  for (auto& [id, of] : devices_) attribute(id, *of, without_tensor);
   devices_.clear();  // only the figures are needed from here on
   places_.clear();
 }
 
-void sample_attribution::attribute(device& of, std::set<shape_id> const& without_tensor) {
+namespace {
+
+figure_grid grid_for(device_work const& work, sample_series const& samples) {
+  figure_grid figures(work.kinds().size());
+  for (auto& row : figures) row.resize(samples.columns());
+  return figures;
+}
+
+std::vector<bool> kinds_without_tensor(device_work const& work,
+                                       std::set<shape_id> const& without_tensor) {
+  std::vector<bool> is_without;
+  for (auto const& kind : work.kinds())
+    is_without.push_back(kind.is != work_kind::what::launch ||
+                         without_tensor.contains(kind.workload.shape));
+  return is_without;
+}
+
+}  // namespace
+
+void sample_attribution::attribute(device_id id, device& of,
+                                   std::set<shape_id> const& without_tensor) {
   std::size_t i = 0;
   facts_.not_recorded += of.samples.keep([&](sample_interval const& interval) {
     auto const is_unsure = !of.is_unsure.empty() && of.is_unsure[i];
@@ -196,8 +216,9 @@ void sample_attribution::attribute(device& of, std::set<shape_id> const& without
   of.work.finish();
   auto const kinds = of.work.kinds();
   facts_.unseen = std::max(facts_.unseen, unseen_activity(of.samples, of.work).value_or(0));
-  figure_grid figures(kinds.size());
-  for (auto& row : figures) row.resize(of.samples.columns());
+  found_figures found{
+      grid_for(of.work, of.samples), {}, pooled_work(of.work, pools_, of.pooled_launches)};
+  auto& figures = found.figures;
   std::vector<std::uint32_t> columns, tensor_columns;
   for (std::uint32_t c = 0; c < of.samples.columns(); ++c) {
     auto const& metric = of.samples.metric(c);
@@ -207,33 +228,49 @@ void sample_attribution::attribute(device& of, std::set<shape_id> const& without
   }
   attribute_by_overlap(of.samples, of.work, columns, figures);
   average_clocks(of.samples, of.work, figures);
-  std::vector<bool> is_without_tensor;
-  for (auto const& kind : kinds)
-    is_without_tensor.push_back(kind.is != work_kind::what::launch ||
-                                without_tensor.contains(kind.workload.shape));
+  auto const is_without_tensor = kinds_without_tensor(of.work, without_tensor);
   auto const without =
       tell_apart(of.samples, of.work, columns, figures, max_unknowns_, is_without_tensor);
   attribute_lone_samples(of.samples, of.work, columns, figures);
-  if (!tensor_columns.empty()) attribute_tensor(of, is_without_tensor, tensor_columns, figures);
+  if (!found.pools.empty()) {
+    auto const& pooled = found.pools.work();
+    found.pooled = grid_for(pooled, of.samples);
+    attribute_by_overlap(of.samples, pooled, columns, found.pooled);
+    tell_apart(of.samples, pooled, columns, found.pooled, max_unknowns_,
+               kinds_without_tensor(pooled, without_tensor));
+    attribute_lone_samples(of.samples, pooled, columns, found.pooled);
+  }
+  if (!tensor_columns.empty()) attribute_tensor(of, without_tensor, tensor_columns, found);
   set_what_is_known(of, is_without_tensor, figures);
-  keep(of, figures, without);
+  keep(of, found, without);
+  if (!found.pools.empty()) keep_shapes_without_samples(id, of, found, without_tensor);
 }
 
 /// Attributes counters of the tensor cores to the work that has tensor instructions. Other work
 /// counts as idle time, so that its neighbors share no samples with it.
-void sample_attribution::attribute_tensor(device& of, std::vector<bool> const& is_without_tensor,
+void sample_attribution::attribute_tensor(device& of, std::set<shape_id> const& without_tensor,
                                           std::span<std::uint32_t const> columns,
-                                          figure_grid& figures) const {
-  auto has_tensor = is_without_tensor;
-  has_tensor.flip();
-  auto const work = of.work.only(has_tensor);
-  auto const doubts =
-      subtract_work_without_tensor(of.samples, of.work, work, is_without_tensor, columns);
-  attribute_by_overlap(of.samples, work, columns, figures);
-  tell_apart(of.samples, work, columns, figures, max_unknowns_, is_without_tensor);
-  attribute_lone_samples(of.samples, work, columns, figures);
-  add_doubts(of.samples, work, columns, doubts, figures);
-  attribute_whole_launches(of.samples, work, columns, doubts, figures);
+                                          found_figures& found) const {
+  auto const with_tensor = [](device_work const& work, std::vector<bool> has) {
+    has.flip();
+    return work.only(has);
+  };
+  auto const is_without = kinds_without_tensor(of.work, without_tensor);
+  auto const work = with_tensor(of.work, is_without);
+  auto const doubts = subtract_work_without_tensor(of.samples, of.work, work, is_without, columns);
+  auto const divide = [&](device_work const& among, std::vector<bool> const& without,
+                          figure_grid& figures) {
+    attribute_by_overlap(of.samples, among, columns, figures);
+    tell_apart(of.samples, among, columns, figures, max_unknowns_, without);
+    attribute_lone_samples(of.samples, among, columns, figures);
+    add_doubts(of.samples, among, columns, doubts, figures);
+    attribute_whole_launches(of.samples, among, columns, doubts, figures);
+  };
+  divide(work, is_without, found.figures);
+  if (found.pools.empty()) return;
+  auto const& pooled = found.pools.work();
+  auto const pool_is_without = kinds_without_tensor(pooled, without_tensor);
+  divide(with_tensor(pooled, pool_is_without), pool_is_without, found.pooled);
 }
 
 /// Sets tensor-core figures to 0 for kernels without tensor instructions, whatever the samples say.
@@ -250,9 +287,10 @@ void sample_attribution::set_what_is_known(device const& of,
 }
 
 /// Stores the figures; kinds that differ only in length are one workload.
-void sample_attribution::keep(device const& of, figure_grid const& figures,
+void sample_attribution::keep(device const& of, found_figures const& found,
                               std::vector<no_figure> const& without) {
   auto const kinds = of.work.kinds();
+  auto const& figures = found.figures;
   std::map<workload_id, std::vector<std::size_t>> classes;
   for (std::size_t kind = 0; kind < kinds.size(); ++kind)
     if (kinds[kind].is == work_kind::what::launch && kinds[kind].times > 0)
@@ -272,7 +310,12 @@ void sample_attribution::keep(device const& of, figure_grid const& figures,
       for (auto const kind : of_workload)
         parts.push_back({kinds[kind].begun, kinds[kind].ns, figures[kind][column]});
       auto const& metric = of.samples.metric(column);
-      auto const figure = put_together(parts, metric.how);
+      auto figure = put_together(parts, metric.how);
+      if (!found.pools.empty() && !metric.runs_when_idle)
+        if (auto const pooled =
+                found.pools.figure(workload.shape, found.pooled, column, metric.how);
+            pooled && (!figure || pooled->error < figure->error / 2))
+          figure = pooled;
       has_any = has_any || (figure && !metric.runs_when_idle && !metric.of_tensor_cores);
       known.by_name[of.names[column]] = figure;
     }
@@ -280,6 +323,27 @@ void sample_attribution::keep(device const& of, figure_grid const& figures,
     facts_.too_few += reason == no_figure::too_few;
     facts_.too_many += reason == no_figure::too_many;
     facts_.not_told_apart += reason == no_figure::not_told_apart;
+  }
+}
+
+/// Shapes of pools that only ran outside of the samples.
+void sample_attribution::keep_shapes_without_samples(device_id id, device const& of,
+                                                     found_figures const& found,
+                                                     std::set<shape_id> const& without_tensor) {
+  std::set<shape_id> sampled;
+  for (auto const& kind : of.work.kinds())
+    if (kind.times > 0) sampled.insert(kind.workload.shape);
+  for (auto const& [shape, all] : of.pooled_launches) {
+    if (sampled.contains(shape)) continue;
+    auto& known = figures_.make({id, shape, {}});
+    for (std::uint32_t column = 0; column < of.names.size(); ++column) {
+      auto const& metric = of.samples.metric(column);
+      if (metric.runs_when_idle) continue;
+      auto& figure = known.by_name[of.names[column]];
+      figure = found.pools.figure(shape, found.pooled, column, metric.how);
+      if (metric.of_tensor_cores && without_tensor.contains(shape))
+        figure = sampled_figure{0, 0, all.times, false, 0};
+    }
   }
 }
 

@@ -6,6 +6,7 @@
 #include "host/analysis/sampling/device_work.hpp"
 #include "host/analysis/sampling/sample_series.hpp"
 #include "host/analysis/sampling/sampled_figures.hpp"
+#include "host/analysis/sampling/shape_pools.hpp"
 
 #include <map>
 #include <memory>
@@ -44,6 +45,8 @@ class sample_attribution {
   void add(sampling_window_record const& window);
   void add(sample_record const& sample);
   void end_samples();
+  /// Without it no shapes are joined; see pools_of().
+  void use_pools(std::vector<std::uint32_t> pools) { pools_ = std::move(pools); }
 
   /// `workload` as counted in workload_times.
   void see(kernel_record const& kernel, workload_id const& workload) {
@@ -66,6 +69,7 @@ class sample_attribution {
     recorded_time recorded;
     std::vector<std::uint32_t> names;  // index among the figures, by column
     std::vector<bool> is_unsure;       // by interval; empty: none is
+    pooled_work::launches_by_shape pooled_launches;
   };
   struct place {
     device* of = nullptr;
@@ -77,6 +81,12 @@ class sample_attribution {
     auto const found = devices_.find(launch.device);
     if (found == devices_.end()) return;
     see_times(*found->second, launch);
+    if (auto const shape = raw(workload.shape);
+        raw(workload.graph) == 0 && shape < pools_.size() && pools_[shape] != no_pool) {
+      auto& of = found->second->pooled_launches[workload.shape];
+      ++of.times;
+      of.ns += static_cast<double>(launch.duration.value);
+    }
     found->second->work.add_launch(workload, launch.correlation, launch.start, launch.duration);
   }
   static void note_unsure(device& of, timestamp_ns start, duration_ns duration);
@@ -86,15 +96,23 @@ class sample_attribution {
     if constexpr (requires { work.time_of; })
       if (raw(work.time_of) != 0) note_unsure(of, work.start, work.duration);
   }
-  void attribute(device& of, std::set<shape_id> const& without_tensor);
-  void attribute_tensor(device& of, std::vector<bool> const& is_without_tensor,
-                        std::span<std::uint32_t const> columns, figure_grid& figures) const;
+  /// All figures of a GPU, and those of its pools.
+  struct found_figures {
+    figure_grid figures, pooled;
+    pooled_work pools;
+  };
+  void attribute(device_id id, device& of, std::set<shape_id> const& without_tensor);
+  void attribute_tensor(device& of, std::set<shape_id> const& without_tensor,
+                        std::span<std::uint32_t const> columns, found_figures& found) const;
   static void set_what_is_known(device const& of, std::vector<bool> const& is_without_tensor,
                                 figure_grid& figures);
-  void keep(device const& of, figure_grid const& figures, std::vector<no_figure> const& without);
+  void keep_shapes_without_samples(device_id id, device const& of, found_figures const& found,
+                                   std::set<shape_id> const& without_tensor);
+  void keep(device const& of, found_figures const& found, std::vector<no_figure> const& without);
 
   std::size_t max_unknowns_;
-  recorded_time recorded_;  // template without work
+  std::vector<std::uint32_t> pools_;  // by shape
+  recorded_time recorded_;            // template without work
   // each holds references to its own members
   std::map<device_id, std::unique_ptr<device>> devices_;
   std::map<metric_id, place> places_;
