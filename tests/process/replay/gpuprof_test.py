@@ -364,7 +364,7 @@ class Contents(Gpuprof):
         session = self.synthetic(threads=1, launches=0, copies=0, graphs=graphs, nodes=nodes, kernel_ns=1000, spread=40, step_ns=100_000)
         totals = {}
         for level in "node", "auto":
-            run = self.profile(session, cuda_graph_trace=level, force_overwrite=1)
+            run = self.profile(session, cuda_graph_trace=level, overhead_budget=0.1, force_overwrite=1)
             self.assertEqual(run.code, 0, run.err)
             self.assertEqual(self.lost(), "lost: nothing")
             totals[level] = {row["Name"]: row for row in self.report("cuda_gpu_kern_sum")}
@@ -374,7 +374,7 @@ class Contents(Gpuprof):
         for name, told in totals["auto"].items():
             truth = float(totals["node"][name]["Total Time (ns)"])
             self.assertEqual(told["Instances"], graphs, name)
-            self.assertGreater(told["Inferred (%)"], 50)
+            self.assertGreater(told["Inferred (%)"], 0)
             self.assertLess(told["Total Error (ns)"], 0.2 * truth)
             within += abs(told["Total Time (ns)"] - truth) <= 2 * told["Total Error (ns)"]
         self.assertGreaterEqual(within, 0.85 * nodes)
