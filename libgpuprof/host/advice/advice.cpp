@@ -139,14 +139,13 @@ std::string busy_sentence(run_facts const& facts) {
 }
 
 /// No gain is larger than the time that its finding is about, and all of them together are no
-/// larger than the window: a replay adds its error to each. An interval that this cuts is no
-/// narrower than that error.
+/// larger than the window: a replay adds its error to each. Of an interval that this cuts, the low
+/// gain gets smaller with the high one: the replay says more than can be.
 void limit_gains(std::vector<finding>& findings, double window_ns) {
   auto const limit = [](finding& one, double most, std::string_view why) {
     auto const before = one.gain;
     if (before.high_ns <= most) return;
-    auto const error = one.is_replayed ? replay::error_of_gain : 0;
-    one.gain = {std::min(before.low_ns, (1 - error) * most), most};
+    one.gain = {before.low_ns * most / before.high_ns, most};
     say_change(one, before, why);
   };
   for (auto& one : findings) limit(one, one.within_ns, "at most the time that it is about");
@@ -258,7 +257,9 @@ std::string sensitivity_of(replayable_steps const& steps) {
   std::string text;
   for (auto const& kind : kinds) {
     char share[16];
-    std::snprintf(share, sizeof share, "%.1f %%", 100 * kind.tenth_ns / found.step_ns);
+    // A replay of a stretch may err beyond what is possible.
+    std::snprintf(share, sizeof share, "%.1f %%",
+                  std::clamp(100 * kind.tenth_ns / found.step_ns, 0.0, 10.0));
     text += text.empty()
                 ? "10 % less time of " + kind.name +
                       (steps.is_sliced ? " makes the run " : " makes a step ") + share + " shorter"

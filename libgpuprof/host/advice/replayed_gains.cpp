@@ -369,17 +369,17 @@ double replay_gains(std::vector<finding>& findings, run_facts const& facts,
     auto const high_ns = at_best.take(repairs.at_best);
     auto low_ns = low_of(sure.take(repairs.sure), high_ns, *one, repairs);
     if (one->beside_ns > 0) low_ns = std::min(low_ns, before_ns - one->beside_ns / steps.all_steps);
-    auto const greatest = std::max(high_ns, low_ns), least = std::min(high_ns, low_ns);
+    low_ns = std::min(low_ns, high_ns);  // earlier findings leave less in the best case
     auto const sure_ns = sure_of_wait(*one);
-    one->gain.high_ns = std::max(0.0, greatest * (1 + error_above) * times);
-    one->gain.low_ns = std::max(0.0, least * (1 - error_of_gain) * times);
+    one->gain.high_ns = std::max(0.0, high_ns * (1 + error_above) * times);
+    one->gain.low_ns = std::max(0.0, low_ns * (1 - error_of_gain) * times);
     one->is_replayed = true;
     one->alone_ns = std::max(0.0, alone_ns * (1 + error_above) * times);
     one->then = at_best.longest_part();
     one->arithmetic = arithmetic_of({.step_ns = before_ns,
                                      .alone_ns = alone_ns,
-                                     .greatest_ns = greatest,
-                                     .least_ns = least,
+                                     .greatest_ns = high_ns,
+                                     .least_ns = low_ns,
                                      .gpus = gpus,
                                      .has_condition = !one->condition.empty()},
                                     steps);
@@ -387,13 +387,16 @@ double replay_gains(std::vector<finding>& findings, run_facts const& facts,
     auto const best_shares = spread.take(repairs.at_best);
     auto const least_shares = sure_spread.take(repairs.sure);
     for (auto const share : best_shares)
-      if (greatest > 0)
+      if (high_ns > 0)
         one->gain.high_ns = std::max(one->gain.high_ns, share * own_ns * (1 + error_above) * times);
     for (std::size_t i = 0; i < std::min(least_shares.size(), best_shares.size()); ++i)
       one->gain.low_ns = std::clamp(low_of(least_shares[i], best_shares[i], *one, repairs) *
                                         own_ns * (1 - error_of_gain) * times,
                                     0.0, one->gain.low_ns);
     say_change(*one, replayed, "low and high also of steps with little or much CPU work");
+    auto const uncut = one->gain;
+    one->gain.high_ns = std::min(one->gain.high_ns, before_ns * times);
+    say_change(*one, uncut, "at most what earlier findings leave of the steps");
     auto const spread_gain = one->gain;
     if (sure_ns) one->gain.low_ns = std::min(one->gain.low_ns, *sure_ns);
     say_change(*one, spread_gain, "low at most what is sure of the gaps behind the waits");

@@ -254,7 +254,7 @@ TEST_CASE("a replayed gain is no larger than the idle time that the finding is a
                                    &steps_of_run);
     REQUIRE(given.findings.size() == 1);
     CHECK(given.findings[0].is_replayed);
-    CHECK(given.findings[0].gain.low_ns <= 0.95 * given.findings[0].gain.high_ns);
+    CHECK(given.findings[0].gain.low_ns <= 0.7 * given.findings[0].gain.high_ns);
     return given.findings[0].gain.high_ns;
   };
   CHECK(highest(30 * ms) == Approx(30 * ms));

@@ -174,7 +174,7 @@ TEST_CASE("moves are told with what they do, and at best all of them go") {
       {{product, 90'000}, {concatenation, 50'000}, {product, 90'000}, {concatenation, 50'000}}));
   auto const one = run.only("data_movement");
   CHECK(one.what.find("concatenates tensors") != std::string::npos);
-  CHECK(one.condition == "nothing needs the moves");
+  CHECK(one.condition == "they can lie side by side from the start");
   check_contains(one, run.won_by(queued({{product, 90'000}, {product, 90'000}})));
 }
 

@@ -129,6 +129,7 @@ finding of_pageable(run_facts const& facts, copy_facts const& copy) {
   one.because = {{"achieved", rate / 1e9, "GB/s", "traced"},
                  {"thread blocked", copy.blocked_ns, "ns", "traced"}};
   one.gain = {0, copy.alone_ns + idle_of_line(facts, copy).high_ns};
+  one.within_ns = one.gain.high_ns;
   one.further_buckets = {time_bucket::synchronization};
   one.to_do = to_pin(copy);
   return one;

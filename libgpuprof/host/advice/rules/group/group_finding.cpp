@@ -52,6 +52,15 @@ double steps_per_recorded(run_facts const& facts) {
   return facts.all_steps_of_groups / std::max(1.0, facts.steps_of_groups);
 }
 
+double time_of_launches(run_facts const& facts, work_group const& group) {
+  auto const launching = facts.run.launch_distance + facts.run.back_to_back;
+  auto const own = group.total_ns + static_cast<double>(group.launches) * launching;
+  double allocating = 0;
+  if (group.is_prepared)
+    for (auto const& device : facts.devices) allocating += device.ledger[time_bucket::allocation];
+  return steps_per_recorded(facts) * own + allocating;
+}
+
 finding finding_on(run_facts const& facts, work_group const& group, std::string what) {
   finding one;
   one.what = std::move(what);

@@ -25,6 +25,10 @@ std::string how_often(run_facts const& facts, double instances);
 /// Factor from the recorded steps to all steps that the advice is about.
 double steps_per_recorded(run_facts const& facts);
 
+/// What can go with launches: their own time, a launch for each, and the memory for what they make.
+/// The CPU work before them may have other reasons.
+double time_of_launches(run_facts const& facts, work_group const& group);
+
 /// A finding whose repair keeps one launch of each instance; without `to_do` and `arithmetic`.
 finding finding_on(run_facts const& facts, work_group const& group, std::string what);
 /// The group if all of its launches can go.

@@ -15,7 +15,7 @@ namespace gpuprof::host::advice {
 namespace {
 
 struct move_advice {
-  std::string_view does, rule, to_do;
+  std::string_view does, rule, to_do, condition;
 };
 
 constexpr std::string_view one_hot = "looks rows up by one-hot products";
@@ -25,23 +25,32 @@ constexpr std::string_view told_by_code = "moves data";
 constexpr move_advice moves[] = {
     {"changes the layout of tensors", "layout_conversion",
      "Keep one layout: channels_last for convolutions; products take transposed views, without "
-     ".contiguous()."},
+     ".contiguous().",
+     "what reads them takes the other layout"},
     {"converts types", "repeated_cast",
      "Convert once, where the tensor is kept: weights in the type that computes "
-     "(model.bfloat16()), inputs when they are loaded."},
+     "(model.bfloat16()), inputs when they are loaded.",
+     "the tensors can be kept in that type"},
     {"concatenates tensors", "data_movement",
-     "Allocate once at full size and write into views (a static cache), or hand over the list."},
-    {one_hot, "data_movement", "Look rows up with F.embedding, or by indexing."},
+     "Allocate once at full size and write into views (a static cache), or hand over the list.",
+     "they can lie side by side from the start"},
+    {one_hot, "data_movement", "Look rows up with F.embedding, or by indexing.",
+     "nothing else needs the one-hot rows"},
     {"gathers elements", "data_movement",
      "Indices of neighbors are a slice, which is a view; a mask can be a weight, ignore_index or "
-     "torch.where."},
+     "torch.where.",
+     "a view or a weight can take their place"},
     {"scatters elements", "data_movement",
-     "Sort or group once where the indices stay the same; use slices."},
+     "Sort or group once where the indices stay the same; use slices.",
+     "they can be in order before"},
     {"fills tensors", "data_movement",
-     "Allocate without filling (torch.empty) where all is written, and set gradients to None."},
+     "Allocate without filling (torch.empty) where all is written, and set gradients to None.",
+     "nothing reads the filled values"},
     {told_by_code, "data_movement",
-     "Let the kernel before write where the next one reads, or the next one read it from there."},
-    {"copies tensors", "data_movement", "Use views, operations in place, or out= arguments."},
+     "Let the kernel before write where the next one reads, or the next one read it from there.",
+     "nothing needs the moves"},
+    {"copies tensors", "data_movement", "Use views, operations in place, or out= arguments.",
+     "nothing needs the copies"},
 };
 
 std::string joined(std::vector<std::string> const& words) {
@@ -49,17 +58,6 @@ std::string joined(std::vector<std::string> const& words) {
   for (std::size_t i = 0; i < words.size(); ++i)
     text += (i == 0 ? "" : i + 1 == words.size() ? " and " : ", ") + words[i];
   return text;
-}
-
-/// What goes with moves: their own time, a launch for each, and the memory for what they make. The
-/// CPU work before them may have other reasons.
-double time_of_moves(run_facts const& facts, work_group const& group) {
-  auto const launching = facts.run.launch_distance + facts.run.back_to_back;
-  auto const own = group.total_ns + static_cast<double>(group.launches) * launching;
-  double allocating = 0;
-  if (group.is_prepared)
-    for (auto const& device : facts.devices) allocating += device.ledger[time_bucket::allocation];
-  return steps_per_recorded(facts) * own + allocating;
 }
 
 void look_at_moves(run_facts const& facts, std::string_view rule, std::vector<finding>& found) {
@@ -83,8 +81,8 @@ void look_at_moves(run_facts const& facts, std::string_view rule, std::vector<fi
     auto const has_one_hot =
         std::find(group.does.begin(), group.does.end(), one_hot) != group.does.end();
     one.to_do = (has_one_hot ? named(one_hot) : of)->to_do;
-    one.condition = "nothing needs the moves";
-    one.within_ns = time_of_moves(facts, group);
+    one.condition = (has_one_hot ? named(one_hot) : of)->condition;
+    one.within_ns = time_of_launches(facts, group);
     one.arithmetic = "all of their time";
     found.push_back(std::move(one));
   }

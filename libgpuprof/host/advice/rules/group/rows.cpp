@@ -52,6 +52,7 @@ finding finding_on_chain(run_facts const& facts, work_group const& group) {
       "Fuse them: torch.compile, one jax.jit around them, a library's operation for the whole "
       "(F.layer_norm, F.rms_norm, F.gelu), or a Triton kernel.";
   one.arithmetic = arithmetic_of_chain(facts, group);
+  one.within_ns = time_of_launches(facts, group);
   one.changes_results = true;
   one.yields_to = "fp64_elementwise";
   return one;
