@@ -74,7 +74,7 @@ class trace_pass {
   std::string outside_note() const;
   std::vector<std::string> slowed_notes() const;
   std::vector<std::string> graph_notes() const;
-  std::vector<std::string> inferred_notes() const;
+  static std::vector<std::string> inferred_notes(bool any);
   std::vector<std::string> kernel_notes() const;  // graph and slowed notes
 
   trace_contents& trace_;

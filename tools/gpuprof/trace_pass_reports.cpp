@@ -33,16 +33,19 @@ finished_report trace_pass::kernel_report(chosen_report const& report) {
           : table_or(reason, kernels_by_name_and_geometry(kernels_, labels, trace_.shapes()),
                      report::kernel_geometry_table);
   finished.notes = kernel_notes();
-  for (auto& line : inferred_notes()) finished.notes.push_back(std::move(line));
+  for (auto& line : inferred_notes(kernels_.inferred().any()))
+    finished.notes.push_back(std::move(line));
   return finished;
 }
 
 finished_report trace_pass::memory_report(chosen_report const& report) {
   auto const reason =
       has_filter_ ? "no copy or fill passes the filter" : "the capture holds no copies or fills";
-  return report.kind == report_kind::cuda_gpu_mem_time_sum
-             ? table_or(reason, memory_.by_time(), report::memory_time_table)
-             : table_or(reason, memory_.by_size(), report::memory_size_table);
+  if (report.kind == report_kind::cuda_gpu_mem_size_sum)
+    return table_or(reason, memory_.by_size(), report::memory_size_table);
+  auto finished = table_or(reason, memory_.by_time(), report::memory_time_table);
+  finished.notes = inferred_notes(memory_.any_inferred());
+  return finished;
 }
 
 finished_report trace_pass::migration_report(chosen_report const& report) {
@@ -262,8 +265,8 @@ std::vector<std::string> trace_pass::kernel_notes() const {
   return notes;
 }
 
-std::vector<std::string> trace_pass::inferred_notes() const {
-  if (!kernels_.inferred().any()) return {};
+std::vector<std::string> trace_pass::inferred_notes(bool any) {
+  if (!any) return {};
   return {
       "Inferred: the share of Total Time of launches of graphs that were not timed and have the "
       "times of others; Total Error: one standard error that this gives Total Time, empty if only "

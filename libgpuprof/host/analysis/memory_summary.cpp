@@ -32,12 +32,15 @@ std::string_view text_of(memory_kind kind) noexcept {
 
 void memory_operations::add(copy_record const& copy) {
   auto const kind = static_cast<std::size_t>(copy.kind);
-  auto& to = series_[kind < memset_slot ? kind : 0];
+  auto const slot = kind < memset_slot ? kind : 0;
+  inferred_.add(copy, static_cast<std::uint32_t>(slot));
+  auto& to = series_[slot];
   to.time.add_mean_of(nanoseconds(copy.duration), copy.copies());
   if (copy.bytes != 0) to.bytes.add_mean_of(copy.bytes, copy.copies());  // 0: not known
 }
 
 void memory_operations::add(memset_record const& fill) {
+  inferred_.add(fill, memset_slot);
   auto& to = series_[memset_slot];
   to.time.add(nanoseconds(fill.duration));
   if (fill.bytes != 0) to.bytes.add(fill.bytes);
@@ -68,6 +71,8 @@ std::vector<memory_row> memory_operations::rows() {
                     : "[CUDA memcpy Unified " + std::string(unified[slot - unified_slot]) + "]";
     rows.push_back(
         {std::move(name), series_[slot].time.summarize(), series_[slot].bytes.summarize()});
+    inferred_times::part const all[] = {{static_cast<std::uint32_t>(slot), 1}};
+    if (inferred_.any()) rows.back().inferred = inferred_.of(all);
   }
   return rows;
 }

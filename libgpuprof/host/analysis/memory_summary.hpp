@@ -3,12 +3,14 @@
 // moved, by address.
 #pragma once
 
+#include "host/analysis/inferred_times.hpp"
 #include "host/analysis/samples.hpp"
 #include "model/records.hpp"
 
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +24,8 @@ struct memory_row {
   std::string operation;
   statistics time;   // ns
   statistics bytes;  // bytes
+  /// Of `time`; only if times of the capture were taken from other launches of a graph.
+  std::optional<inferred_time> inferred = {};
 };
 
 class memory_operations {
@@ -35,6 +39,7 @@ class memory_operations {
   std::vector<memory_row> by_time();
   /// Returns rows with the most bytes first.
   std::vector<memory_row> by_size();
+  bool any_inferred() const noexcept { return inferred_.any(); }
 
  private:
   // One slot for each copy_kind, then fills, then the three directions of unified memory.
@@ -46,6 +51,7 @@ class memory_operations {
   std::vector<memory_row> rows();
 
   std::array<series, unified_slot + 3> series_;
+  inferred_times inferred_;  // lines are slots
 };
 
 // Sums what unified memory moved between host and devices, by address.

@@ -161,13 +161,14 @@ std::string geometry(extent3 const& e) {
 
 namespace {
 
-bool have_inferred(std::vector<kernel_row> const& rows) {
+template <class Row>
+bool have_inferred(std::vector<Row> const& rows) {
   return std::ranges::any_of(rows, [](auto const& r) { return r.inferred.has_value(); });
 }
 
-std::vector<text::column> kernel_columns(bool with_inferred,
-                                         std::initializer_list<text::column> last) {
-  auto columns = time_columns("Instances", {});
+std::vector<text::column> inferred_columns(bool with_inferred, std::string count,
+                                           std::initializer_list<text::column> last) {
+  auto columns = time_columns(std::move(count), {});
   if (with_inferred) {
     columns.push_back({"Inferred", text::column_kind::share, 6});
     columns.push_back({"Total Error", text::column_kind::rough_time, 7});
@@ -176,7 +177,8 @@ std::vector<text::column> kernel_columns(bool with_inferred,
   return columns;
 }
 
-void append_inferred(text::row& cells, kernel_row const& r) {
+template <class Row>
+void append_inferred(text::row& cells, Row const& r) {
   auto const all = static_cast<double>(r.time.total);
   auto const inferred = r.inferred.value_or(inferred_time());
   cells.emplace_back(all > 0 ? 100 * std::min(inferred.ns / all, 1.0) : 0.0);
@@ -195,7 +197,7 @@ text::table kernel_table(std::vector<kernel_row> rows) {
     cells.emplace_back(out.keep(std::move(r.name)));
   }
   return table_of("cuda_gpu_kern_sum", "CUDA GPU Kernel Summary",
-                  kernel_columns(with_inferred, {{"Name"}}), std::move(out));
+                  inferred_columns(with_inferred, "Instances", {{"Name"}}), std::move(out));
 }
 
 text::table kernel_geometry_table(std::vector<kernel_row> rows) {
@@ -208,20 +210,23 @@ text::table kernel_geometry_table(std::vector<kernel_row> rows) {
     append_cells(cells, {out.keep(geometry(r.grid)), out.keep(geometry(r.block)),
                          out.keep(std::move(r.name))});
   }
-  return table_of("cuda_gpu_kern_gb_sum", "CUDA GPU Kernel/Grid/Block Summary",
-                  kernel_columns(with_inferred, {{"GridXYZ"}, {"BlockXYZ"}, {"Name"}}),
-                  std::move(out));
+  return table_of(
+      "cuda_gpu_kern_gb_sum", "CUDA GPU Kernel/Grid/Block Summary",
+      inferred_columns(with_inferred, "Instances", {{"GridXYZ"}, {"BlockXYZ"}, {"Name"}}),
+      std::move(out));
 }
 
 text::table memory_time_table(std::vector<memory_row> rows) {
   owned_rows out;
   auto const total = total_of(rows);
+  auto const with_inferred = have_inferred(rows);
   for (auto& r : rows) {
     auto& cells = out.rows.emplace_back(time_cells(r.time, total));
+    if (with_inferred) append_inferred(cells, r);
     cells.emplace_back(out.keep(std::move(r.operation)));
   }
   return table_of("cuda_gpu_mem_time_sum", "CUDA GPU MemOps Summary (by Time)",
-                  time_columns("Count", {{"Operation"}}), std::move(out));
+                  inferred_columns(with_inferred, "Count", {{"Operation"}}), std::move(out));
 }
 
 text::table memory_size_table(std::vector<memory_row> rows) {

@@ -349,7 +349,9 @@ class Contents(Gpuprof):
             run = self.profile(processes.recorded("graph"), cuda_graph_trace=level, force_overwrite=1)
             self.assertEqual(run.code, 0, run.err)
             self.assertEqual(self.lost(), "lost: nothing")
-            counts[level] = {row["Operation"]: row["Count"] for row in self.report("cuda_gpu_mem_time_sum")}
+            times = self.report("cuda_gpu_mem_time_sum")
+            counts[level] = {row["Operation"]: row["Count"] for row in times}
+            self.assertEqual([row["Operation"] for row in times if row.get("Inferred (%)")] != [], level == "auto")
             exported = self.run_program(processes.path("BUILT_GPUPROF"), "export", "-t", "json", "-o", self.folder / f"{level}.json", self.capture)
             self.assertEqual(exported.code, 0, exported.err)
             tables = json.loads((self.folder / f"{level}.json").read_text())["tables"]
