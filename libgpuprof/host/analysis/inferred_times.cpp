@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/analysis/inferred_times.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
 namespace gpuprof::host {
 namespace {
+
+/// Times of records are multiples of 32 ns: both ends are wrong by up to half of that.
+constexpr double least_variance = 32.0 * 32.0 / 6;
 
 /// How much wider the error of few values is, so that twice of it holds in 95 % (Student's t).
 double widened_for(std::uint64_t values) noexcept {
@@ -62,7 +66,7 @@ std::optional<double> inferred_times::series::error_ns() const noexcept {
   auto all = *this;
   all.close_timed();
   if (all.timed < 2) return std::nullopt;
-  auto const variance = all.squares / static_cast<double>(all.timed - 1);
+  auto const variance = std::max(least_variance, all.squares / static_cast<double>(all.timed - 1));
   auto const last = static_cast<double>(of_last);
   return widened_for(all.timed) *
          std::sqrt(variance * (squares_of_counts + last * last + static_cast<double>(inferred)));

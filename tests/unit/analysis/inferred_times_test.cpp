@@ -24,7 +24,7 @@ kernel_record node(std::uint32_t launch, std::uint32_t time_of, std::int64_t ns,
   kernel_record k;
   k.correlation = correlation_id{launch};
   k.time_of = correlation_id{time_of};
-  k.duration = {ns};
+  k.duration = {10 * ns};
   k.node = graph_node_id{number};
   k.shape = shape;
   k.graph = raw(graph) != 0 ? graph : graph_id{7};
@@ -50,20 +50,26 @@ TEST_CASE("measured times add no error") {
 
 TEST_CASE("one timed launch does not tell the error") {
   auto const sum = sum_of({node(1, 0, 100), node(2, 1, 100), node(3, 1, 100)}, {1});
-  CHECK(sum.ns == 200);
+  CHECK(sum.ns == 2000);
   CHECK_FALSE(sum.error_ns);
 }
 
 TEST_CASE("the error follows from the spread and from how many launches have each time") {
-  // Four timed: 90, 110, 90, 110; deviation 11.547. Two have the times of the second, three of the
-  // fourth. Three degrees of freedom widen the error by 3 / 1.8.
+  // Four timed: 900, 1100, 900, 1100 ns; deviation 115.47. Two have the times of the second, three
+  // of the fourth. Three degrees of freedom widen the error by 3 / 1.8.
   auto const sum =
       sum_of({node(1, 0, 90), node(2, 0, 110), node(3, 0, 90), node(4, 0, 110), node(5, 2, 110),
               node(6, 2, 110), node(7, 4, 110), node(8, 4, 110), node(9, 4, 110)},
              {1});
-  CHECK(sum.ns == 550);
+  CHECK(sum.ns == 5500);
   REQUIRE(sum.error_ns);
-  CHECK(*sum.error_ns == Approx(11.547 * std::sqrt(4 + 9 + 5) * 3 / 1.8).epsilon(1e-3));
+  CHECK(*sum.error_ns == Approx(115.47 * std::sqrt(4 + 9 + 5) * 3 / 1.8).epsilon(1e-3));
+}
+
+TEST_CASE("equal times still have the error of the clock") {
+  auto const sum = sum_of({node(1, 0, 96), node(2, 0, 96), node(3, 0, 96), node(4, 3, 96)}, {1});
+  REQUIRE(sum.error_ns);
+  CHECK(*sum.error_ns == Approx(32 / std::sqrt(6) * std::sqrt(2) * 2 / 0.8));
 }
 
 TEST_CASE("kernels of one launch are longer or shorter together") {
@@ -104,9 +110,9 @@ TEST_CASE("a timed launch with the times of a later whole counts as one measurem
   auto const sum = sum_of({node(1, 0, 90), node(4, 5, 110), node(2, 1, 90), node(5, 4, 110),
                            node(6, 4, 110), node(7, 0, 100)},
                           {1});
-  CHECK(sum.ns == 310);
+  CHECK(sum.ns == 3100);
   REQUIRE(sum.error_ns);
-  CHECK(*sum.error_ns == Approx(10 * std::sqrt(1 + 4 + 3) * 2 / 0.8));
+  CHECK(*sum.error_ns == Approx(100 * std::sqrt(1 + 4 + 3) * 2 / 0.8));
 }
 
 TEST_CASE("the true sum lies within two errors in nearly all graphs") {
@@ -124,10 +130,10 @@ TEST_CASE("the true sum lies within two errors in nearly all graphs") {
       if (is_timed) timed = i;
       auto const of_launch = launch_is(random);
       for (std::uint64_t n = 0; n < 4; ++n) {
-        auto const ns = std::llround(10'000 * of_launch * node_is(random));
+        auto const ns = std::llround(1000 * of_launch * node_is(random));
         if (is_timed) known[n] = ns;
-        truth += static_cast<double>(ns);
-        sum += static_cast<double>(known[n]);
+        truth += 10 * static_cast<double>(ns);
+        sum += 10 * static_cast<double>(known[n]);
         times.add(node(i, is_timed ? 0 : timed, known[n], n + 1), 1);
       }
     }
@@ -157,11 +163,11 @@ TEST_CASE("sums of kernels and workloads know the part that was inferred") {
   auto const by_shape = kernels_by_name(durations, {{}, [](name_id) { return ""; }, {}});
   REQUIRE(by_shape.size() == 1);
   REQUIRE(by_shape[0].inferred);
-  CHECK(by_shape[0].inferred->ns == 550);
+  CHECK(by_shape[0].inferred->ns == 5500);
   launched_part const all[] = {{0, 9, 0}}, third[] = {{0, 3, 0}}, graph[] = {{1, 9, 0}};
   CHECK(times.inferred(all).error_ns == by_shape[0].inferred->error_ns);
   CHECK(*times.inferred(third).error_ns == Approx(*by_shape[0].inferred->error_ns / 3));
-  CHECK(times.inferred(graph).ns == 550);
+  CHECK(times.inferred(graph).ns == 5500);
   CHECK(stacks.inferred({stack_id{3}}).error_ns == by_shape[0].inferred->error_ns);
   CHECK(stacks.inferred({stack_id{2}}).ns == 0);
 }
