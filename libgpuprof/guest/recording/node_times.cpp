@@ -332,7 +332,8 @@ std::uint64_t node_times::take(bounds const& until, receiver const& to) {
   for (auto const& [_, of] : graphs_) last_use = std::max(last_use, of.last_use);
   for (auto one = graphs_.begin(); one != graphs_.end();) {
     auto& of = one->second;
-    auto const ended_before = of.is_complete() ? latest : until.ended_before;
+    auto const may_end = of.first_end <= latest.value;
+    auto const ended_before = may_end && of.is_complete() ? latest : until.ended_before;
     if (of.first_end <= ended_before.value) {
       computed += take_of(of, ended_before, to);
       of.first_end = ~std::uint64_t{0};
