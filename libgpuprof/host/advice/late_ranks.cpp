@@ -19,7 +19,7 @@ using replay::nothing;
 
 constexpr double late_share = 0.02;       // of a step
 constexpr double least_explained = 0.25;  // of the time by which a rank is late
-constexpr double max_held_share = 0.01;   // of the steps, by the profiler, to be replayed
+constexpr double max_held_share = 0.01;   // of the steps of a rank, by the profiler, to be replayed
 constexpr double least_of_cause = 0.05;   // of what is done longer, to be repaired
 constexpr std::size_t cause_count = 4;
 
@@ -102,10 +102,11 @@ class rank_finder {
       held_.emplace_back(std::move(of));
       idle.emplace_back(held_.back());
     }
-    double held_ns = 0;
-    for (auto const& hold : steps_.holds)
-      held_ns += static_cast<double>(hold.end_ns - hold.begin_ns);
-    is_held_ = held_ns > max_held_share * static_cast<double>(joined_.recorded_ns());
+    std::uint64_t most_held_ns = 0;
+    for (auto const& of : held_)
+      most_held_ns = std::max(most_held_ns, of.between({}, {~std::uint64_t{0}}));
+    is_held_ = static_cast<double>(most_held_ns) >
+               max_held_share * static_cast<double>(joined_.recorded_ns());
     meeting_ends_.resize(steps_.ranks());
     for (auto const& item : steps_.items) {  // in order of their start
       auto const rank = steps_.rank_of(item);

@@ -78,8 +78,12 @@ class joined_reading {
   void book_waits_for_held_ranks() {
     if (captures_.size() < 2) return;
     auto const waits = waits_for_held_ns(captures_, digests_, counted_);
+    // A wait beside kernels costs nothing. Which waits these are is not known: as many as of the
+    // communication.
     auto const move = [](bucket_times& times, double ns) {
-      auto const moved = std::min(ns, times[time_bucket::communication]);
+      auto const alone = times[time_bucket::communication];
+      auto const all = alone + times[time_bucket::compute_and_communication];
+      auto const moved = all > 0 ? std::min(ns, all) * alone / all : 0;
       times[time_bucket::communication] -= moved;
       times[time_bucket::profiler] += moved;
     };

@@ -224,7 +224,8 @@ class step_collector::collecting {
   void take_holds() {
     for (auto const& [begin, end] : disturbed_times(trace_))
       if (begin < chosen_.end && end > chosen_.begin)
-        made_.steps.holds.push_back({since_begin(begin), since_begin(end)});
+        made_.steps.holds.push_back(
+            {since_begin(std::max(begin, chosen_.begin)), since_begin(std::min(end, chosen_.end))});
   }
 
   /// Marks without a length, because stretches of equal length may cut ranges.

@@ -182,8 +182,7 @@ void look_at_ranks(run_facts const& facts, std::vector<finding>& found) {
                    " of them) as if this rank did as much of it as the median of the others: "
              : "how late it is, in the mean of " + count +
                    " steps; without calls in the capture, or with readings of counters in them, "
-                   "they "
-                   "cannot be replayed with less work: ") +
+                   "they cannot be replayed with less work: ") +
         in_time(late.least_gain_ns) + " to " + in_time(late.greatest_gain_ns) + " a step, x " +
         in_count(rank.all_steps) + " steps";
     found.push_back(std::move(one));
