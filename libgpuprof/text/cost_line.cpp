@@ -63,8 +63,11 @@ std::string lost_to_counters(overview const& about) {
   auto const lost = figure(about, "cost.counters_lost_ns");
   auto const counted_ns = figure(about, "cost.counters_ns");
   if (about.all_launches_read) return {};
-  auto const cannot = "; what it lost to counters cannot be told in a run of " +
-                      std::to_string(std::llround(about.seconds)) + " s";
+  constexpr double long_enough = 20;  // seconds: counters are taken in bursts then
+  auto const cannot = about.seconds < long_enough
+                          ? "; what it lost to counters cannot be told in a run of " +
+                                std::to_string(std::llround(about.seconds)) + " s"
+                          : std::string("; what it lost to counters could not be measured");
   auto const was_looked_for = counted_ns > 0 && recorded(about, once_allowed);
   if (!error) return was_looked_for ? cannot : std::string();
   if (*error > std::max(lost, counted_ns))

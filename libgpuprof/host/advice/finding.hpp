@@ -47,7 +47,7 @@ struct stated_repair {
   std::vector<std::string> names = {};  // of GPU work, calls or ranges, as the kind takes them
   std::string within = {};              // range; empty: everywhere
   std::uint64_t max_bytes = 0;          // copies and fills of at most this size; 0: of any size
-  double sure = 0, at_best = 0;         // the value of the repair: at least, and in the best case
+  double sure = 0, at_best = 0;         // the value of the least repair, and of the best one
   double limit_ns = 0;                  // as in replay::repair
   bool to_host = false;                 // pinned copies
   double saved_low_ns = 0, saved_high_ns = 0;  // scaled kernels: of their time in this run

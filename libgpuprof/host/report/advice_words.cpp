@@ -194,6 +194,7 @@ std::string rule_description(advice::rule const& rule, std::size_t width) {
   add("recorded by", advice::how_to_record(rule.needs));
   add("fires at", rule.fires_at);
   add("gain", rule.gain);
+  add("replayed", "where the run has steps, a replay of the repair says the gain instead");
   add("ignores", rule.ignores);
   add("next", rule.next);
   return text;

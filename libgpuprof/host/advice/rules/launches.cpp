@@ -5,6 +5,7 @@
 #include "host/advice/rules/measured_rates.hpp"
 #include "host/advice/step_bound.hpp"
 #include "host/advice/wording.hpp"
+#include "model/kernel_name.hpp"
 
 #include <algorithm>
 
@@ -22,8 +23,11 @@ std::string sequence_text(sequence_facts const& sequence) {
               (sequence.is_whole_step ? " launches are the same in each step"
                                       : " launches repeat in one order");
   if (sequence.kernels.empty()) return text;
-  text += " (" + sequence.kernels.front();
-  if (sequence.kernels.size() > 1) text += ", " + sequence.kernels[1];
+  auto const base = [](std::string const& name) {
+    return kernel_display_name(name, kernel_name_style::base);
+  };
+  text += " (" + base(sequence.kernels.front());
+  if (sequence.kernels.size() > 1) text += ", " + base(sequence.kernels[1]);
   return text + (sequence.length > 2 ? ", ...)" : ")");
 }
 

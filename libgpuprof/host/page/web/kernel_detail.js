@@ -33,7 +33,7 @@ const kernelDetail = (() => {
   function findingsOf(row) {
     if (row.findings.length === 0) return '';
     const items = row.findings.map((one) => element('li', {}, element('b', {}, kernelRows.findingGain(one)),
-      ' (' + one.rule + '): ' + one.what + '. ' + one.to_do));
+      (one.condition ? ' if ' + one.condition : '') + ' (' + one.rule + '): ' + one.what + '. ' + one.to_do));
     return part('What fixing it would save', element('ul', {}, ...items));
   }
 

@@ -86,7 +86,7 @@ const kernelRows = (() => {
   function timeSource(row) {
     const {inferred, wrong} = inferredOf(row);
     if (!(inferred > 0)) return 'traced: all launches';
-    return share(inferred / 100) + ' of it is from launches of graphs that were not timed and have the times of others' + (known(wrong) ? ', standard error ' + time(wrong) : ', error not known');
+    return share(inferred / 100) + ' of it is from launches of graphs that were not timed and have the times of others' + (known(wrong) ? ', standard error of the total ' + time(wrong) : ', error not known');
   }
 
   // An error above 20 % stands beside its figure, as in the tables of the command.
@@ -122,7 +122,7 @@ const kernelRows = (() => {
   // What a figure is and how sure, for where one points at it.
   function sourceOf(field, row, by) {
     if (field === 'gain') return gainSource(row, by);
-    if (['share', 'total', 'launches', 'median', 'inside'].includes(field)) return field === 'share' || field === 'total' || field === 'median' ? timeSource(row) : row.timed || field === 'inside' ? 'traced: all launches' : 'traced';
+    if (['share', 'total', 'launches', 'median', 'inside'].includes(field)) return field === 'total' ? timeSource(row) : row.timed || field === 'inside' ? 'traced: all launches' : 'traced';
     if (row.apart > 0) return 'gpuprof roofline --by signature has ' + row.apart + ' lines of it, which differ in their arguments';
     if (!row.counted) return roofline.leftOut(row.grid === '' ? 'kernels' : 'signatures') || 'not counted: gpuprof profile --metrics auto';
     if (rates[field]) return rateSource(field, row.counted);

@@ -66,7 +66,8 @@ finding finding_on(run_facts const& facts, work_group const& group, std::string 
   one.what = std::move(what);
   one.line = group.line;
   one.module = group.module;
-  one.instances = group.instances;
+  one.instances = static_cast<std::uint64_t>(
+      std::llround(static_cast<double>(group.instances) * steps_per_recorded(facts)));
   one.bucket = time_bucket::compute;
   one.further_buckets = {time_bucket::back_to_back, time_bucket::launch_bound};
   auto const factor = steps_per_recorded(facts);
