@@ -31,8 +31,8 @@ struct late_rank {
 /// Ranks that are late in more than half of the steps, by 2 % of a step in the mean, and that do
 /// something for longer than the others which explains a quarter of that. Without such a reason a
 /// rank is last by chance, or by the error of a clock. Times in which this profiler held a rank do
-/// not make it late. `joined` has the steps of all ranks. Without calls in the captures waits of the
-/// CPU look like work, so nothing is replayed, nor where the profiler held ranks for long.
+/// not make it late. `joined` has the steps of all ranks. Without calls in the captures waits of
+/// the CPU look like work, so nothing is replayed, nor where the profiler held ranks for long.
 std::vector<late_rank> find_late_ranks(replay::step_graph const& joined, bool has_calls);
 
 }  // namespace gpuprof::host::advice

@@ -77,13 +77,17 @@ class Counters(Gpuprof):
         found = re.findall(r"([\d,]+) ([a-z ]+?)s?(?:, |$)", self.lost().removeprefix("lost: ").split(". ")[0])
         return {what: int(number.replace(",", "")) for number, what in found}
 
+    def losses_of_launches(self):
+        """Samples are lost where the thread that decodes them is late: windows_test looks for them."""
+        return {what: number for what, number in self.losses().items() if what != "sampling overflow"}
+
     def check_that_few_are_lost(self, launched):
         """Around a rewritten kernel no others are recorded: who had to wait for too long beside one is counted as lost."""
         if "whatever came last" in self.lost():  # at its end a program is not held up for as long as that may take
             return self.check_in_time(False)
-        lost = self.losses()
+        lost = self.losses_of_launches()
         self.assertEqual(self.kernels() + lost.get("kernel", 0), launched, self.lost())
-        # Where steps take twenty times as long also samples, and what nobody read out of rings that were full.
+        # Where steps take twenty times as long also what nobody read out of rings that were full.
         self.check_in_time(lost.keys() <= {"kernel"})
         self.check_in_time(lost.get("kernel", 0) < 20)
 
@@ -395,7 +399,7 @@ class NeverIdle(Counters):
         self.assertEqual(run.code, 0, run.err)
         self.check_in_time(time.monotonic() - began < within_s)
         self.check_that_few_are_lost(kernels)
-        self.check_in_time(not self.losses())
+        self.check_in_time(not self.losses_of_launches())
 
     def test_launches_do_not_wait_beside_a_long_kernel_and_all_kernels_are_recorded(self):
         # 1.6 s of launches on two streams. A kernel runs from 0.4 to 3.4 s, and time is sampled before any launch is read.
