@@ -147,6 +147,8 @@ class capture_tables {
     while (auto const* begin = ranges.next()) {
       whole_range row{*begin, 0, false, {}};
       auto const index = tree.index_of(begin->range);
+      // PyTorch's operators, whose work is that of the range around them.
+      if (tree.has_left_out() && (index == no_range || tree[index].id != begin->range)) continue;
       if (index != no_range) {
         row.duration_ns = tree[index].duration().value;
         row.still_open = tree[index].still_open;
