@@ -27,7 +27,7 @@ class Ranks(Browser):
                 self.assertEqual(len(self.rows(tab)), len(stats))
                 longest = max(stats, key=lambda row: row["Total Time (ns)"])
                 self.assertIn(longest["Name"], self.rows(tab)[0][0])
-                self.assertEqual(tab.locator("#ledger .ledger-bar").count(), 1)
+                self.assertEqual(tab.locator("#ledger .ledger-bar").count(), 2)  # of its GPU, and of the kinds of work
                 self.assertEqual(tab.locator("#capture-choice").input_value(), str(at))
             gemm = lambda at: next(row["Total Time (ns)"] for row in self.held[f"capture-{at}-stats"]["cuda_gpu_kern_sum"]["rows"] if row["Name"].startswith("gemm("))  # noqa: E731
             self.assertNotEqual(gemm(5), gemm(0))

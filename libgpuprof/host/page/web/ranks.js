@@ -116,9 +116,12 @@ const ranks = (() => {
     byId('ranks-step-title').textContent = 'Step ' + step + ' on each rank';
   }
 
+  // Of the steps that all ranks have, if there are any: one may leave out more of them as warm-up.
   function longestStep() {
     let step = 0, longest = -1;
-    for (const of of all.steps.of) of.period_ns.forEach((ns, at) => { if (ns > longest) [step, longest] = [at, ns]; });
+    const isOfAll = (at) => all.steps.of.every((of) => words.known(of.period_ns[at]));
+    const anyOfAll = all.steps.of.some((of) => of.period_ns.some((ns, at) => isOfAll(at)));
+    for (const of of all.steps.of) of.period_ns.forEach((ns, at) => { if (ns > longest && (isOfAll(at) || !anyOfAll)) [step, longest] = [at, ns]; });
     return step;
   }
 

@@ -56,7 +56,7 @@ const stacks = (() => {
   function show(document_) {
     all = document_;
     if (!all.lines || all.lines.length === 0) {
-      byId('stacks').remove();
+      byId('stacks').hidden = true;  // another capture of the page may have some
       byId('to-stacks').hidden = true;
       return;
     }
