@@ -3,11 +3,11 @@
 # Builds gpuprof and runs every test that needs no GPU. Installs what is missing (Debian 12, Ubuntu 24.04).
 #
 #   tools/test.sh            the release build and its tests
-#   tools/test.sh ci         also the format, unit tests and fuzz inputs under the address sanitizer, and the wheel of the Python
-#                            package in one environment: CI runs this for each change
+#   tools/test.sh ci         also the format, unit tests and fuzz inputs under the address sanitizer, the wheel of the Python
+#                            package in one environment, and pages in Chromium: CI runs this for each change
 #   tools/test.sh all        everything: all tests under sanitizers, fuzzers, clang-tidy, the programs that read exports, the
 #                            reference, all packages, and programs for a GPU are built. CI runs this each night
-#   tools/test.sh PART...    parts: release, timing, rest, format, reference, clients, unit_asan, asan, tsan, fuzz, tidy, wheel,
+#   tools/test.sh PART...    parts: release, timing, rest, format, reference, pages, clients, unit_asan, asan, tsan, fuzz, tidy, wheel,
 #                            package, dev (each file is compiled alone, so that its missing includes are found; not in all)
 #
 # CMakePresets.json says which tests a part runs, tests/README.md how long it takes. FUZZ_SECONDS: how long each fuzzer runs (20).
@@ -16,7 +16,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib_setup.sh"
 parts=("$@")
 case "$*" in
   "" | release) parts=(release timing) ;;
-  ci) parts=(release format unit_asan wheel timing) ;;
+  ci) parts=(release format unit_asan wheel pages timing) ;;
   all) parts=(release rest format reference asan tsan fuzz clients tidy package timing) ;;
 esac
 cores="$(nproc)"
@@ -59,6 +59,12 @@ run_part() {
     dev) build_preset dev ;;
     format) install_packages clang-format-14 && stage "Checking the format" check_format ;;
     reference) install_packages doxygen && mkdir -p build/reference && stage "Writing the reference" doxygen docs/Doxyfile ;;
+    pages)  # in the release part they are skipped
+      has_clients || return 0
+      install_packages chromium-headless-shell python3-pip
+      GPUPROF_FETCH_CLIENTS=yes stage "Fetching what drives Chromium" "$root/tests/process/export/clients.sh" perfetto_ui ||
+        { say "NOT CHECKED: pages in a browser"; return 0; }
+      build_preset ci -DGPUPROF_BUILD_BENCHMARKS=OFF -DGPUPROF_BUILD_GPU_CHECK=OFF && run_tests pages "$cores" ;;
     clients)  # a program that is missing is a failure here; in the part release its tests are skipped, and named
       has_clients || return 0
       fetch_clients && build_preset ci && run_tests clients $((2 * cores)) ;;

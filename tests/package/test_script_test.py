@@ -74,10 +74,16 @@ class Script(unittest.TestCase):
         code, said = self.run_parts("ci")
         self.assertEqual(code, 0, said)
         for call in ("ctest --preset ci -j 4\n", "ctest --preset unit-asan -j 2\n", "clang-format-14", "--target gpuprof_unit_tests",
-                     "build_wheel.sh --quick\n"):
+                     "build_wheel.sh --quick\n", "clients.sh perfetto_ui\n", "ctest --preset pages -j 2\n"):
             self.assertIn(call, self.calls)
-        for call in ("tsan", "preset fuzz", "tidy", "clients", "build_packages"):
+        for call in ("tsan", "preset fuzz", "tidy", "preset clients", "build_packages"):
             self.assertNotIn(call, self.calls)
+
+    def test_without_what_drives_the_browser_pages_are_not_checked(self):
+        code, said = self.run_parts("pages", broken="clients.sh")
+        self.assertEqual(code, 0, said)
+        self.assertIn("NOT CHECKED: pages in a browser", said)
+        self.assertNotIn("ctest", self.calls)
 
     def test_timing_tests_run_last_and_tests_that_needed_several_tries_are_named(self):
         (self.folder / "build/logs").mkdir(parents=True)
