@@ -106,17 +106,16 @@ std::uint64_t trace_assembler::graphs_missing() const noexcept {
   return counts_.graph_launches - counts_.graph_launches_matched - launches_.graphs_forgotten();
 }
 
-timestamp_ns trace_assembler::launches_seen_until(timestamp_ns until) noexcept {
+timestamp_ns trace_assembler::complete_until(timestamp_ns flushed) noexcept {
+  auto until = flushed;
   while (auto* const oldest = launches_.oldest(waits_for_record)) {
-    if (oldest->time + max_wait >= until) return std::min(until, just_before(oldest->time));
+    if (oldest->time + max_wait >= flushed) {
+      until = std::min(until, just_before(oldest->time));
+      break;
+    }
     oldest->given_up = true;
     ++counts_.launches_given_up;
   }
-  return until;
-}
-
-timestamp_ns trace_assembler::complete_until(timestamp_ns flushed) noexcept {
-  auto until = launches_seen_until(flushed);
   auto const hold_back = [&](auto const& pending) {
     for (auto const& record : pending)
       if (record.start.value != 0 && windows_.may_hold(record.start, record.correlation))
@@ -128,6 +127,13 @@ timestamp_ns trace_assembler::complete_until(timestamp_ns flushed) noexcept {
   hold_back(pending_graphs_);
   if (auto const oldest = node_times_.oldest()) until = std::min(until, just_before(*oldest));
   return until;
+}
+
+/// No launch is given up here: without counters it keeps its thread and range however long
+/// its work lasts.
+timestamp_ns trace_assembler::launches_seen_until(timestamp_ns until) noexcept {
+  auto const* const oldest = launches_.oldest(waits_for_record);
+  return oldest != nullptr ? std::min(until, just_before(oldest->time)) : until;
 }
 
 void trace_assembler::launch(launch_note const& note) {

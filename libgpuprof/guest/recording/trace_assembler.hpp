@@ -126,8 +126,7 @@ class trace_assembler final : public activity_sink {
   /// records of launches of graphs.
   void settle_pending(timestamp_ns ended_before = {~std::uint64_t{0}},
                       node_times::bounds const& graphs_before = {{~std::uint64_t{0}}});
-  /// Returns a moment, `until` or earlier: each launch before it has had a record, or has waited
-  /// for one for ten seconds.
+  /// Returns a moment, `until` or earlier: each launch before it has had a record.
   timestamp_ns launches_seen_until(timestamp_ns until) noexcept;
   /// Finished kernels are passed on in batches. This passes on the rest. Call it before using
   /// anything that receives them.
