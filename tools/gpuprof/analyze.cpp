@@ -250,10 +250,9 @@ void add_analyze(CLI::App& app, int& exit_code) {
       "analyze", "Say what holds a program back, and how much time a fix would save");
   command->footer(
       "Potential gains are intervals: what nine of ten fixes save at least, and the best case; "
-      "what "
-      "stands behind them (\"if ...\") is taken for granted.\nExit status: 0 done, 1 it could not "
-      "be done or --fail-on says no, 2 the command "
-      "line is wrong, 3 --fail-on cannot be decided.");
+      "what stands behind them (\"if ...\") is taken for granted.\nExit status: 0 done, 1 it "
+      "could not be done or --fail-on says no, 2 the command line is wrong, 3 --fail-on cannot be "
+      "decided.");
   command->add_option("FILE", options->files, capture_names_help);
   add_rule_options(*command, options);
   complete_with(command->add_option("--by", options->by,

@@ -266,15 +266,17 @@ struct replayed_step {
   bool has_condition;
 };
 
-// Shares that the fixes of planted faults gave, and no replay can
+// The fixes of planted faults gave these shares, which no replay can give
 // (tests/benchmarks/analysis.md).
 
-/// Of a gain: a fix also removes CPU work without calls, and misses in caches.
+/// A fix may save this share more than a replay says: it also removes CPU work without calls, and
+/// misses in caches.
 constexpr double error_above = 0.1;
-/// Of the gain of a finding with a condition: something takes the place of the work that goes.
+/// A fix with a condition saves at least this share, because something takes the place of the work
+/// that goes.
 constexpr double least_with_replacement = 0.8;
-/// Of the way from the replay with the least repair to that with the best one: nine of ten fixes
-/// saved more.
+/// Nine of ten fixes saved more than this share of the way from the replay with the least repair to
+/// that with the best one.
 constexpr double least_of_best = 0.25;
 
 /// What the low gain is, from the replays of the least repair and of the best one. What a kernel

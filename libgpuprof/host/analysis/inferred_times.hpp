@@ -54,12 +54,12 @@ class inferred_times {
   /// The launches of one graph as far as they count for one line.
   struct series {
     graph_id graph{};
-    // Of timed launches, without the last: their sums.
+    // These are sums over the timed launches without the last.
     std::uint64_t timed = 0;
     double mean_ns = 0, squares = 0;
     correlation_id last_timed{}, first_timed{};
     double last_ns = 0;
-    // Of the others: how many have the times of one, and the squares of these numbers.
+    // These count the others by the launch whose times they have, and add the squares.
     std::uint64_t inferred = 0, of_last = 0;
     double squares_of_counts = 0, inferred_ns = 0;
     correlation_id last_inferred{}, times_from{};

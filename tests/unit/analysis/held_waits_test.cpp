@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ranks wait in collectives for a rank that the profiler held.
+// Ranks wait in collectives for a rank that the profiler held.
 #include "host/analysis/ranks/held_waits.hpp"
 
 #include "support/catch.hpp"

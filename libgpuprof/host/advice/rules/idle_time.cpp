@@ -216,8 +216,8 @@ void look_at_cause(run_facts const& facts, advice_on_idle const& of, std::vector
                                       ? facts.run.longest_launching()
                                       : idle.idle_ns / static_cast<double>(idle.count) / 2}};
     if (of.cause == time_bucket::dependency) {
-      // Not replayed: waits between streams are not recorded, and what is inferred of them explains
-      // only a part.
+      // This is not replayed: waits between streams are not recorded, and what is inferred of them
+      // explains only a part.
       one.condition = "the work needs nothing of what it waits for";
       one.gain.low_ns = 0;
     }
