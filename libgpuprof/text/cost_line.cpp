@@ -35,7 +35,8 @@ double figure(overview const& about, std::string_view name) {
 
 spent_time spent_in(overview const& about) {
   spent_time spent;
-  spent.outside = figure(about, "cost.start_ns") + figure(about, "cost.leave_ns");
+  spent.outside = figure(about, "cost.start_ns") + figure(about, "cost.leave_ns") +
+                  figure(about, "cost.end_ns");
   spent.code = figure(about, "cost.code_ns");
   spent.python_stacks = figure(about, "cost.python_stacks_ns");
   auto const counters = figure(about, "cost.counters_ns");

@@ -95,6 +95,10 @@ void add_counter(overview& about, std::string_view name, std::uint64_t value) {
   if (name == "note.readings_begin_after_s" && value > 0)
     about.remarks.push_back("no launch was read: with this --overhead-budget, that begins after " +
                             std::to_string(value) + " s. --set explain reads from the start");
+  if (name == "note.sampling_begins_after_ms" && value > 0)
+    about.remarks.push_back("nothing was sampled: with this --overhead-budget, that begins after " +
+                            std::to_string(value) +
+                            " ms of steady work. --set explain begins at once");
   if (name == "lost.kernel_grids" && value > 0)
     about.remarks.push_back(
         "grid not recorded: " + counted(value, "kernels") +

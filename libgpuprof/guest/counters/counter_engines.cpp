@@ -21,6 +21,7 @@ constexpr std::uint64_t max_put_off_ns = 1'000'000'000;
 // A GPU with a smaller busy share is idle: no window begins until this many launches have come.
 constexpr double idle_share = 0.02;
 constexpr std::uint64_t launches_after_idle = 10;
+constexpr std::uint64_t keep_idle_gpus_ns = 1'000'000'000;
 
 // Cost of setting up the counters for launches, which stops launches for 0.2 s on an H200, and of
 // some readings.
@@ -123,6 +124,16 @@ bool counter_engines::may_open_files(std::uint64_t now_ns) noexcept {
   return has_files_;
 }
 
+/// Sampling that is set up stays so for a while when the GPU is idle: setting it up again takes as
+/// much CPU time as five windows.
+bool counter_engines::may_sample(std::uint64_t now_ns) noexcept {
+  work_.note(now_ns, launches_.launches());
+  if (budget_.sampling_pays(now_ns, work_.lasted_ns())) may_sample_.store(true);
+  if (anything_runs()) ran_until_ns_ = now_ns;
+  auto const patience_ns = turns_.holds_sampling() ? keep_idle_gpus_ns : 0;
+  return may_sample_.load() && now_ns - ran_until_ns_ <= patience_ns;
+}
+
 counter_needs counter_engines::needs() {
   auto const moment = monotonic_ns();
   auto const time_of_day = now().value;
@@ -144,15 +155,16 @@ counter_needs counter_engines::needs() {
       .launches_affordable = may_open && may_read && budget_.allows(moment, price),
       .in_midst = launches_.is_in_midst(),
       .is_costly_to_stop = launches_.is_costly_to_stop(),
-      .window_affordable = may_open && anything_runs() && budget_.allows_sampling(moment, cost) &&
-                           may_use_cpu(used.size(), moment, windows) &&
-                           sampler_.can_sample(used, moment),
+      .window_affordable =
+          may_open && may_sample(moment) && budget_.allows_sampling(moment, cost) &&
+          may_use_cpu(used.size(), moment, windows) && sampler_.can_sample(used, moment),
       .is_our_turn = job_.is_our_turn(time_of_day),
       // If another process holds the GPU at those moments, this rank samples when it can.
       .is_burst_moment = job_.may_begin_burst(time_of_day) || sampler_.counts().busy.load() != 0,
       .sampled_enough = launches_.is_sampled_enough(),
       .windows_are_few = few,
-      .must_not_switch = launches_.must_not_switch()};
+      .must_not_switch = launches_.must_not_switch(),
+      .is_prepared = anything_runs() && is_prepared(moment)};
 }
 
 /// Takes what has been counted around launches.
@@ -194,7 +206,7 @@ void counter_engines::begin_window(counter_results& to, device_counters::intern 
   in_window_ = sampler_.begin_window(devices_.all(), interval_ns_, next_metric_, to.metrics, names);
   if (!in_window_) return turns_.refuse();
   turns_.window_began(monotonic_ns());
-  tell_of_windows(true);
+  record_nodes(true);
   launches_.window_begins();
 }
 
@@ -202,6 +214,8 @@ void counter_engines::end_window(counter_results& to) {
   if (!std::exchange(in_window_, false)) return;
   launches_.window_ends();
   auto const before = thread_cpu_ns();
+  sampler_.stop_window();
+  record_nodes(false);
   sampler_.end_window(to.sampling);
   decoding_ns_ += thread_cpu_ns() - before;
   effort_.note_decoded(sampler_.counts().samples.load(), decoding_ns_);
@@ -224,16 +238,34 @@ void counter_engines::charge_sampling() noexcept {
   charged_until_ = moment;
 }
 
-/// Not between two windows that follow each other.
-void counter_engines::tell_of_windows(bool begin) {
-  if (std::exchange(windows_recur_, begin) != begin && options_.windows_recur)
-    options_.windows_recur(begin);
+void counter_engines::record_nodes(bool all) {
+  if ((nodes_since_ns_ != 0) == all) return;
+  nodes_since_ns_ = all ? monotonic_ns() : 0;
+  if (options_.record_nodes) options_.record_nodes(all);
+}
+
+/// A graph that was launched as a whole gives no kernel its time, so the samples in which it still
+/// runs would be of no use.
+bool counter_engines::is_prepared(std::uint64_t now_ns) const noexcept {
+  auto const lead = lead_of_window(in_graphs_);
+  return lead == 0 || (nodes_since_ns_ != 0 && now_ns - nodes_since_ns_ >= lead);
+}
+
+/// Between windows. Returns how long nothing has to be done.
+std::uint64_t counter_engines::prepare_window() {
+  auto const lead = lead_of_window(in_graphs_);
+  auto const left = turns_.pause_left_ns(monotonic_ns());
+  if (left > lead) return left - lead;
+  if (lead == 0) return left;
+  record_nodes(true);
+  auto const passed = monotonic_ns() - nodes_since_ns_;
+  return std::max(left, lead - std::min(lead, passed));
 }
 
 /// Keeps the sampling setup for later.
 void counter_engines::release_sampling(counter_results& to) {
   end_window(to);
-  tell_of_windows(false);
+  record_nodes(false);
   charge_sampling();
   if (!holds_gpus_.load()) return;
   auto const before = monotonic_ns();
@@ -245,7 +277,7 @@ void counter_engines::release_sampling(counter_results& to) {
 
 void counter_engines::release_gpus(counter_results& to) {
   end_window(to);
-  tell_of_windows(false);
+  record_nodes(false);
   charge_sampling();
   if (turns_.holds_sampling()) turns_.refuse();
   sampler_.release_all();
@@ -331,7 +363,7 @@ std::uint64_t counter_engines::take_turn(bool closing, counter_results& to,
     case counter_turn::window:
       return std::clamp(turns_.window_left_ns(monotonic_ns()), least_sleep_ns, look_every_ns);
     case counter_turn::between_windows:
-      return std::clamp(turns_.pause_left_ns(monotonic_ns()), least_sleep_ns, look_every_ns);
+      return std::clamp(prepare_window(), least_sleep_ns, look_every_ns);
     case counter_turn::nobody:
       // Try again if the GPU was not idle for a moment.
       if (!launches_.is_parked() && monotonic_ns() >= parks_from_ns_) {
@@ -424,10 +456,14 @@ void counter_engines::report(ledger& to) const {
     to.add("cost.counters_lost_ns", lost_ns_);
     to.add("cost.counters_lost_error_ns", error);
   }
-  if (options_.around_launches && !options_.launches.every_launch && launches_.launches() > 0 &&
-      !budget_.reading_pays(monotonic_ns()))
-    to.add("note.readings_begin_after_s",
-           (budget_.reading_pays_after_ns() + ns_per_second - 1) / ns_per_second);
+  auto const works = launches_.launches() > 0;
+  auto const reads_later = works && options_.around_launches && !options_.launches.every_launch &&
+                           !budget_.reading_pays(monotonic_ns());
+  to.add("note.readings_begin_after_s",
+         reads_later ? (budget_.reading_pays_after_ns() + ns_per_second - 1) / ns_per_second : 0);
+  auto const samples_later = works && options_.in_windows && !may_sample_.load();
+  to.add("note.sampling_begins_after_ms",
+         samples_later ? budget_.sampling_pays_after_ns() / 1'000'000 : 0);
 }
 
 }  // namespace gpuprof::guest

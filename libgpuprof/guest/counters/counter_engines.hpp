@@ -7,6 +7,7 @@
 #include "guest/counters/engine_turns.hpp"
 #include "guest/counters/launches/launch_reader.hpp"
 #include "guest/counters/lost_time.hpp"
+#include "guest/counters/recurring_work.hpp"
 #include "guest/counters/sampling_budget.hpp"
 #include "guest/counters/used_devices.hpp"
 #include "guest/counters/windows/pm_sampler.hpp"
@@ -34,8 +35,8 @@ struct counter_options {
   /// starts, and `once_ns` may be spent from the start.
   bool explains = false;
   job_place place;  // among the ranks of a job
-  /// Called when windows begin, and when they have ended: graphs are recorded by nodes meanwhile.
-  std::function<void(bool begin)> windows_recur;
+  /// Called before a window begins, and when it has ended: graphs are recorded by nodes meanwhile.
+  std::function<void(bool all)> record_nodes;
 };
 
 /// Results of the counters.
@@ -58,6 +59,8 @@ class counter_engines {
   void ran(kernel_record const& kernel) noexcept {
     auto const ns = static_cast<std::uint64_t>(kernel.duration.value);
     lengths_.add(ns);
+    if (raw(kernel.graph) != 0 && raw(kernel.time_of) == 0 && kernel.launched.value != 0)
+      in_graphs_.add((kernel.start + kernel.duration).value - kernel.launched.value);
     launches_.passage().ran(kernel.correlation, ns, raw(kernel.graph) != 0);
   }
   /// True if GPUs are set up for sampling, which must not be so while one of their contexts is
@@ -110,6 +113,7 @@ class counter_engines {
   counter_needs needs();
   bool may_read_now() const noexcept;
   bool may_open_files(std::uint64_t now_ns) noexcept;
+  bool may_sample(std::uint64_t now_ns) noexcept;
   bool anything_runs() const noexcept;
   void begin_window(counter_results& to, device_counters::intern const& names);
   void end_window(counter_results& to);
@@ -122,7 +126,9 @@ class counter_engines {
   void choose_interval() noexcept;
   void note_pace(bool is_after) noexcept;
   void release_sampling(counter_results& to);
-  void tell_of_windows(bool begin);
+  std::uint64_t prepare_window();
+  bool is_prepared(std::uint64_t now_ns) const noexcept;
+  void record_nodes(bool all);
 
   counter_options const options_;
   sampling_budget budget_;
@@ -132,24 +138,28 @@ class counter_engines {
   gpu_pauses pauses_;
   launch_reader launches_;
   pm_sampler sampler_;
-  kernel_lengths lengths_;
-  std::atomic<std::uint64_t> cpu_ns_{0};                      // of the worker's thread
+  kernel_lengths lengths_, in_graphs_;    // in_graphs_: from the launch of the graph to the end
+  std::atomic<std::uint64_t> cpu_ns_{0};  // of the worker's thread
   std::atomic<std::uint64_t> lost_ns_{0}, lost_error_ns_{0};  // error 0: not known
+  std::atomic<bool> may_sample_{false};                       // the program has worked long enough
   std::atomic<bool> on_{false}, is_idle_{true}, holds_gpus_{false}, release_gpus_{false};
 
   // Used by the worker's thread only.
   job_turns job_;
   engine_turns turns_;
+  recurring_work work_;
   lost_time lost_;
   bool was_taken_ = false;  // after the last turn, somebody had the counters
   sampling_effort effort_;
   std::uint64_t interval_ns_;      // of the next windows
   std::uint64_t decoding_ns_ = 0;  // CPU time
-  bool in_window_ = false, windows_recur_ = false, pace_is_said_ = false;
+  bool in_window_ = false, pace_is_said_ = false;
+  std::uint64_t nodes_since_ns_ = 0;  // graphs are recorded by nodes since then; 0: they are not
   bool has_files_ = true, lacks_files_ = false;  // now; since the last warnings
   std::uint64_t asked_for_files_ns_ = 0;         // monotonic
   std::uint64_t charged_until_ = 0;              // until when sampling was charged; monotonic
   std::uint64_t launches_at_window_ = 0;         // launches when the last window ended
+  std::uint64_t ran_until_ns_ = 0;               // when something ran; monotonic
   // When to stop ranges that are on but no longer wanted; monotonic.
   std::uint64_t parks_from_ns_ = 0, put_off_parking_ns_ = 0;
   std::uint64_t idle_wanted_since_ = 0;  // monotonic; 0: not wanted

@@ -77,7 +77,7 @@ counter_turn engine_turns::next(counter_needs const& needs) noexcept {
       if (needs.must_not_switch && lasted < max_late_ns) return current_;
       auto const turn = after_window(needs);
       if (turn != between_windows) return take(turn, needs.now_ns);
-      if (pause_left_ns(needs.now_ns) > 0) return current_;
+      if (pause_left_ns(needs.now_ns) > 0 || !needs.is_prepared) return current_;
       ++windows_;
       ++in_burst_;
       return take(window, needs.now_ns);

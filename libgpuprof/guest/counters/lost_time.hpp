@@ -166,7 +166,10 @@ class lost_time {
     if (beside_.slices() < min_slices) return compare_with_after();
     auto const rate = (beside_.mean() + after_.mean()) / 2;
     if (rate <= 0) return;
-    auto const of_rates = inside_.variance() + (beside_.variance() + after_.variance()) / 4;
+    // The program may have changed its pace at any moment in between.
+    auto const apart = (beside_.mean() - after_.mean()) / 2;
+    auto const of_rates =
+        inside_.variance() + (beside_.variance() + after_.variance()) / 4 + apart * apart;
     both_sides_.lost_ns += inside_.ns() - inside_.launches() / rate;
     both_sides_.variance += of_rates * (inside_.ns() / rate) * (inside_.ns() / rate);
     both_sides_.compared_ns += inside_.ns();

@@ -66,7 +66,7 @@ counter_options options_of(settings const& s, kernel_filter& skipped, cupti_trac
           .once_ns = s.metrics.may_cost_once_ns(),
           .explains = s.metrics.explains(),
           .place = s.rank ? job_place{s.rank->rank, s.rank->world_size} : job_place{},
-          .windows_recur = [&tracer](bool begin) { tracer.graphs().record_nodes(begin); }};
+          .record_nodes = [&tracer](bool all) { tracer.graphs().record_nodes(all); }};
 }
 
 void say_some_are_lost() noexcept {

@@ -44,6 +44,7 @@ struct window_event {
 struct app_costs {
   std::atomic<std::uint64_t> start_ns{0};
   std::atomic<std::uint64_t> leave_ns{0};
+  std::atomic<std::uint64_t> end_ns{0};  // the program waited for counters to end
   // Time in which another client of CUPTI had records enabled, and the start of the current such
   // time (0: none).
   std::atomic<std::uint64_t> other_client_ns{0};

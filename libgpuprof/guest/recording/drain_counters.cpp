@@ -19,6 +19,7 @@ namespace gpuprof::guest {
 void app_costs::report(ledger& to) const {
   to.add("cost.start_ns", start_ns);
   to.add("cost.leave_ns", leave_ns);
+  to.add("cost.end_ns", end_ns);
   to.add("note.other_client_ns", other_client_ns);
   if (auto const since = other_client_since_ns.load(std::memory_order_relaxed); since != 0)
     to.add("note.other_client_ns", monotonic_ns() - since);

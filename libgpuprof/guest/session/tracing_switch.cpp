@@ -227,8 +227,10 @@ void tracing_switch::pause_counters() noexcept {
 }
 
 void tracing_switch::end_counters() noexcept {
+  auto const before = monotonic_ns();
   counters_->pause();
   (void)counters_->finish(counter_worker::ending::process, settings_.flush_timeout_ms);
+  costs_.end_ns.fetch_add(monotonic_ns() - before, std::memory_order_relaxed);
 }
 
 void tracing_switch::flush() noexcept {

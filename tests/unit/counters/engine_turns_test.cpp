@@ -193,7 +193,7 @@ TEST_CASE("a reading that is costly to stop is kept until a window can be afford
   CHECK(turns.next(needs) == window);
 }
 
-TEST_CASE("where windows are few, each pause of a burst is twice as long as the one before") {
+TEST_CASE("where windows are few, their pauses are 40 and then 80 ms") {
   engine_turns turns({.window_ns = 10 * ms});
   std::vector<std::uint64_t> begins;
   for (std::uint64_t moment = 1000; begins.size() < 7; ++moment) {
@@ -205,7 +205,7 @@ TEST_CASE("where windows are few, each pause of a burst is twice as long as the 
   }
   for (std::size_t i = 1; i < begins.size(); ++i) {
     auto const pause = begins[i] - begins[i - 1] - 10;
-    auto const mean = std::uint64_t{20} << std::min<std::size_t>(i, 4);
+    auto const mean = std::uint64_t{i == 1 ? 40u : 80u};
     CHECK(pause + 8 >= mean);
     CHECK(pause <= mean + 8);
   }
@@ -240,6 +240,16 @@ TEST_CASE("windows follow each other after pauses, as long as the budget lasts")
   CHECK(turns.next(at(1120, true)) == between_windows);
   CHECK(turns.next(at(1121, true, false)) == nobody);
   CHECK_FALSE(turns.holds_sampling());
+}
+
+TEST_CASE("a window begins when the work before it is recorded as the window needs it") {
+  engine_turns turns({.launches = false});
+  REQUIRE(turns.next(at(1000, false)) == window);
+  REQUIRE(turns.next(at(1050, false)) == between_windows);
+  auto needs = at(1080, false);
+  needs.is_prepared = false;
+  CHECK(turns.next(needs) == between_windows);
+  CHECK(turns.next(at(1081, false)) == window);
 }
 
 TEST_CASE("if the next window cannot be afforded the counters are free") {

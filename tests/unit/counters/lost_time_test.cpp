@@ -164,3 +164,15 @@ TEST_CASE("a program that launches nothing tells nothing") {
   program.run(2000, false);
   CHECK_FALSE(program.lost.so_far());
 }
+
+TEST_CASE("a program that works at another pace after counters than before may have lost nothing") {
+  paced_program program(0.1, 1.0);
+  program.run(2000, false);
+  program.run(500, true);
+  program.drift(10);  // it has started, and works now
+  program.run(500, true);
+  program.run(2000, false);
+  auto const found = program.lost.so_far();
+  REQUIRE(found);
+  CHECK(found->error_ns > std::abs(found->lost_ns));
+}

@@ -116,6 +116,18 @@ TEST_CASE("a report says if the run was too short to read launches") {
         "reads from the start");
 }
 
+TEST_CASE("a report says if the run was too short to be sampled") {
+  auto about = h200_run();
+  add_counter(about, "note.sampling_begins_after_ms", 0);
+  CHECK(overview_lines(about).size() == 3);
+  add_counter(about, "note.sampling_begins_after_ms", 500);
+  REQUIRE(overview_lines(about).size() == 4);
+  CHECK(
+      overview_lines(about)[3] ==
+      "nothing was sampled: with this --overhead-budget, that begins after 500 ms of steady work. "
+      "--set explain begins at once");
+}
+
 TEST_CASE("a cost far below the run's length is no cost of zero") {
   auto about = h200_run();
   add_counter(about, "cost.start_ns", 100'000);

@@ -96,10 +96,14 @@ void pm_sampler::note(sampling_window_record const& window) {
 }
 
 // All are stopped first: decoding the samples of one takes longer than a window.
-void pm_sampler::end_window(sampling_results& to) {
-  auto const deadline = monotonic_ns() + (process_is_exiting() ? patience_at_exit_ns : patience_ns);
+void pm_sampler::stop_window() {
   for (auto const& [id, sampled] : devices_)
     if (sampled->in_window() && !halted_.load()) sampled->stop_window();
+}
+
+void pm_sampler::end_window(sampling_results& to) {
+  stop_window();
+  auto const deadline = monotonic_ns() + (process_is_exiting() ? patience_at_exit_ns : patience_ns);
   for (auto at = devices_.begin(); at != devices_.end() && !halted_.load();) {
     if (!at->second->is_ending()) {
       ++at;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limits the CPU time that sampling takes on our thread, and chooses the interval between samples.
+// Limits the CPU time that sampling takes on our thread, and chooses the interval between samples
+// and how long before a window graphs are recorded by nodes.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +12,8 @@
 
 namespace gpuprof::guest {
 
-/// How long kernels run: their GPU time, sorted into powers of two. One thread adds, any reads.
+/// How long kernels run, or anything else takes: the time, sorted into powers of two. One thread
+/// adds, any reads.
 class kernel_lengths {
  public:
   void add(std::uint64_t ns) noexcept {
@@ -43,6 +45,15 @@ inline std::uint64_t interval_for(kernel_lengths const& kernels, std::uint64_t u
   constexpr std::uint64_t intervals_in_kernel = 20, max_times = 10;
   auto const fitting = kernels.reached_in_all_but(shorter_share) / intervals_in_kernel;
   return std::clamp(fitting, usual_ns, max_times * usual_ns);
+}
+
+/// How long before a window each kernel of a graph must get a record of its own, so that whole
+/// graphs that were launched before have ended when the window begins. `from_launch_to_end`: of
+/// kernels in graphs; 0 if none is known.
+inline std::uint64_t lead_of_window(kernel_lengths const& from_launch_to_end) noexcept {
+  constexpr double longer_share = 0.05;
+  constexpr std::uint64_t max_ns = 100'000'000;
+  return std::min(2 * from_launch_to_end.reached_in_all_but(1 - longer_share), max_ns);
 }
 
 /// The CPU time of our thread, which a container with a CPU quota takes from the program. Used by

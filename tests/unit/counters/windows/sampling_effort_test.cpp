@@ -77,3 +77,18 @@ TEST_CASE("a kernel without a length, or of years, is no error") {
   kernels.add(~std::uint64_t{0} >> 1);
   CHECK(kernels.reached_in_all_but(0.05) == std::uint64_t{1} << 38);
 }
+
+TEST_CASE("nodes are recorded before a window for as long as whole graphs may still run") {
+  kernel_lengths unknown;
+  CHECK(lead_of_window(unknown) == 0);
+  kernel_lengths steps;  // a loop that waits for each graph
+  for (int i = 0; i < 99; ++i) steps.add(1 * ms);
+  steps.add(3 * ms);  // 3 % of the time
+  CHECK(lead_of_window(steps) > 1 * ms);
+  CHECK(lead_of_window(steps) < 2 * ms);
+  kernel_lengths queued;  // graphs that were launched far ahead
+  for (int i = 0; i < 100; ++i) queued.add(60 * ms);
+  CHECK(lead_of_window(queued) > 60 * ms);
+  queued.add(10 * second);
+  CHECK(lead_of_window(queued) == 100 * ms);
+}
