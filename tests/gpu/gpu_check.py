@@ -20,6 +20,7 @@ import analysis_frameworks  # noqa: E402
 import correctness  # noqa: E402
 import cost  # noqa: E402
 import counters  # noqa: E402
+import graph_kernels  # noqa: E402
 import harness  # noqa: E402
 import lifetimes  # noqa: E402
 import native_stacks  # noqa: E402
@@ -84,7 +85,7 @@ def main():
     if not arguments.no_cost:
         checks += [(f"cost_{c.__name__}", c, (times,)) for c in cost.ALL]
         checks += [(f"against_{c.__name__}", c, (times,)) for c in against.ALL if arguments.against]
-        checks += [(f"programs_{c.__name__}", c, (times, quick)) for c in programs.ALL]
+        checks += [(f"programs_{c.__name__}", c, (times, quick)) for c in [*programs.ALL, *graph_kernels.ALL]]
     for name, check, extra in checks:
         if wanted and not any(fnmatch.fnmatchcase(name, pattern) for pattern in wanted):
             continue

@@ -14,7 +14,8 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
-PATIENCE = HERE.parent / "gpu_patience"
+PATIENCE, LIFETIMES = HERE.parent / "gpu_patience", HERE.parent / "gpu_lifetimes"
+FLOOR = HERE.parent / "gpu_raw_cupti.so"  # records of CUPTI that are thrown away
 
 
 @dataclasses.dataclass
@@ -28,6 +29,9 @@ class Program:
     gpus: int = 1
     script: str = ""  # when it is not the name
     timeout: float = 0.0  # seconds in all; 0: TIMEOUT
+    without: tuple = ("floor",)  # the modes in which it does not run
+    rounds: int = 3  # at most
+    traced_goal: float = 0.0  # traced / bare; 0: none
 
     def words(self, steps):
         script = HERE / "unmodified" / f"{self.script or self.name}.py"
@@ -40,7 +44,8 @@ class Program:
 PROGRAMS = (
     Program("gpt2", 60, 60, goal=1.06),
     Program("resnet50", 55, 55, goal=1.20),
-    Program("llama", 3, 2),
+    Program("llama", 3, 2, without=()),
+    Program("serving", 3000, 2000, goal=1.02, without=("sampled",), rounds=8, traced_goal=1.10),
     Program("jax_train", 4000, 2500),
     Program("triton_kernels", 4000, 3000),
     Program("products", 1000, 800),
@@ -50,7 +55,7 @@ PROGRAMS = (
     Program("lightning_loop", 3000, 1500),
     Program("ddp", 400, 200, goal=1.05, gpus=2),
 )
-MODES = ("bare", "none", "auto", "sampled")
+MODES = ("bare", "floor", "none", "auto", "sampled")
 SAMPLED_IN_QUICK = ("gpt2", "products", "jax_train")  # the others are not, for time
 TIMEOUT = 120
 
@@ -58,8 +63,9 @@ TIMEOUT = 120
 def once(program, mode, steps, number):
     """One run; of a profiled one the largest capture of its processes, as .capture, or None."""
     stem = f"{program.name}_{mode}_{number}"
-    if mode == "bare":
-        done = run(program.words(steps), traced=False, toolkit=False, timeout=program.timeout or TIMEOUT)
+    if mode in ("bare", "floor"):
+        words = ["env", "RAW_CUPTI_GRAPHS=whole", *program.words(steps)] if mode == "floor" else program.words(steps)
+        done = run(words, traced=False, toolkit=False, timeout=program.timeout or TIMEOUT, injected=FLOOR if mode == "floor" else None)
     else:
         done = run(program.words(steps), way="command", toolkit=False, timeout=program.timeout or TIMEOUT, metrics=mode, output=SCRATCH / f"{stem}_%p.gpuprof")
         keep_log(stem, done.err)
@@ -100,7 +106,7 @@ def in_turns(program, modes, steps, times):
 def same_results(program, runs, steps):
     """Whether results stay what they are without a profiler; a program whose results differ between runs by themselves is not judged."""
     alone = {done.text("checksum") for done in runs["bare"]}
-    found = {mode: {done.text("checksum") for done in all_of_mode} for mode, all_of_mode in runs.items() if mode != "bare"}
+    found = {mode: {done.text("checksum") for done in all_of_mode} for mode, all_of_mode in runs.items() if mode not in ("bare", "floor")}
     if len(runs["bare"]) == 1 and any(results - alone for results in found.values()):
         alone.update(once(program, "bare", steps, "again").values.get("checksum", ["none"]))
     differ = [mode for mode, results in found.items() if results - alone]
@@ -123,11 +129,20 @@ def costs(program, runs):
     medians("median step, ms", lambda done: done.value("step_ms"), 3)
     medians("whole wall clock, s", lambda done: done.seconds, 1)
     own = {mode: [done.value("seconds") for done in runs[mode]] for mode in modes}
-    for above, below in (("none", "bare"), ("auto", "none"), ("sampled", "none")):
+    for above, below, goal in (("none", "bare", program.traced_goal), ("none", "floor", 1.03), ("auto", "none", program.goal), ("sampled", "none", 0)):
         if above in own and below in own:
-            ratio = ratio_of_medians(own[above], own[below])
-            judged = program.goal and above == "auto"
-            row(f"{program.name}: {above} / {below}".replace("none", "traced"), f"{ratio:.3f}", f"<= {program.goal}" if judged else "", ratio <= program.goal if judged else "")
+            ratio_row(f"{program.name}: {above} / {below}".replace("none", "traced"), own[above], own[below], goal)
+    if program.rounds > 3 and {"none", "auto"} <= runs.keys():
+        slowest = {mode: [done.value("p999_ms") for done in runs[mode]] for mode in modes}
+        medians("99.9th percentile of a step, ms", lambda done: done.value("p999_ms"), 3)
+        ratio_row(f"{program.name}: 99.9th percentile of a step, auto / traced", slowest["auto"], slowest["none"], 1.05)
+
+
+def ratio_row(name, above, below, goal):
+    """The ratio of the medians, and the quartiles of the ratios of runs that followed each other."""
+    ratio, pairs = ratio_of_medians(above, below), sorted(a / b for a, b in zip(above, below))
+    spread = f" [{pairs[len(pairs) // 4]:.3f} {pairs[-1 - len(pairs) // 4]:.3f}]" if len(pairs) > 3 else ""
+    row(name, f"{ratio:.3f}{spread}", f"<= {goal}" if goal else "", ratio <= goal if goal else "")
 
 
 def losses(program, runs):
@@ -136,6 +151,21 @@ def losses(program, runs):
     row(f"{program.name}: lost records", "; ".join(lost) or f"nothing in {len(found)} captures", "nothing", bool(found) and not lost)
     for done in runs.get("auto", [])[-1:]:
         row(f"{program.name}: what it cost by the profiler's own account", next((line for line in done.overview() if line.startswith("cost:")), "no line says") if done.capture else "no capture", "", "")
+    if runs.get("none"):
+        lost_beside_spent(program, runs)
+
+
+def lost_beside_spent(program, runs):
+    """What counters cost: how much longer the program took than traced, beside what the captures say."""
+    traced = statistics.median(done.value("seconds") for done in runs["none"])
+    longer = [done.value("seconds") - traced for done in runs.get("auto", []) if done.capture]
+    accounts = [done.costs() for done in runs.get("auto", []) if done.capture]
+    if not accounts:
+        return
+    spent = statistics.median(account.get("cost.counters_ns", 0) / 1e6 for account in accounts)
+    rates = [(account["cost.counters_lost_ns"] / 1e6, account["cost.counters_lost_error_ns"] / 1e6) for account in accounts if "cost.counters_lost_ns" in account]
+    by_rates = ", ".join(f"{lost:.0f} +- {error:.0f}" for lost, error in rates) or "not told"
+    row(f"{program.name}: ms lost to counters by turns; counted by its captures; by rates of launches", f"{1e3 * statistics.median(longer):.0f} ({1e3 * min(longer):.0f} to {1e3 * max(longer):.0f}); {spent:.0f}; {by_rates}", "", "")
 
 
 RATES, FLOP = 0.98, 0.95
@@ -206,14 +236,13 @@ def forget(runs):
                 file.unlink()
 
 
-def check(program, times, quick, steps=None, modes=MODES):
+def check(program, times, quick, steps=None, modes=None):
     if program.gpus > 1 and len(gpus()) < program.gpus:
         row(program.name, f"{len(gpus())} GPU here", f"needs {program.gpus}", "not run")
         return
-    if quick and program.name not in SAMPLED_IN_QUICK:
-        modes = [mode for mode in modes if mode != "sampled"]
+    modes = [mode for mode in modes or MODES if mode not in program.without and not (mode == "sampled" and quick and program.name not in SAMPLED_IN_QUICK)]
     steps = steps or (program.quick_steps if quick else program.steps)
-    runs = in_turns(program, modes, steps, min(times, 3))
+    runs = in_turns(program, modes, steps, min(times, program.rounds))
     if runs is None:
         return
     same_results(program, runs, steps)
@@ -317,10 +346,32 @@ def two_seconds(times, quick):
             row(program.name, f"exit {done.code}: {done.err.strip()[-150:]}", "ends", "not run")
 
 
+SHORT = {"short kernels": (WORKLOAD, "mixed", 50_000), "threads": (LIFETIMES, "many-threads"), "modules": (LIFETIMES, "modules"), "graphs": (LIFETIMES, "graphs")}
+
+
+def short(times, quick):
+    """Programs of one or two seconds, whose set-up counts: all of their time, from start to end."""
+    for name, words in SHORT.items():
+        seconds = {mode: [] for mode in ("bare", "none", "auto")}
+        for _ in range(min(times, 8)):
+            for mode, kept in seconds.items():
+                done = run(words, timeout=TIMEOUT, **({"traced": False} if mode == "bare" else {"way": "command", "metrics": mode}))
+                if done.code != 0:
+                    row(f"{name}, {mode}", f"exit {done.code}: {done.err.strip()[-150:]}", "ends", False if mode != "bare" else "not run")
+                    break
+                kept.append(done.seconds)
+        if all(seconds.values()):
+            row(f"short program, {name}: seconds from start to end, bare / traced / auto", " / ".join(f"{statistics.median(kept):.2f}" for kept in seconds.values()), "", "")
+            ratio_row(f"short program, {name}: auto / traced", seconds["auto"], seconds["none"], 1.03)
+
+
+LATENCY_MODES = ("bare", "none", "auto", "sampled")
+
+
 def launches(times, quick):
     """How long launches take at worst, by themselves, traced and with counters."""
     seconds, runs = (5 if quick else 20), {}
-    for mode in MODES:
+    for mode in LATENCY_MODES:
         settings = {"traced": False} if mode == "bare" else {"metrics": mode}
         done = run([PATIENCE, "launch-latency", seconds], timeout=seconds + 60, **settings)
         keep_log(f"launch-latency {mode}", done.err)
@@ -329,8 +380,8 @@ def launches(times, quick):
             return
         runs[mode] = done
     for name in ("p50_ns", "p99_ns", "p9999_ns", "max_ns", "over_1ms"):
-        row(f"time of a launch call, {name}, bare / traced / auto / sampled", " / ".join(f"{runs[mode].value(name):.0f}" for mode in MODES), "", "")
-    for mode in MODES[2:]:
+        row(f"time of a launch call, {name}, bare / traced / auto / sampled", " / ".join(f"{runs[mode].value(name):.0f}" for mode in LATENCY_MODES), "", "")
+    for mode in ("auto", "sampled"):
         longest, traced = runs[mode].value("max_ns") / 1e6, runs["none"].value("max_ns") / 1e6
         row(f"longest launch call, {mode} (traced {traced:.2f} ms)", f"{longest:.2f} ms", "<= 2 ms, or as traced", longest <= max(2, traced))
         more = (runs[mode].value("p9999_ns") - runs["none"].value("p9999_ns")) / 1e6
@@ -349,71 +400,6 @@ def readings(times, quick):
     row("a launch that is read costs", f"{cost:.3f} ms, mean of {shares.readings(report)}", "<= 0.8 ms", cost <= 0.8)
 
 
-def many_kernels(times, quick):
-    """As many kernels a second as graphs can run, for a minute: with counters, too, each has its record."""
-    for mode in ("none", "auto"):
-        done = run([WORKLOAD, "graphs-for", 10 if quick else 60], metrics=mode, timeout=240)
-        keep_log(f"graphs-for {mode}", done.err)
-        name = f"{done.value('kernels') / 1e6:.1f} M kernels of graphs, {done.value('kernels_per_second') / 1e3:.0f} thousand a second, {mode}" if done.code == 0 else mode
-        row(f"{name}: recorded; lost", f"{done.kernels() / 1e6:.1f} M; {done.lost()}" if done.capture.exists() else "no capture", "all; nothing",
-            done.code == 0 and done.capture.exists() and done.kernels() == int(done.value("kernels")) and done.lost() == "nothing")
-        done.capture.unlink(missing_ok=True)
-
-
-def inside_a_graph(times, quick):
-    """What samples tell of the kernels of a replayed graph, against the same kernels launched one by one: counted, which leaves other things in the cache, and sampled."""
-    script = HERE / "unmodified" / "graph_decode.py"
-
-    def lines(mode, *words, **settings):
-        done = run([sys.executable, script, *words], way="command", toolkit=False, timeout=TIMEOUT, metrics=mode, **settings)
-        report = report_of(done)
-        keep_log(f"graph_decode {mode} {' '.join(words)}", done.err + "\n".join(str(line) for line in (report or {}).get("summary", [])))
-        return largest_of_geometry(report)
-
-    found = lines("auto", "5s")
-    counted, sampled = lines("exact", "100", "eager", duration=12), lines("auto", "5s", "eager")
-    near_those(found, counted, "counted", "tensor FLOP", tensor_flop_of, "flops_error")
-    near_those(found, counted, "counted", "DRAM bytes", dram_bytes, "dram_bytes_per_second_error")
-    near_those(found, sampled, "sampled", "DRAM bytes", dram_bytes, "dram_bytes_per_second_error")
-
-
-def near_those(found, known, how, what, per_launch, error_of):
-    near = held = judged = 0
-    for key in sorted(known.keys() & found.keys()):
-        there, here = per_launch(known[key]), per_launch(found[key])
-        if not there:
-            continue
-        judged += 1
-        if here is None:
-            print(f"    {what}: not told, {found[key]['avg_ns'] / 1e3:.1f} us, {key[0][:70]}", flush=True)
-            continue
-        error = 2 * sum((line.get(error_of) or 0) * line["avg_ns"] * 1e-9 for line in (found[key], known[key]))
-        print(f"    {what}: {here:.4g} of {there:.4g} +- {error:.2g} = {here / there:.4f}, {found[key]['avg_ns'] / 1e3:.1f} us, {key[0][:70]}", flush=True)
-        near, held = near + (abs(here / there - 1) <= 0.05), held + (abs(here - there) <= error)
-    row(f"kernels of a graph, {what} within 5 % of those launched one by one and {how}; within two errors", f"{near} and {held} of {judged}", "all", judged > 0 and near == judged)
-
-
-def largest_of_geometry(report):
-    """{(function, grid, block): the line with most time}"""
-    lines = sorted(lines_of_report(report), key=lambda line: line["time_ns"])
-    return {shares.geometry(line): line for line in lines}
-
-
-def lines_of_report(report):
-    return shares.lines_of(report) if report else []
-
-
-def dram_bytes(line):
-    rate = line.get("dram_bytes_per_second")
-    return None if rate is None else rate * line["avg_ns"] * 1e-9
-
-
-def tensor_flop_of(line):
-    if line.get("flops") is None:
-        return None
-    return sum(rate or 0 for name, rate in line["flops_by_precision"].items() if name.startswith("tensor")) * line["avg_ns"] * 1e-9
-
-
 def named(program):
     def check_one(times, quick):
         check(program, times, quick)
@@ -422,4 +408,4 @@ def named(program):
     return check_one
 
 
-ALL = [launches, readings, many_kernels, inside_a_graph, two_seconds, *(named(program) for program in PROGRAMS), minute, minute_of_ranks, side_by_side]
+ALL = [launches, readings, short, two_seconds, *(named(program) for program in PROGRAMS), minute, minute_of_ranks, side_by_side]

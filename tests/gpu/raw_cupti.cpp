@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What any profiler that uses CUPTI for kernel records pays: the records, copies and fills, buffers
-// that are dropped unread, and nothing else. A library to inject (CUDA_INJECTION64_PATH).
+// that are dropped unread, and nothing else. A library to inject (CUDA_INJECTION64_PATH). With
+// RAW_CUPTI_GRAPHS=whole a CUDA graph has one record.
 #include <cupti.h>
 
 #include <cstddef>
@@ -9,6 +10,7 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <initializer_list>
+#include <string_view>
 
 namespace {
 
@@ -52,5 +54,9 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   for (auto const kind : {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
                           CUPTI_ACTIVITY_KIND_MEMSET})
     if (on(kind) != CUPTI_SUCCESS) std::fprintf(stderr, "raw CUPTI: a kind is refused\n");
+  auto const* const graphs = std::getenv("RAW_CUPTI_GRAPHS");
+  if (graphs != nullptr && graphs == std::string_view("whole") &&
+      on(CUPTI_ACTIVITY_KIND_GRAPH_TRACE) != CUPTI_SUCCESS)
+    std::fprintf(stderr, "raw CUPTI: whole graphs are refused\n");
   return 1;
 }

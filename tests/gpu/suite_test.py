@@ -26,7 +26,7 @@ mode = os.environ.get("GPUPROF_METRICS", "bare")
 if mode != "bare":
     capture = "{captures}/" + ("counted_auto" if mode == "auto" else "mixed_sampled") + ".gpuprof"
     shutil.copy(capture, os.environ["GPUPROF_OUTPUT"].replace("%p", str(os.getpid())))
-values = dict(checksum=17, seconds=4.4 if mode == "auto" else 4.0, step_ms=10, steps=60)
+values = dict(checksum=17, seconds=4.4 if mode == "auto" else 4.0, step_ms=10, p999_ms=12, steps=60)
 {behavior}
 for value in values.items():
     print(*value)
@@ -42,7 +42,8 @@ class Suite(unittest.TestCase):
         for folder in ("bin", "lib"):
             (self.prefix / folder).mkdir()
         (self.prefix / "lib/libgpuprof.so").touch()  # the loader says so and goes on
-        self.program(self.check.parent / "gpu_workload", "")
+        for program in ("gpu_workload", "gpu_lifetimes"):
+            self.program(self.check.parent / program, "")
         # Runs what it is given, where gpuprof profile would need a library that works.
         self.script(self.prefix / "bin/gpuprof", f'#!/bin/sh\n[ "$1" = profile ] || exec "{GPUPROF}" "$@"\nshift\n[ "$1" = --peaks ] && shift 2\nexec "$@"\n')
 
@@ -108,6 +109,39 @@ class Suite(unittest.TestCase):
         self.assertTrue(rows["gpt2: what it cost by the profiler's own account"][0].startswith("cost: the program waited 731.4 ms for"))
         self.assertEqual(rows["profiled runs that hang, break or come to another result"], ("0 of 3", "met"))
 
+    def test_what_counters_cost_by_turns_stands_beside_what_the_capture_counted(self):
+        rows = self.unmodified("")
+        self.assertEqual(rows["gpt2: ms lost to counters by turns; counted by its captures; by rates of launches"][0], "400 (400 to 400); 726; not told")
+
+    def test_a_serving_loop_is_compared_with_the_records_of_cupti_alone_and_by_its_slowest_steps(self):
+        self.program(self.check / "unmodified/serving.py", "if os.environ.get('RAW_CUPTI_GRAPHS') == 'whole' and 'CUDA_INJECTION64_PATH' in os.environ: values['seconds'] = 3.2\n"
+                     "if mode == 'auto': values['p999_ms'] = 15")
+        rows = self.rows("--times", "4", "--only", "programs_serving")
+        self.assertEqual(rows["serving: traced / floor"], ("1.250 [1.250 1.250]", "MISSED"))
+        self.assertEqual(rows["serving: traced / bare"], ("1.000 [1.000 1.000]", "met"))
+        self.assertEqual(rows["serving: 99.9th percentile of a step, auto / traced"], ("1.250 [1.250 1.250]", "MISSED"))
+
+    def graph_times(self, auto):
+        """The rows of graph_times for {kernel: (launches, total, share that is inferred, error)} under auto, where all timed ones are two of 100 ns each."""
+        head = "Name,Instances,Total Time (ns),Inferred (%),Total Error (ns)"
+        tables = {"node": [f"{name},2,100,," for name in ("a", "b")], "auto": [f"{name},{','.join(map(str, cells))}" for name, cells in auto.items()]}
+        self.program(self.check / "unmodified/serving.py", "pathlib.Path(os.environ['GPUPROF_OUTPUT']).write_text(os.environ['GPUPROF_CUDA_GRAPH_TRACE'])")
+        self.script(self.prefix / "bin/gpuprof", "#!/bin/sh\nif [ \"$1\" = profile ]; then shift 3; exec \"$@\"; fi\nshift $(($# - 1))\n" +
+                    "".join(f"[ \"$(cat \"$1\")\" = {level} ] && printf '%s\\n' '{head}' {' '.join(lines)}\n" for level, lines in tables.items()) + "true\n")
+        return self.rows("--quick", "--only", "programs_graph_times")
+
+    def test_inferred_sums_of_kernels_are_judged_by_their_errors(self):
+        rows = self.graph_times({"a": (2, 101, 80, 1), "b": (2, 98, 80, 1)})
+        self.assertEqual(rows["graphs timed in some launches: sums within two of their errors"], ("2 of 2", "met"))
+        self.assertEqual(rows["graphs timed in some launches: time of all kernels / with all timed"], ("0.9950 (two runs with all timed: 1.0000)", "met"))
+        self.assertEqual(rows["graphs timed in some launches: kernels and launches as with all timed"], ("4 of 4", "met"))
+
+    def test_sums_that_are_further_off_and_launches_that_are_missing_are_missed(self):
+        rows = self.graph_times({"a": (2, 108, 80, 1), "b": (1, 98, 80, 1)})
+        self.assertEqual(rows["graphs timed in some launches: sums within two of their errors"], ("1 of 2", "MISSED"))
+        self.assertEqual(rows["graphs timed in some launches: time of all kernels / with all timed"][1], "MISSED")
+        self.assertEqual(rows["graphs timed in some launches: kernels and launches as with all timed"], ("3 of 4", "MISSED"))
+
     def test_shares_equal_those_of_the_captures(self):
         rows = self.unmodified("")
         self.assertEqual(rows["gpt2: share of recurring kernel time with FLOP, auto"], ("1.0000 (of all 1.0000)", "met"))
@@ -118,6 +152,11 @@ class Suite(unittest.TestCase):
         self.program(self.check / "unmodified/gpt2.py", "values['steps'] = sys.argv[1]")
         rows = self.rows("--quick", "--only", "programs_two_seconds")
         self.assertEqual(rows["gpt2_2s: share of recurring kernel time with rates, auto"][1], "met")
+
+    def test_short_programs_are_compared_from_start_to_end(self):
+        self.program(self.check.parent / "gpu_lifetimes", "if mode == 'auto' and name == 'modules': time.sleep(0.5)")
+        rows = self.rows("--quick", "--only", "programs_short")
+        self.assertEqual(rows["short program, modules: auto / traced"][1], "MISSED")
 
     def test_another_result_under_one_mode_is_missed(self):
         rows = self.unmodified("if mode == 'sampled': values['checksum'] = 18")

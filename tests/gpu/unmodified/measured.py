@@ -32,7 +32,8 @@ def loop(step, wait, asked, every=10, warm_up=3):
 def report(steps, seconds, times):
     print("steps", steps)
     print("seconds", f"{seconds:.6f}")
-    print("step_ms", f"{1e3 * sorted(times)[len(times) // 2]:.6f}", flush=True)
+    print("step_ms", f"{1e3 * sorted(times)[len(times) // 2]:.6f}")
+    print("p999_ms", f"{1e3 * sorted(times)[len(times) * 999 // 1000]:.6f}", flush=True)
 
 
 def parameters_sum(model):
