@@ -370,6 +370,14 @@ class Contents(Gpuprof):
             self.assertEqual(run.code, 0, run.err)
             self.assertEqual(self.lost(), "lost: nothing")
             totals[level] = {row["Name"]: row for row in self.report("cuda_gpu_kern_sum")}
+            # All kernels run in these ranges, and there is nothing else.
+            others = [{row["Operation"]: row for row in self.report("cuda_gpu_sum")},
+                      {row["Kernel Name"]: row for row in self.report("nvtx_kern_sum") if row["NVTX Range"] == "step"}]
+            for rows in others:
+                for name, row in totals[level].items():
+                    for column in "Inferred (%)", "Total Error (ns)":
+                        self.assertEqual(rows[name].get(column), row.get(column), (name, column))
+            self.capture.rename(self.folder / f"{level}.gpuprof")
         self.assertNotIn("Total Error (ns)", next(iter(totals["node"].values())))
         self.assertEqual(len(totals["auto"]), nodes)
         within = 0
@@ -381,6 +389,15 @@ class Contents(Gpuprof):
             within += abs(told["Total Time (ns)"] - truth) <= 2 * told["Total Error (ns)"]
         self.assertGreaterEqual(within, 0.85 * nodes)
         self.assertLess(min(row["Total Error (ns)"] / row["Total Time (ns)"] for row in totals["auto"].values()), 0.1)
+        noise = {}
+        for level in "node", "auto":
+            run = self.run_program(processes.path("BUILT_GPUPROF"), "compare", "-f", "json", self.folder / "node.gpuprof", self.folder / f"{level}.gpuprof")
+            self.assertEqual(run.code, 0, run.err)
+            lines = [line for line in json.loads(run.out)["lines"] if line["kind"] in ("gpu", "kernel")]
+            self.assertEqual(len(lines), 1 + nodes)
+            self.assertFalse({line["verdict"] for line in lines} & {"better", "worse"})
+            noise[level] = next(line["left_high"] - line["left_low"] for line in lines if line["kind"] == "gpu")
+        self.assertGreater(noise["auto"], 1.5 * noise["node"])
 
     def test_late_records_of_the_last_graph_kernels_are_waited_for(self):
         # Its records fill several buffers, of which the first come back long before the last.
