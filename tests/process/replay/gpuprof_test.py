@@ -399,6 +399,22 @@ class Contents(Gpuprof):
             noise[level] = next(line["left_high"] - line["left_low"] for line in lines if line["kind"] == "gpu")
         self.assertGreater(noise["auto"], 1.5 * noise["node"])
 
+    def test_a_phase_of_a_played_run_is_about_the_steps_in_it(self):
+        run = self.profile(self.synthetic(threads=1, launches=300, graphs=0, copies=0, kernel_ns=200_000, step_ns=1_000_000))
+        self.assertEqual(run.code, 0, run.err)
+        begins = [int(row["Start (ns)"]) for row in self.report("nvtx_pushpop_trace") if row["Name"].endswith("step")]
+        phase = "--filter-time", f"{begins[100] - 50_000_000}/{begins[200] - 1000}"
+        def analyzed(*more):
+            run = self.run_program(processes.path("BUILT_GPUPROF"), "analyze", "-f", "json", *phase, *more, self.capture)
+            self.assertEqual(run.code, 0, run.err)
+            return json.loads(run.out)
+        steps, whole = analyzed(), analyzed("--all")
+        self.assertEqual(len(steps["steps"]), len(whole["steps"]))
+        part = steps["part"]
+        self.assertAlmostEqual(part["before_ns"] + part["ns"] + part["behind_ns"], whole["window_ns"], delta=1)
+        self.assertLess(part["ns"], whole["window_ns"])
+        self.assertNotIn("part", whole)
+
     def test_late_records_of_the_last_graph_kernels_are_waited_for(self):
         # Its records fill several buffers, of which the first come back long before the last.
         nodes = 2600
