@@ -262,7 +262,8 @@ void add_analyze(CLI::App& app, int& exit_code) {
                 groupings);
   command->add_option("--step", options->step, step_help);
   command->add_flag("--all", options->whole_run,
-                    "The whole run: also what is before and after the steps, and their warm-up");
+                    "The whole run or phase: also what is before and after the steps, and their "
+                    "warm-up");
   add_output(*command, options);
   add_filter_options(*command, options->filters);
   command->add_option("--memory-limit", options->memory_gib, memory_limit_help)

@@ -177,10 +177,10 @@ result<page::page_contents> page_of_ranks(page_inputs const& inputs) {
   page::page_contents contents;
   contents.title = std::to_string(set->captures.size()) + " ranks - gpuprof report";
   several_captures several(inputs, contents, set->captures.size());
-  rank_steps steps(set->captures.size());
   rank_reading read;
   for (auto const& capture : set->captures)
     if (auto const done = read.add(capture, inputs.step.name); !done) return error{done.message()};
+  rank_steps steps(set->captures.size(), read.waits());
   auto const chosen = read.slowest(several.with_parts());
   for (std::size_t i = 0; i < set->captures.size(); ++i) {
     auto const& capture = set->captures[i];

@@ -110,19 +110,18 @@ void trace_pass::join_kernels(capture_walk& walk) {
     });
   if (!sums && !outside_ && launches_.empty()) return;
   if (summed_ == nullptr) summed_ = &own_summed_.emplace(trace_);
-  summed_->add(summed_columns(), [this, sums, is_inferred = sums && has_inferred_times()](
-                                     std::span<kernel_record const> kernels, bool is_substituted) {
+  auto const add = [this, sums](std::span<kernel_record const> kernels, bool is_substituted) {
     for (auto const& kernel : kernels) {
       if (!keeps(kernel)) continue;
       substituted_ += is_substituted;
-      if (sums) kernels_.add(kernel);
-      if (is_inferred && !is_substituted) kernels_.add_source(kernel);
+      if (sums) kernels_.add(kernel, !is_substituted);
       if (outside_) outside_->add(kernel);
-      for (auto& [style, ranges] : range_kernels_) ranges.add(kernel);
+      for (auto& [style, ranges] : range_kernels_) ranges.add(kernel, !is_substituted);
       auto const launched_on = launches_.empty() ? 0 : trace_.os_thread(kernel.thread);
       for (auto& [style, launches] : launches_) launches.add(kernel, launched_on);
     }
-  });
+  };
+  summed_->add(summed_columns(), add);
   if (own_summed_) own_summed_->join(walk);
 }
 

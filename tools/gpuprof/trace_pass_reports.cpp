@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <utility>
 
 namespace gpuprof::host::command {
@@ -22,6 +23,10 @@ finished_report table_or(std::string reason, Rows rows, text::table (*lay_out)(R
   return {lay_out(std::move(rows)), is_empty ? std::move(reason) : std::string{}, {}};
 }
 
+void add_notes(finished_report& to, std::vector<std::string> notes) {
+  std::move(notes.begin(), notes.end(), std::back_inserter(to.notes));
+}
+
 }  // namespace
 
 finished_report trace_pass::kernel_report(chosen_report const& report) {
@@ -33,8 +38,7 @@ finished_report trace_pass::kernel_report(chosen_report const& report) {
           : table_or(reason, kernels_by_name_and_geometry(kernels_, labels, trace_.shapes()),
                      report::kernel_geometry_table);
   finished.notes = kernel_notes();
-  for (auto& line : inferred_notes(kernels_.inferred().any()))
-    finished.notes.push_back(std::move(line));
+  add_notes(finished, inferred_notes(kernels_.inferred().any()));
   return finished;
 }
 
@@ -72,6 +76,7 @@ finished_report trace_pass::work_report(chosen_report const& report) {
     finished.missing =
         has_filter_ ? "nothing passes the filter" : "the capture holds no kernels, copies or fills";
   finished.notes = kernel_notes();
+  add_notes(finished, inferred_notes(kernels_.inferred().any() || memory_.any_inferred()));
   if (with_calls && trace_.calls() == captured_calls::none)
     finished.notes.emplace_back("no CUDA API calls were recorded; --trace=cuda-api does");
   if (with_calls && trace_.calls() == captured_calls::blocking)
@@ -166,7 +171,7 @@ finished_report trace_pass::range_report(chosen_report const& report) {
     keeps = [this, &tree](std::uint32_t range) { return wanted_.keeps_range(tree, range); };
 
   finished_report finished;
-  bool is_empty = true;
+  bool is_empty = true, is_inferred = false;
   if (report.kind == report_kind::nvtx_sum) {
     auto const rows = ranges_by_name(tree, keeps);
     is_empty = rows.empty();
@@ -200,10 +205,11 @@ finished_report trace_pass::range_report(chosen_report const& report) {
     is_empty = rows.empty();
     finished.table = report::projection_table(rows, trace_.text());
   } else {
-    auto const rows = range_kernels_.at(report.names).rows([this](range_key const& key) {
-      return range_name(key, trace_.text());
-    });
+    auto& kernels = range_kernels_.at(report.names);
+    auto const rows =
+        kernels.rows([this](range_key const& key) { return range_name(key, trace_.text()); });
     is_empty = rows.empty();
+    is_inferred = kernels.any_inferred();
     finished.table = report::range_kernel_table(
         rows, trace_.text(), trace_.labels(report.names), trace_.process_id(),
         [this](thread_index thread) { return trace_.os_thread(thread); });
@@ -215,6 +221,7 @@ finished_report trace_pass::range_report(chosen_report const& report) {
         has_filter_ ? "nothing passes the filter" : "no GPU work was launched inside NVTX ranges";
   else
     finished.notes = range_notes();
+  if (!is_empty) add_notes(finished, inferred_notes(is_inferred));
   return finished;
 }
 

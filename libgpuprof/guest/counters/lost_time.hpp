@@ -40,7 +40,8 @@ class launch_rate {
 /// Compares each stretch in which counters were taken with the second before and the second after
 /// it, which cancels slow changes of the program's pace. As long as no stretch has both, such as
 /// the first of a run, the last second of a stretch is compared with the second after it. How much
-/// the pace changes within each of these counts as error then. Used by the worker's thread.
+/// the pace changes within each of these counts as error then. A stretch that lasts until the end
+/// of the run is not compared. Used by the worker's thread.
 class lost_time {
  public:
   static constexpr std::uint64_t slice_ns = 100'000'000;
@@ -98,6 +99,7 @@ class lost_time {
       slices_[count_++] = one;
     }
     void clear() noexcept { count_ = 0; }
+    slice take_last() noexcept { return slices_[--count_]; }
     std::size_t count() const noexcept { return count_; }
     launch_rate rate() const noexcept { return rate_of(0, count_); }
     /// How much faster the second half was than the first.
@@ -174,13 +176,16 @@ class lost_time {
     both_sides_.variance += of_rates * (inside_.ns() / rate) * (inside_.ns() / rate);
     both_sides_.compared_ns += inside_.ns();
   }
+  /// Counters are released in the last slice of a stretch: it tells nothing about the pace before.
   void compare_with_after() noexcept {
+    auto const release = last_inside_.take_last();
     auto const inside = last_inside_.rate(), after = last_after_.rate();
     auto const rate = after.mean();
     if (last_inside_.count() < min_slices || rate <= 0) return;
     auto const drift = std::hypot(last_inside_.change(), last_after_.change());
     auto const of_rates = inside.variance() + after.variance() + drift * drift;
-    one_side_.lost_ns += inside_.ns() * (1 - inside.mean() / rate);
+    one_side_.lost_ns += (inside_.ns() - release.ns) * (1 - inside.mean() / rate);
+    one_side_.lost_ns += release.ns - release.launches / rate;
     one_side_.variance += of_rates * (inside_.ns() / rate) * (inside_.ns() / rate);
     one_side_.compared_ns += inside_.ns();
   }

@@ -12,42 +12,50 @@ namespace {
 constexpr double least_variance = 32.0 * 32.0 / 6;
 
 /// How much wider the error of few values is, so that twice of it holds in 95 % (Student's t).
-double widened_for(std::uint64_t values) noexcept {
-  if (values == 2) return 7.0;
-  auto const freedom = static_cast<double>(values - 1);
-  return freedom / (freedom - 1.2);
+double widened_for(double freedom) noexcept {
+  constexpr double of_two_values = 7;
+  return freedom > 1.4 ? std::min(freedom / (freedom - 1.2), of_two_values) : of_two_values;
+}
+
+/// Returns the place of the numbered entry of a graph in a list that may grow by it.
+template <class List>
+std::uint32_t place_of(graph_id graph, std::uint32_t number, List& list,
+                       std::unordered_map<std::uint64_t, std::uint32_t>& places) {
+  auto const next = static_cast<std::uint32_t>(list.size());
+  auto const [at, is_new] = places.try_emplace(std::uint64_t{raw(graph)} << 32 | number, next);
+  if (is_new) list.emplace_back();
+  return at->second;
 }
 
 }  // namespace
 
 /// A timed launch may have the times of a later whole. One that has those of an earlier launch was
 /// not timed.
-bool inferred_times::series::is_timed(node const& ran) const noexcept {
+bool inferred_times::timed_launches::holds(node const& ran) const noexcept {
   if (raw(ran.time_of) == 0) return true;
-  return ran.time_of > ran.launch && ran.time_of != first_timed;
+  return ran.time_of > ran.launch && ran.time_of != first;
 }
 
-void inferred_times::series::close_timed() noexcept {
-  if (raw(last_timed) == 0) return;
-  ++timed;
+void inferred_times::timed_launches::close() noexcept {
+  if (raw(last) == 0) return;
+  ++launches;
   auto const off = last_ns - mean_ns;
-  mean_ns += off / static_cast<double>(timed);
+  mean_ns += off / static_cast<double>(launches);
   squares += off * (last_ns - mean_ns);
 }
 
-void inferred_times::series::add(node const& ran) noexcept {
-  auto const ns = static_cast<double>(ran.ns);
-  if (is_timed(ran)) {
-    if (ran.launch != last_timed) {
-      close_timed();
-      last_timed = ran.launch;
-      if (raw(first_timed) == 0) first_timed = last_timed;
-      last_ns = 0;
-    }
-    last_ns += ns;
-    return;
+void inferred_times::timed_launches::add(node const& ran) noexcept {
+  if (ran.launch != last) {
+    close();
+    last = ran.launch;
+    if (raw(first) == 0) first = last;
+    last_ns = 0;
   }
-  inferred_ns += ns;
+  last_ns += static_cast<double>(ran.ns);
+}
+
+void inferred_times::series::add(node const& ran) noexcept {
+  inferred_ns += static_cast<double>(ran.ns);
   if (ran.launch == last_inferred) return;
   last_inferred = ran.launch;
   if (ran.time_of != times_from) {
@@ -61,48 +69,66 @@ void inferred_times::series::add(node const& ran) noexcept {
 
 /// The sum differs from the truth by what n launches take that were not timed, and by each timed
 /// launch as often as others have its times.
-std::optional<double> inferred_times::series::error_ns() const noexcept {
-  if (inferred == 0) return 0.0;
-  auto all = *this;
-  all.close_timed();
-  if (all.timed < 2) return std::nullopt;
-  auto const variance = std::max(least_variance, all.squares / static_cast<double>(all.timed - 1));
-  auto const last = static_cast<double>(of_last);
-  return widened_for(all.timed) *
-         std::sqrt(variance * (squares_of_counts + last * last + static_cast<double>(inferred)));
+std::optional<inferred_times::known_error> inferred_times::error_of(series const& of,
+                                                                    double share) const noexcept {
+  auto all = timed_[of.timed];
+  all.close();
+  if (all.launches < 2) return std::nullopt;
+  auto const freedom = static_cast<double>(all.launches - 1);
+  auto const variance = std::max(least_variance, all.squares / freedom);
+  auto const last = static_cast<double>(of.of_last);
+  auto const counts = share * share * (of.squares_of_counts + last * last) +
+                      share * static_cast<double>(of.inferred);
+  return known_error{std::sqrt(variance * counts), freedom};
 }
 
-void inferred_times::add_node(node const& ran, std::uint32_t line) {
-  auto const key = std::uint64_t{raw(ran.graph)} << 32 | line;
-  auto const next = static_cast<std::uint32_t>(series_.size());
-  auto const [at, is_new] = index_.try_emplace(key, next);
-  if (is_new) {
-    series_.emplace_back().graph = ran.graph;
-    if (of_line_.size() <= line) of_line_.resize(line + std::size_t{1});
-    of_line_[line].push_back(next);
+void inferred_times::add_node(node const& ran, std::span<std::uint32_t const> lines,
+                              std::uint32_t alike) {
+  auto const at = place_of(ran.graph, alike, timed_, timed_at_);
+  if (timed_[at].holds(ran)) {
+    timed_[at].add(ran);
+    return;
   }
-  auto& of = series_[at->second];
-  of.add(ran);
-  any_ = any_ || of.inferred > 0;
+  for (auto const line : lines) {
+    auto const place = place_of(ran.graph, line, series_, series_at_);
+    auto& of = series_[place];
+    if (of.inferred == 0) {
+      of.graph = ran.graph;
+      of.timed = at;
+      if (of_line_.size() <= line) of_line_.resize(line + std::size_t{1});
+      of_line_[line].push_back(place);
+    }
+    of.add(ran);
+  }
 }
 
 inferred_time inferred_times::of(std::span<part const> parts) const {
   inferred_time sum;
-  std::map<graph_id, double> by_graph;
+  std::map<graph_id, known_error> by_graph;
   for (auto const& part : parts) {
     if (part.line >= of_line_.size()) continue;
     for (auto const index : of_line_[part.line]) {
       auto const& of = series_[index];
       sum.ns += part.share * of.inferred_ns;
-      auto const error = of.error_ns();
+      auto const error = error_of(of, part.share);
       if (!error) sum.error_ns.reset();
-      if (error) by_graph[of.graph] += part.share * *error;
+      if (!error) continue;
+      auto const [at, is_new] = by_graph.try_emplace(of.graph, *error);
+      if (is_new) continue;
+      at->second.ns += error->ns;
+      at->second.freedom = std::min(at->second.freedom, error->freedom);
     }
   }
-  if (!sum.error_ns) return sum;
-  double squares = 0;
-  for (auto const& [_, error] : by_graph) squares += error * error;
-  sum.error_ns = std::sqrt(squares);
+  if (!sum.error_ns || by_graph.empty()) return sum;
+  double squares = 0, of_squares = 0;
+  for (auto const& [_, error] : by_graph) {
+    auto const square = error.ns * error.ns;
+    squares += square;
+    of_squares += square * square / error.freedom;
+  }
+  sum.freedom = squares * squares / of_squares;  // Welch
+  sum.widened_by = widened_for(sum.freedom);
+  sum.error_ns = sum.widened_by * std::sqrt(squares);
   return sum;
 }
 

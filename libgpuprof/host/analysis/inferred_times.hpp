@@ -19,6 +19,9 @@ struct inferred_time {
   double ns = 0;  // of these launches
   /// One standard error of the whole sum; nothing: it is not known, as with one timed launch.
   std::optional<double> error_ns = 0.0;
+  // Few timed launches say little about their spread: twice the error still holds in 95 %, because
+  // it is wider by this factor than the degrees of freedom alone would have it.
+  double widened_by = 1, freedom = 0;
 };
 
 /// With --cuda-graph-trace auto a launch that was not timed has the times of the latest one that
@@ -32,9 +35,17 @@ class inferred_times {
   /// `line`: the numbers of a line (a shape, a workload), counted from 0.
   template <class Row>
   void add(Row const& row, std::uint32_t line) {
+    add(row, {&line, 1}, line);
+  }
+  /// Adds a row to lines that hold some launches of a graph, as ranges and stacks do: each launch
+  /// counts for its own lines, but all launches tell how much the rows with the number `alike`
+  /// differ from launch to launch. A launch must have all of these in the same lines.
+  template <class Row>
+  void add(Row const& row, std::span<std::uint32_t const> lines, std::uint32_t alike) {
     if constexpr (requires { row.time_of; })
       if (raw(row.graph) != 0 && raw(row.node) != 0)
-        add_node({row.graph, row.correlation, row.time_of, nanoseconds(row.duration)}, line);
+        add_node({row.graph, row.correlation, row.time_of, nanoseconds(row.duration)}, lines,
+                 alike);
   }
 
   struct part {
@@ -43,7 +54,11 @@ class inferred_times {
   };
   /// Parts of one graph are taken as longer or shorter together, graphs as independent.
   inferred_time of(std::span<part const> parts) const;
-  bool any() const noexcept { return any_; }
+  inferred_time of(std::uint32_t line) const {
+    part const all[] = {{line, 1}};
+    return of(all);
+  }
+  bool any() const noexcept { return !series_.empty(); }
 
  private:
   struct node {
@@ -51,30 +66,40 @@ class inferred_times {
     correlation_id launch, time_of;
     std::uint64_t ns;
   };
-  /// The launches of one graph as far as they count for one line.
+  /// The timed launches of one graph, as far as their rows are alike.
+  struct timed_launches {
+    // These are sums without the last launch.
+    std::uint64_t launches = 0;
+    double mean_ns = 0, squares = 0;
+    correlation_id last{}, first{};
+    double last_ns = 0;
+
+    bool holds(node const& ran) const noexcept;
+    void add(node const& ran) noexcept;
+    void close() noexcept;
+  };
+  /// The other launches of one graph as far as they count for one line. They are counted by the
+  /// launch whose times they have; the squares of these counts are added.
   struct series {
     graph_id graph{};
-    // These are sums over the timed launches without the last.
-    std::uint64_t timed = 0;
-    double mean_ns = 0, squares = 0;
-    correlation_id last_timed{}, first_timed{};
-    double last_ns = 0;
-    // These count the others by the launch whose times they have, and add the squares.
+    std::uint32_t timed = 0;  // place in timed_
     std::uint64_t inferred = 0, of_last = 0;
     double squares_of_counts = 0, inferred_ns = 0;
     correlation_id last_inferred{}, times_from{};
 
-    bool is_timed(node const& ran) const noexcept;
     void add(node const& ran) noexcept;
-    void close_timed() noexcept;
-    std::optional<double> error_ns() const noexcept;
   };
-  void add_node(node const& ran, std::uint32_t line);
+  struct known_error {
+    double ns = 0, freedom = 0;
+  };
+  using places = std::unordered_map<std::uint64_t, std::uint32_t>;  // by graph and number
+  void add_node(node const& ran, std::span<std::uint32_t const> lines, std::uint32_t alike);
+  std::optional<known_error> error_of(series const& of, double share) const noexcept;
 
+  std::vector<timed_launches> timed_;
   std::vector<series> series_;
   std::vector<std::vector<std::uint32_t>> of_line_;  // places in series_
-  std::unordered_map<std::uint64_t, std::uint32_t> index_;
-  bool any_ = false;
+  places timed_at_, series_at_;
 };
 
 }  // namespace gpuprof::host

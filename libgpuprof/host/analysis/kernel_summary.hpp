@@ -16,14 +16,12 @@ namespace gpuprof::host {
 /// The durations of all kernels, by shape. Both summaries use this class.
 class kernel_durations {
  public:
-  void add(kernel_record const& kernel) {
+  /// `has_own_time`: the duration is not the mean of other launches of its shape.
+  void add(kernel_record const& kernel, bool has_own_time = true) {
     auto const shape = raw(kernel.shape) <= largest_shape ? raw(kernel.shape) : 0;
     if (shape >= by_shape_.size()) by_shape_.resize(shape + 1);
     by_shape_[shape].add(nanoseconds(kernel.duration));
-  }
-  /// For captures with launches of graphs that have the times of others, in addition to add().
-  void add_source(kernel_record const& kernel) {
-    inferred_.add(kernel, raw(kernel.shape) <= largest_shape ? raw(kernel.shape) : 0);
+    if (has_own_time) inferred_.add(kernel, shape);
   }
   void add(std::span<kernel_record const> kernels) {
     for (auto const& kernel : kernels) add(kernel);

@@ -71,8 +71,7 @@ std::vector<memory_row> memory_operations::rows() {
                     : "[CUDA memcpy Unified " + std::string(unified[slot - unified_slot]) + "]";
     rows.push_back(
         {std::move(name), series_[slot].time.summarize(), series_[slot].bytes.summarize()});
-    inferred_times::part const all[] = {{static_cast<std::uint32_t>(slot), 1}};
-    if (inferred_.any()) rows.back().inferred = inferred_.of(all);
+    if (inferred_.any()) rows.back().inferred = inferred_.of(static_cast<std::uint32_t>(slot));
   }
   return rows;
 }

@@ -92,11 +92,13 @@ range_kernels::range_kernels(range_tree const& tree, open_ranges const& open,
   }
 }
 
-void range_kernels::add(kernel_record const& kernel) {
+void range_kernels::add(kernel_record const& kernel, bool has_own_time) {
+  noted_.clear();
   if (auto const innermost = tree_.index_of(kernel.range); innermost != no_range)
     note(innermost, kernel);
-  if (kernel.launched.value == 0) return;
-  for (auto const range : open_.at(kernel.launched)) note(range, kernel);
+  if (kernel.launched.value != 0)
+    for (auto const range : open_.at(kernel.launched)) note(range, kernel);
+  if (has_own_time) inferred_.add(kernel, noted_, labels_.label_of(kernel.shape));
 }
 
 void range_kernels::note(std::uint32_t range, kernel_record const& kernel) {
@@ -109,6 +111,7 @@ void range_kernels::note(std::uint32_t range, kernel_record const& kernel) {
   auto& cell = cells_[at->second];
   cell.durations.add(nanoseconds(kernel.duration));
   if (cell.instances.empty() || cell.instances.back() != range) cell.instances.push_back(range);
+  noted_.push_back(at->second);
 }
 
 /// Returns the distinct ranges that lie `steps` levels above these, in order. The input is mostly
@@ -147,11 +150,15 @@ std::vector<range_kernel_row> range_kernels::rows(
   for (auto const& [line, parts] : lines) {
     samples durations;
     std::vector<std::uint32_t> instances, more, all;
+    std::vector<inferred_times::part> cells;
     auto last_cell = no_range;
     for (auto const& part : parts) {
       auto const& cell = cells_[part.cell];
       // A kernel counts once, even in nested ranges of the same name.
-      if (part.cell != last_cell) durations.add_all(cell.durations);
+      if (part.cell != last_cell) {
+        durations.add_all(cell.durations);
+        cells.push_back({part.cell, 1});
+      }
       last_cell = part.cell;
       enclosing(cell.instances, part.steps, more);
       all.clear();
@@ -161,6 +168,7 @@ std::vector<range_kernel_row> range_kernels::rows(
     }
     rows.push_back({line.first.range, line.first.thread, line.second, instances.size(),
                     durations.summarize()});
+    if (inferred_.any()) rows.back().inferred = inferred_.of(cells);
   }
 
   std::map<range_key, std::string> names;

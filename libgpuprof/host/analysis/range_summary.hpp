@@ -3,6 +3,7 @@
 // sums the kernels outside of all ranges.
 #pragma once
 
+#include "host/analysis/inferred_times.hpp"
 #include "host/analysis/kernel_labels.hpp"
 #include "host/analysis/range_tree.hpp"
 #include "host/analysis/samples.hpp"
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -114,6 +116,8 @@ struct range_kernel_row {
   std::uint32_t label = 0;
   std::uint64_t range_instances = 0;  // ranges with at least one such kernel
   statistics time;                    // time of the kernels; each counts once
+  /// Only if times of the capture were taken from other launches.
+  std::optional<inferred_time> inferred = {};
 };
 
 /// A kernel belongs to the push/pop ranges that were open on its thread at its launch, and to the
@@ -123,7 +127,9 @@ class range_kernels {
  public:
   range_kernels(range_tree const& tree, open_ranges const& open, kernel_labels const& labels);
 
-  void add(kernel_record const& kernel);
+  /// `has_own_time`: the duration is not the mean of other launches of its shape.
+  void add(kernel_record const& kernel, bool has_own_time = true);
+  bool any_inferred() const noexcept { return inferred_.any(); }
 
   /// Returns rows sorted by range name as `name_of` spells it, then thread, then longest total
   /// first.
@@ -155,6 +161,8 @@ class range_kernels {
   std::vector<range_path> paths_;
   std::vector<std::uint32_t> path_of_range_;
   std::vector<path_kernels> cells_;
+  inferred_times inferred_;                                   // lines are cells
+  std::vector<std::uint32_t> noted_;                          // the cells of one kernel
   std::unordered_map<std::uint64_t, std::uint32_t> cell_of_;  // path and label -> cell
 };
 

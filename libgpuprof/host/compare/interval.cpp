@@ -239,6 +239,18 @@ double error_of(std::vector<double> const& values) {
   return std::sqrt(squares / (n * (n - 1)));
 }
 
+/// Times that were taken from other launches repeat, so their spread is too small. If their error
+/// is not known, all of them may be wrong.
+void take_owed(duration_series const& durations, estimate& found) {
+  auto const& owed = durations.owed();
+  if (!(owed.ns > 0) || !(durations.total() > 0)) return;
+  auto const error = owed.error_ns.value_or(owed.ns) / owed.widened_by / durations.total();
+  found.fast_error = std::max(found.fast_error, error);
+  if (error <= found.error) return;
+  found.error = error;
+  if (owed.error_ns) found.freedom = std::min(found.freedom, owed.freedom);
+}
+
 void halve(std::vector<double>& blocks) {
   auto const half = blocks.size() / 2;
   for (std::size_t i = 0; i < half; ++i) blocks[i] = (blocks[2 * i] + blocks[2 * i + 1]) / 2;
@@ -269,6 +281,7 @@ estimate estimate_of(duration_series const& durations) {
     found.error = error;
     found.freedom = freedom;
   }
+  take_owed(durations, found);
   return found;
 }
 

@@ -2,6 +2,7 @@
 // The data of one run that a comparison needs; much smaller than its capture.
 #pragma once
 
+#include "host/analysis/inferred_times.hpp"
 #include "host/analysis/roofline_row.hpp"
 #include "model/records.hpp"
 
@@ -38,12 +39,15 @@ class duration_series {
     ++count_;
     total_ += ns;
   }
+  /// What the total owes to times that were taken from other launches.
+  void owe(inferred_time const& owed) noexcept { owed_ = owed; }
   /// Call after the last value.
   void finish();
 
   std::uint64_t count() const noexcept { return count_; }
   double total() const noexcept { return total_; }
   double mean() const noexcept { return count_ > 0 ? total_ / static_cast<double>(count_) : 0; }
+  inferred_time const& owed() const noexcept { return owed_; }
   /// Number of clipped values.
   std::uint64_t clipped() const noexcept { return clipped_; }
   /// Means of whole blocks, in order of time. The first value (warm-up) and the rest at the end
@@ -59,6 +63,7 @@ class duration_series {
   double limit_ = 0;  // 0: not known yet
   std::uint64_t count_ = 0, clipped_ = 0;
   std::uint32_t in_open_ = 0, block_length_ = 1;
+  inferred_time owed_;
 };
 
 struct kernel_key {

@@ -21,13 +21,14 @@ struct captured_rank {
   std::vector<std::pair<std::string, std::uint64_t>> costs;  // {"cost.start_ns", 9800000}
 };
 
-/// The steps of a run without their warm-up, when only they are looked at. Without steps: the part
-/// behind the first tenth of the launches.
+/// The steps of a run or phase without their warm-up, when only they are looked at. Without steps:
+/// the part of a run behind the first tenth of the launches.
 struct analyzed_part {
   std::string step;  // "step"; empty: there are no steps
   std::size_t steps = 0, warm_up = 0;
   std::uint32_t first_step = 0;                 // its number in the whole run
   double before_ns = 0, ns = 0, behind_ns = 0;  // captured time
+  bool is_of_phase = false;                     // before and behind are inside of the phase
 };
 
 /// "38 of 40 "step", 1.52 s; left out: 12.3 s before them (with 2 of warm-up), ...".
@@ -45,7 +46,7 @@ struct advice_report {
   double min_gain = 0.01;       // share of the window: smaller findings are not shown
   ledger time;
   std::string whole = "run";          // what it is about: "steps", "step", "steady part"
-  std::optional<analyzed_part> part;  // none: the whole run, a phase, or several ranks
+  std::optional<analyzed_part> part;  // none: all of the run or phase, or several ranks
   advice::joined_advice advice;
   std::string step;                  // name of the steps that were replayed
   replay::step_paths paths;          // what holds these steps, by kind of work; JSON has them

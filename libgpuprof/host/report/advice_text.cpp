@@ -213,7 +213,9 @@ std::string part_line(analyzed_part const& part) {
                (part.warm_up > 0 ? " (with " + readable_count(part.warm_up) + " of warm-up)" : "");
   if (part.behind_ns > 0)
     left_out += (left_out.empty() ? "" : ", ") + readable_time(part.behind_ns) + " after " + them;
-  if (!left_out.empty()) text += "; left out: " + left_out + "; --all shows the whole run";
+  if (!left_out.empty())
+    text += "; left out: " + left_out + "; --all shows the whole " +
+            (part.is_of_phase ? "phase" : "run");
   return text;
 }
 

@@ -157,76 +157,72 @@ std::string geometry(extent3 const& e) {
   return text;
 }
 
-}  // namespace
-
-namespace {
-
+/// The columns of sums with times that were taken from other launches, before the last ones.
 template <class Row>
-bool have_inferred(std::vector<Row> const& rows) {
-  return std::ranges::any_of(rows, [](auto const& r) { return r.inferred.has_value(); });
-}
+class inferred_columns {
+ public:
+  explicit inferred_columns(std::vector<Row> const& rows)
+      : any_(std::ranges::any_of(rows, [](auto const& r) { return r.inferred.has_value(); })) {}
 
-std::vector<text::column> inferred_columns(bool with_inferred, std::string count,
-                                           std::initializer_list<text::column> last) {
-  auto columns = time_columns(std::move(count), {});
-  if (with_inferred) {
+  void append_to(std::vector<text::column>& columns) const {
+    if (!any_) return;
     columns.push_back({"Inferred", text::column_kind::share, 6});
     columns.push_back({"Total Error", text::column_kind::rough_time, 7});
   }
-  columns.insert(columns.end(), last);
-  return columns;
-}
+  void append_to(text::row& cells, Row const& r) const {
+    if (!any_) return;
+    auto const all = static_cast<double>(r.time.total);
+    auto const inferred = r.inferred.value_or(inferred_time());
+    cells.emplace_back(all > 0 ? 100 * std::min(inferred.ns / all, 1.0) : 0.0);
+    cells.push_back(inferred.error_ns ? text::cell(*inferred.error_ns) : text::cell());
+  }
 
-template <class Row>
-void append_inferred(text::row& cells, Row const& r) {
-  auto const all = static_cast<double>(r.time.total);
-  auto const inferred = r.inferred.value_or(inferred_time());
-  cells.emplace_back(all > 0 ? 100 * std::min(inferred.ns / all, 1.0) : 0.0);
-  cells.push_back(inferred.error_ns ? text::cell(*inferred.error_ns) : text::cell());
+ private:
+  bool any_;
+};
+
+/// Makes a table of GPU work: `last` are the columns after the times, `append_last` their cells.
+template <class Row, class AppendLast>
+text::table work_times(char const* name, char const* title, std::vector<Row> rows,
+                       std::string count, std::initializer_list<text::column> last,
+                       AppendLast append_last) {
+  owned_rows out;
+  auto const total = total_of(rows);
+  inferred_columns const inferred(rows);
+  auto columns = time_columns(std::move(count), {});
+  inferred.append_to(columns);
+  columns.insert(columns.end(), last);
+  for (auto& r : rows) {
+    auto& cells = out.rows.emplace_back(time_cells(r.time, total));
+    inferred.append_to(cells, r);
+    append_last(cells, r, out);
+  }
+  return table_of(name, title, std::move(columns), std::move(out));
 }
 
 }  // namespace
 
 text::table kernel_table(std::vector<kernel_row> rows) {
-  owned_rows out;
-  auto const total = total_of(rows);
-  auto const with_inferred = have_inferred(rows);
-  for (auto& r : rows) {
-    auto& cells = out.rows.emplace_back(time_cells(r.time, total));
-    if (with_inferred) append_inferred(cells, r);
-    cells.emplace_back(out.keep(std::move(r.name)));
-  }
-  return table_of("cuda_gpu_kern_sum", "CUDA GPU Kernel Summary",
-                  inferred_columns(with_inferred, "Instances", {{"Name"}}), std::move(out));
+  return work_times("cuda_gpu_kern_sum", "CUDA GPU Kernel Summary", std::move(rows), "Instances",
+                    {{"Name"}}, [](text::row& cells, kernel_row& r, owned_rows& out) {
+                      cells.emplace_back(out.keep(std::move(r.name)));
+                    });
 }
 
 text::table kernel_geometry_table(std::vector<kernel_row> rows) {
-  owned_rows out;
-  auto const total = total_of(rows);
-  auto const with_inferred = have_inferred(rows);
-  for (auto& r : rows) {
-    auto& cells = out.rows.emplace_back(time_cells(r.time, total));
-    if (with_inferred) append_inferred(cells, r);
-    append_cells(cells, {out.keep(geometry(r.grid)), out.keep(geometry(r.block)),
-                         out.keep(std::move(r.name))});
-  }
-  return table_of(
-      "cuda_gpu_kern_gb_sum", "CUDA GPU Kernel/Grid/Block Summary",
-      inferred_columns(with_inferred, "Instances", {{"GridXYZ"}, {"BlockXYZ"}, {"Name"}}),
-      std::move(out));
+  return work_times("cuda_gpu_kern_gb_sum", "CUDA GPU Kernel/Grid/Block Summary", std::move(rows),
+                    "Instances", {{"GridXYZ"}, {"BlockXYZ"}, {"Name"}},
+                    [](text::row& cells, kernel_row& r, owned_rows& out) {
+                      append_cells(cells, {out.keep(geometry(r.grid)), out.keep(geometry(r.block)),
+                                           out.keep(std::move(r.name))});
+                    });
 }
 
 text::table memory_time_table(std::vector<memory_row> rows) {
-  owned_rows out;
-  auto const total = total_of(rows);
-  auto const with_inferred = have_inferred(rows);
-  for (auto& r : rows) {
-    auto& cells = out.rows.emplace_back(time_cells(r.time, total));
-    if (with_inferred) append_inferred(cells, r);
-    cells.emplace_back(out.keep(std::move(r.operation)));
-  }
-  return table_of("cuda_gpu_mem_time_sum", "CUDA GPU MemOps Summary (by Time)",
-                  inferred_columns(with_inferred, "Count", {{"Operation"}}), std::move(out));
+  return work_times("cuda_gpu_mem_time_sum", "CUDA GPU MemOps Summary (by Time)", std::move(rows),
+                    "Count", {{"Operation"}}, [](text::row& cells, memory_row& r, owned_rows& out) {
+                      cells.emplace_back(out.keep(std::move(r.operation)));
+                    });
 }
 
 text::table memory_size_table(std::vector<memory_row> rows) {
@@ -301,8 +297,9 @@ text::table api_table(std::vector<api_row> rows) {
 std::vector<work_row> work_of(std::vector<kernel_row> kernels, std::vector<memory_row> memory,
                               std::vector<api_row> calls) {
   std::vector<work_row> rows;
-  for (auto& r : kernels) rows.push_back({"CUDA_KERNEL", r.time, std::move(r.name)});
-  for (auto& r : memory) rows.push_back({"MEMORY_OPER", r.time, std::move(r.operation)});
+  for (auto& r : kernels) rows.push_back({"CUDA_KERNEL", r.time, std::move(r.name), r.inferred});
+  for (auto& r : memory)
+    rows.push_back({"MEMORY_OPER", r.time, std::move(r.operation), r.inferred});
   for (auto& r : calls) rows.push_back({"CUDA_API", r.time, std::move(r.name)});
   std::stable_sort(rows.begin(), rows.end(), [](work_row const& a, work_row const& b) {
     return a.time.total > b.time.total;
@@ -311,14 +308,10 @@ std::vector<work_row> work_of(std::vector<kernel_row> kernels, std::vector<memor
 }
 
 text::table work_table(char const* name, char const* title, std::vector<work_row> rows) {
-  owned_rows out;
-  auto const total = total_of(rows);
-  for (auto& r : rows) {
-    auto& cells = out.rows.emplace_back(time_cells(r.time, total));
-    append_cells(cells, {r.category, out.keep(std::move(r.operation))});
-  }
-  return table_of(name, title, time_columns("Instances", {{"Category"}, {"Operation"}}),
-                  std::move(out));
+  return work_times(name, title, std::move(rows), "Instances", {{"Category"}, {"Operation"}},
+                    [](text::row& cells, work_row& r, owned_rows& out) {
+                      append_cells(cells, {r.category, out.keep(std::move(r.operation))});
+                    });
 }
 
 std::string_view style_name(range_style style) noexcept {
@@ -354,29 +347,31 @@ text::table range_kernel_table(std::vector<range_kernel_row> const& rows, text_o
                                kernel_labels const& labels, std::uint32_t process,
                                os_thread_of const& os_thread) {
   owned_rows out;
+  inferred_columns const inferred(rows);
+  std::vector<text::column> columns = {{"NVTX Range"},
+                                       {"Style"},
+                                       {"PID", integer},
+                                       {"TID", integer},
+                                       {"NVTX Inst", integer},
+                                       {"Kern Inst", integer},
+                                       {"Total Time", text::column_kind::time},
+                                       {"Avg", mean_time},
+                                       {"Med", mean_time},
+                                       {"Min", text::column_kind::time},
+                                       {"Max", text::column_kind::time},
+                                       {"StdDev", mean_time}};
+  inferred.append_to(columns);
+  columns.push_back({"Kernel Name"});
   for (auto const& r : rows) {
     auto& cells = out.rows.emplace_back();
     append_cells(cells, {out.keep(range_name(r.range, text)), style_name(r.range.style),
                          whole(process), whole(os_thread(r.thread)), whole(r.range_instances),
                          whole(r.time.count), whole(r.time.total)});
     append_spread(cells, r.time);
+    inferred.append_to(cells, r);
     cells.emplace_back(out.keep(labels.text(r.label)));
   }
-  return table_of("nvtx_kern_sum", "NVTX Range Kernel Summary",
-                  {{"NVTX Range"},
-                   {"Style"},
-                   {"PID", integer},
-                   {"TID", integer},
-                   {"NVTX Inst", integer},
-                   {"Kern Inst", integer},
-                   {"Total Time", text::column_kind::time},
-                   {"Avg", mean_time},
-                   {"Med", mean_time},
-                   {"Min", text::column_kind::time},
-                   {"Max", text::column_kind::time},
-                   {"StdDev", mean_time},
-                   {"Kernel Name"}},
-                  std::move(out));
+  return table_of("nvtx_kern_sum", "NVTX Range Kernel Summary", std::move(columns), std::move(out));
 }
 
 text::table projection_table(std::vector<projection_row> const& rows, text_of_name const& text) {

@@ -33,6 +33,7 @@ struct work_row {
   std::string_view category;  // "CUDA_API", "CUDA_KERNEL", "MEMORY_OPER"
   statistics time;
   std::string operation;
+  std::optional<inferred_time> inferred = {};
 };
 std::vector<work_row> work_of(std::vector<kernel_row> kernels, std::vector<memory_row> memory,
                               std::vector<api_row> calls);

@@ -41,9 +41,9 @@ role role_of(text::column const& column) {
   return role::nothing;
 }
 
-std::optional<std::size_t> find_any(text::table const& report, auto const& names) {
-  for (std::size_t i = 0; i < report.columns.size(); ++i)
-    if (contains(names, report.columns[i].name)) return i;
+std::optional<std::size_t> find_any(std::vector<text::column> const& columns, auto const& names) {
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    if (contains(names, columns[i].name)) return i;
   return std::nullopt;
 }
 
@@ -72,19 +72,24 @@ bool summed_table::takes(text::table const& report) {
     return std::any_of(report.columns.begin(), report.columns.end(),
                        [&](text::column const& c) { return role_of(c) == wanted; });
   };
-  return find_any(report, totals) && find_any(report, counts) && has(role::average) &&
+  return find_any(report.columns, totals) && find_any(report.columns, counts) && has(role::average) &&
          has(role::minimum) && has(role::maximum) && has(role::deviation);
 }
 
 void summed_table::add(text::table const& report, std::size_t rank) {
+  std::vector<std::size_t> kept;  // other columns may be those of some ranks only
+  for (std::size_t i = 0; i < report.columns.size(); ++i)
+    if (role_of(report.columns[i]) != role::nothing) kept.push_back(i);
   if (columns_.empty()) {
     name_ = report.name;
     title_ = report.title;
-    columns_ = report.columns;
-    total_ = *find_any(report, totals);
-    count_ = *find_any(report, counts);
+    for (auto const i : kept) columns_.push_back(report.columns[i]);
+    total_ = *find_any(columns_, totals);
+    count_ = *find_any(columns_, counts);
   }
-  report.each_row([&](text::row const& cells) {
+  report.each_row([&](text::row const& row) {
+    text::row cells;
+    for (auto const i : kept) cells.push_back(row[i]);
     std::vector<std::string> key;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       if (role_of(columns_[i]) != role::key) continue;
@@ -141,7 +146,6 @@ text::table summed_table::finish(std::vector<std::string> const& rank_labels) co
   auto const kind = columns_[total_].kind;
   for (auto const& column : columns_) {
     auto const is = role_of(column);
-    if (is == role::nothing) continue;
     columns.push_back(column);
     if (is != role::deviation) continue;
     for (auto& more : rank_columns(kind)) columns.push_back(std::move(more));

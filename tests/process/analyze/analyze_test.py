@@ -363,13 +363,29 @@ class BadInput(Case):
         length = {row["Range"]: int(row["Total Time (ns)"]) for row in csv.DictReader(io.StringIO(table[table.index("Time (%)"):]))}
         for name in ("FAULT", "FIXED"):
             with self.subTest(phase=name):
-                one = self.json_of("--filter-nvtx", name, faults)
+                one = self.json_of("--all", "--filter-nvtx", name, faults)
                 self.assertAlmostEqual(one["window_ns"], length[name], delta=1)
                 self.assertAlmostEqual(sum(line["ns"] for line in one["ledger"]), length[name], delta=length[name] * 1e-6)
                 self.assertEqual(len(one["steps"]), 25)
                 self.assertNotIn("filters are on", " ".join(one["remarks"]))
         copying = [sum(line["ns"] for line in self.json_of("--filter-nvtx", name, faults)["ledger"] if line["bucket"] == "transfer") for name in ("FAULT", "FIXED")]
         self.assertGreater(copying[0], 5 * copying[1])
+
+    def test_a_phase_of_one_stretch_is_about_its_steps(self):
+        # Between its steps, this phase makes them ready on the CPU.
+        capture = DATA / "repaired" / "growing_cache.gpuprof"
+        steps, whole = self.json_of("--filter-nvtx", "FAULT", capture), self.json_of("--all", "--filter-nvtx", "FAULT", capture)
+        part = steps["part"]
+        self.assertNotIn("part", whole)
+        self.assertAlmostEqual(part["before_ns"] + part["ns"] + part["behind_ns"], whole["window_ns"], delta=1)
+        self.assertEqual((part["ns"], len(steps["steps"])), (steps["window_ns"], part["steps"]))
+        self.assertIn("--all shows the whole phase", part["line"])
+        busy = [int(re.search(r"busy (\d+) % of the time", one["holds"]["sentence"])[1]) for one in (steps, whole)]
+        self.assertGreater(busy[0], 90)
+        self.assertLess(busy[1], 50)
+        for one in steps, whole:
+            self.assertRegex(one["holds"]["steps"], r"10 % less time of kernels makes a step 9\.\d % shorter")
+        self.assertNotIn("part", self.json_of("--filter-nvtx", "step", capture))  # several stretches
 
     def test_time_between_the_stretches_of_a_phase_belongs_to_no_step(self):
         found = self.json_of("--filter-nvtx", "step", DOCS.parent / "tests" / "data" / "repaired" / "pageable.gpuprof")
@@ -463,7 +479,7 @@ class BadInput(Case):
 
     def test_a_time_that_is_asked_for_is_a_phase(self):
         whole = self.json_of("steps.gpuprof")
-        half = self.json_of("--filter-time", f"0/{whole['window_ns'] / 2:.0f}", "steps.gpuprof")
+        half = self.json_of("--all", "--filter-time", f"0/{whole['window_ns'] / 2:.0f}", "steps.gpuprof")
         self.assertLess(half["window_ns"], 0.51 * whole["window_ns"])
         self.assertLess(len(half["steps"]), len(whole["steps"]))
 

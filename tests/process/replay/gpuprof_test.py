@@ -370,6 +370,14 @@ class Contents(Gpuprof):
             self.assertEqual(run.code, 0, run.err)
             self.assertEqual(self.lost(), "lost: nothing")
             totals[level] = {row["Name"]: row for row in self.report("cuda_gpu_kern_sum")}
+            # All kernels run in these ranges, and there is nothing else.
+            others = [{row["Operation"]: row for row in self.report("cuda_gpu_sum")},
+                      {row["Kernel Name"]: row for row in self.report("nvtx_kern_sum") if row["NVTX Range"] == "step"}]
+            for rows in others:
+                for name, row in totals[level].items():
+                    for column in "Inferred (%)", "Total Error (ns)":
+                        self.assertEqual(rows[name].get(column), row.get(column), (name, column))
+            self.capture.rename(self.folder / f"{level}.gpuprof")
         self.assertNotIn("Total Error (ns)", next(iter(totals["node"].values())))
         self.assertEqual(len(totals["auto"]), nodes)
         within = 0
@@ -381,6 +389,31 @@ class Contents(Gpuprof):
             within += abs(told["Total Time (ns)"] - truth) <= 2 * told["Total Error (ns)"]
         self.assertGreaterEqual(within, 0.85 * nodes)
         self.assertLess(min(row["Total Error (ns)"] / row["Total Time (ns)"] for row in totals["auto"].values()), 0.1)
+        noise = {}
+        for level in "node", "auto":
+            run = self.run_program(processes.path("BUILT_GPUPROF"), "compare", "-f", "json", self.folder / "node.gpuprof", self.folder / f"{level}.gpuprof")
+            self.assertEqual(run.code, 0, run.err)
+            lines = [line for line in json.loads(run.out)["lines"] if line["kind"] in ("gpu", "kernel")]
+            self.assertEqual(len(lines), 1 + nodes)
+            self.assertFalse({line["verdict"] for line in lines} & {"better", "worse"})
+            noise[level] = next(line["left_high"] - line["left_low"] for line in lines if line["kind"] == "gpu")
+        self.assertGreater(noise["auto"], 1.5 * noise["node"])
+
+    def test_a_phase_of_a_played_run_is_about_the_steps_in_it(self):
+        run = self.profile(self.synthetic(threads=1, launches=300, graphs=0, copies=0, kernel_ns=200_000, step_ns=1_000_000))
+        self.assertEqual(run.code, 0, run.err)
+        begins = [int(row["Start (ns)"]) for row in self.report("nvtx_pushpop_trace") if row["Name"].endswith("step")]
+        phase = "--filter-time", f"{begins[100] - 50_000_000}/{begins[200] - 1000}"
+        def analyzed(*more):
+            run = self.run_program(processes.path("BUILT_GPUPROF"), "analyze", "-f", "json", *phase, *more, self.capture)
+            self.assertEqual(run.code, 0, run.err)
+            return json.loads(run.out)
+        steps, whole = analyzed(), analyzed("--all")
+        self.assertEqual(len(steps["steps"]), len(whole["steps"]))
+        part = steps["part"]
+        self.assertAlmostEqual(part["before_ns"] + part["ns"] + part["behind_ns"], whole["window_ns"], delta=1)
+        self.assertLess(part["ns"], whole["window_ns"])
+        self.assertNotIn("part", whole)
 
     def test_late_records_of_the_last_graph_kernels_are_waited_for(self):
         # Its records fill several buffers, of which the first come back long before the last.

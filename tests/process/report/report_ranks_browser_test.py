@@ -94,6 +94,9 @@ class Ranks(Browser):
             time = tab.evaluate(colors)
             tab.select_option("#ranks-value", "wait_ns")
             self.wait(tab, f"{colors} !== '{time}'")
+            waiting = tab.evaluate(colors)
+            tab.select_option("#ranks-value", "held_ns")
+            self.wait(tab, f"{colors} !== '{waiting}'")
             tab.locator("#ranks-chart").scroll_into_view_if_needed()
             box = tab.locator("#ranks-chart").bounding_box()
             # Cells begin 90 pixels from the left and end 120 from the right.

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """gpuprof report of the ranks of a job: what the page holds of each and of all, equal to the other commands."""
+import subprocess
+
 import processes
 import report_pages
 
@@ -39,13 +41,25 @@ class Ranks(report_pages.Case):
         for rank, of in enumerate(steps["of"]):
             analyzed = self.said("analyze", self.job / f"rank{rank}.gpuprof")
             said, warm_up = analyzed["steps"], [None] * analyzed["part"]["first_step"]
-            self.assertEqual(of["period_ns"], warm_up + [round(step["period_ns"]) for step in said])
+            # A rank alone does not know that it waits for one whose launches are read.
+            alone = lambda bucket: [step["ns"].get(bucket, 0) for step in said]  # noqa: E731
+            first = len(warm_up)
+            moved = [one - other for one, other in zip(alone("communication"), of["ns"]["communication"][first:])]
+            self.assertEqual(any(ns > 0 for ns in moved), rank != 5)
+            self.check_near(of["period_ns"], warm_up + [step["period_ns"] - ns for step, ns in zip(said, moved)])
             for bucket, values in of["ns"].items():
-                self.assertEqual(values, warm_up + [round(step["ns"].get(bucket, 0)) for step in said], bucket)
+                sign = {"communication": -1, "profiler": 1}.get(bucket, 0)
+                self.check_near(values, warm_up + [ns + sign * more for ns, more in zip(alone(bucket), moved)])
+
+    def check_near(self, of, expected):
+        self.assertEqual([ns is None for ns in of], [ns is None for ns in expected])
+        for ns, other in zip(of, expected):
+            if ns is not None:
+                self.assertAlmostEqual(ns, other, delta=1)
 
     def test_waits_of_all_steps_equal_those_of_the_collectives(self):
         ranks = self.held["ranks"]
-        waits = [sum(of["wait_ns"]) for of in ranks["steps"]["of"]]
+        waits = [sum(of["wait_ns"]) + sum(of["held_ns"]) for of in ranks["steps"]["of"]]
         self.assertEqual(sum(waits), sum(row["Wait Time (ns)"] for row in ranks["reports"]["ranks_collective_sum"]["rows"]))
         self.assertEqual(min(range(8), key=waits.__getitem__), 5)
         self.assertGreater(min(waits[:5]), 0)
@@ -58,6 +72,26 @@ class Ranks(report_pages.Case):
     def test_the_page_of_several_captures_is_written_beside_the_first(self):
         self.run_gpuprof("report", self.job)
         self.assertTrue((self.job / "report.html").exists())
+
+
+class Held(report_pages.Case):
+    def test_what_ranks_wait_for_one_that_the_profiler_held_is_no_time_of_the_step(self):
+        # The second rank is held for 200 us of each step of a millisecond, before its collective.
+        subprocess.run([processes.path("BUILT_ANALYZE_CAPTURES"), self.folder], check=True)
+        job = self.folder / "job"
+        job.mkdir()
+        for rank in 0, 1:
+            (self.folder / f"held.rank{rank}.gpuprof").rename(job / f"rank{rank}.gpuprof")
+        waiting, held = report_pages.documents_of(self.page_of(job))["ranks"]["steps"]["of"]
+        us = lambda ns: {round(value / 1000) for value in ns}  # noqa: E731
+        self.assertEqual((us(waiting["held_ns"]), us(waiting["wait_ns"])), ({200}, {0}))
+        self.assertEqual((us(held["held_ns"]), us(held["wait_ns"])), ({0}, {0}))
+        self.assertEqual((us(waiting["period_ns"][:-1]), us(held["period_ns"][:-1])), ({800}, {795}))  # its collective begins 5 us later
+        self.assertEqual((us(waiting["ns"]["profiler"]), us(held["ns"]["profiler"])), ({200}, {205}))
+        self.assertEqual((us(waiting["ns"]["communication"]), us(held["ns"]["communication"])), ({80}, {80}))
+        alone = self.said("analyze", job / "rank0.gpuprof")["steps"]
+        self.assertEqual(us(step["ns"]["communication"] for step in alone), {280})
+        self.assertEqual(us([step["period_ns"] for step in alone][:-1]), {1000})
 
 
 class Limits(report_pages.Case):

@@ -281,7 +281,9 @@ class maker {
   }
 
   void graph(std::uint64_t now) {
+    if (plan_.spread != 0) open_ranges(0, now - 500);
     auto const id = call(0, now, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, "");
+    if (plan_.spread != 0) close_ranges(0, now + call_ns);
     auto start = now + call_ns + 1000;
     auto const of_launch = varied(plan_.kernel_ns, plan_.spread / 8);
     for (unsigned n = 0; n < plan_.graph_nodes; ++n) {

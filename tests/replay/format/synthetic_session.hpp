@@ -12,7 +12,9 @@ struct synthetic_plan {
   unsigned copies = 2;          // host to device, on the first thread
   unsigned graph_launches = 1;  // of graph_nodes kernels each
   unsigned graph_nodes = 5;
-  unsigned spread = 0;  // lengths of nodes, which have names of their own then, vary by so many %
+  // Lengths of nodes vary by so many %. They have names of their own then, and graphs are launched
+  // in ranges.
+  unsigned spread = 0;
   unsigned cooperative = 0;   // cooperative launches, on the first thread as all below
   unsigned collectives = 0;   // launches of a kernel that is called as NCCL's are
   unsigned captured = 0;      // launches into a stream capture: they run nothing

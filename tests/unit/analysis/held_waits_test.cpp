@@ -33,12 +33,25 @@ stretches in_us(std::vector<time_stretch> const& times) {
   return all;
 }
 
+/// The collectives of a test are each launched by a step of their own.
+stretches in_us(std::vector<held_wait> const& waits, collective_occurrences const& ran) {
+  std::vector<time_stretch> times;
+  for (auto const& one : waits) {
+    times.push_back(one.time);
+    CHECK(ran.at("sum").at(one.step).end >= one.time.end);
+    CHECK(ran.at("sum").at(one.step).start <= one.time.begin);
+  }
+  return in_us(times);
+}
+
 std::vector<stretches> waits(std::vector<stretches> const& ran, std::vector<stretches> const& holds,
                              std::vector<std::int64_t> ahead_ns = {}) {
   std::vector<collective_occurrences> ranks(ran.size());
   std::vector<held_times> held_of;
   for (std::size_t rank = 0; rank < ran.size(); ++rank) {
-    for (auto const& [begin, end] : ran[rank]) ranks[rank]["sum"].push_back({at(begin), at(end)});
+    auto& sums = ranks[rank]["sum"];
+    for (auto const& [begin, end] : ran[rank])
+      sums.push_back({at(begin), at(end), static_cast<std::uint32_t>(sums.size())});
     held_of.push_back(held(holds[rank]));
   }
   std::vector<collective_occurrences const*> each;
@@ -46,7 +59,8 @@ std::vector<stretches> waits(std::vector<stretches> const& ran, std::vector<stre
   clock_offsets clocks;
   clocks.of_rank = ahead_ns.empty() ? std::vector<std::int64_t>(ran.size()) : ahead_ns;
   std::vector<stretches> found;
-  for (auto const& of : waits_for_held(each, clocks, 0, held_of)) found.push_back(in_us(of));
+  for (auto const& of : waits_for_held(each, clocks, 0, held_of))
+    found.push_back(in_us(of, ranks[found.size()]));
   return found;
 }
 

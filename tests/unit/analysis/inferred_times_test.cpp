@@ -3,9 +3,11 @@
 #include "host/analysis/inferred_times.hpp"
 
 #include "host/analysis/kernel_summary.hpp"
+#include "host/analysis/range_summary.hpp"
 #include "host/analysis/stack_times.hpp"
 #include "host/analysis/workload_times.hpp"
 #include "support/catch.hpp"
+#include "support/trace_of.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -101,9 +103,28 @@ TEST_CASE("errors of one graph are added, those of several graphs in squares") {
     same.push_back(node(more, 5, 100, 2, norm));
     other.push_back(node(more + 50, 55, 100, 2, norm, graph_id{8}));
   }
-  auto const one = *sum_of(same, {1}).error_ns;
-  CHECK(*sum_of(same, {1, 2}).error_ns == Approx(2 * one));
-  CHECK(*sum_of(other, {1, 2}).error_ns == Approx(std::sqrt(2) * one));
+  // Two graphs have twice as many degrees of freedom as one, which has four.
+  auto const one = sum_of(same, {1}), both = sum_of(other, {1, 2});
+  CHECK(*sum_of(same, {1, 2}).error_ns == Approx(2 * *one.error_ns));
+  CHECK(one.freedom == 4);
+  CHECK(both.freedom == Approx(8));
+  CHECK(*both.error_ns / (8 / 6.8) == Approx(std::sqrt(2) * *one.error_ns / (4 / 2.8)));
+}
+
+TEST_CASE("launches of a line that has none of the timed ones vary as the others of the graph") {
+  inferred_times times;
+  std::uint32_t const timed[] = {1}, others[] = {2};
+  for (auto const launch : {1, 2, 3, 4})
+    times.add(node(launch, 0, launch % 2 == 0 ? 110 : 90), timed, 5);
+  for (auto const launch : {5, 6}) times.add(node(launch, 4, 110), others, 5);
+  auto const sum = times.of(2);
+  CHECK(sum.ns == 2200);
+  REQUIRE(sum.error_ns);
+  CHECK(*sum.error_ns == Approx(115.47 * std::sqrt(4 + 2) * 3 / 1.8).epsilon(1e-3));
+  CHECK(times.of(1).error_ns == 0.0);
+  inferred_times apart;
+  for (auto const launch : {5, 6}) apart.add(node(launch, 4, 110), 2);
+  CHECK_FALSE(apart.of(2).error_ns);
 }
 
 TEST_CASE("a timed launch with the times of a later whole counts as one measurement") {
@@ -155,7 +176,6 @@ TEST_CASE("sums of kernels and workloads know the part that was inferred") {
   stack_times stacks;
   for (auto k : kernels) {
     durations.add(k);
-    durations.add_source(k);
     times.add(k);
     k.stack = stack_id{3};
     stacks.add(k);
@@ -166,8 +186,36 @@ TEST_CASE("sums of kernels and workloads know the part that was inferred") {
   CHECK(by_shape[0].inferred->ns == 5500);
   launched_part const all[] = {{0, 9, 0}}, third[] = {{0, 3, 0}}, graph[] = {{1, 9, 0}};
   CHECK(times.inferred(all).error_ns == by_shape[0].inferred->error_ns);
-  CHECK(*times.inferred(third).error_ns == Approx(*by_shape[0].inferred->error_ns / 3));
+  // Five launches have the times of one. A third of them is less alike than all.
+  CHECK(*times.inferred(third).error_ns ==
+        Approx(*by_shape[0].inferred->error_ns * std::sqrt((25. / 9 + 5. / 3) / (25 + 5))));
   CHECK(times.inferred(graph).ns == 5500);
   CHECK(stacks.inferred({stack_id{3}}).error_ns == by_shape[0].inferred->error_ns);
   CHECK(stacks.inferred({stack_id{2}}).ns == 0);
+}
+
+TEST_CASE("kernels of ranges know the part that was inferred, also if none was timed there") {
+  using namespace gpuprof::test;
+  auto t = trace_of(
+      {range("first", 0_us, 50_us), range("then", 60_us, 99_us), kernel("k", 100_us, 101_us)});
+  range_tree const tree(t.begins, t.ends, t.last);
+  open_ranges const open(tree);
+  kernel_labels const labels(t.shapes, t.text(), kernel_name_style::demangled);
+  range_kernels kernels(tree, open, labels);
+  auto const shape = t.kernels.front().shape;
+  for (std::uint32_t i = 1; i <= 6; ++i) {
+    auto k = node(i, i <= 4 ? 0 : 4, i % 2 == 0 || i > 4 ? 110 : 90, 1, shape);
+    k.range = t.begins[i <= 4 ? 0 : 1].range;
+    kernels.add(k);
+  }
+  REQUIRE(kernels.any_inferred());
+  auto const rows =
+      kernels.rows([&](range_key const& key) { return std::string(t.names.text(key.name)); });
+  REQUIRE(rows.size() == 2);
+  REQUIRE((rows[0].inferred && rows[1].inferred));
+  CHECK(rows[0].inferred->ns == 0);
+  CHECK(rows[0].inferred->error_ns == 0.0);
+  CHECK(rows[1].inferred->ns == 2200);
+  REQUIRE(rows[1].inferred->error_ns);
+  CHECK(*rows[1].inferred->error_ns == Approx(115.47 * std::sqrt(4 + 2) * 3 / 1.8).epsilon(1e-3));
 }

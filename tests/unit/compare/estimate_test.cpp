@@ -53,6 +53,22 @@ TEST_CASE("a value that repeats another one counts in the total and not in the e
   CHECK(estimate_of(with_copies).error == estimate_of(measured).error);
 }
 
+TEST_CASE("times that were taken from other launches have at least the error that this gives") {
+  auto series = series_of(6400, [](int i) { return 100.0 + i % 2; });
+  auto const measured = estimate_of(series);
+  auto const total = series.total();
+  series.owe({0.9 * total, 0.06 * total, 2, 5});
+  CHECK(estimate_of(series).error == Approx(0.03));
+  CHECK(estimate_of(series).fast_error == Approx(0.03));
+  CHECK(estimate_of(series).freedom == 5);
+  series.owe({0.2 * total, std::nullopt});  // one timed launch
+  CHECK(estimate_of(series).error == Approx(0.2));
+  CHECK(estimate_of(series).freedom == measured.freedom);
+  series.owe({0.9 * total, measured.error * total / 2, 1, 5});
+  CHECK(estimate_of(series).error == measured.error);
+  CHECK(estimate_of(series).freedom == measured.freedom);
+}
+
 TEST_CASE("the first launch is a warm-up and not a repetition") {
   auto const series = series_of(8, [](int i) { return i == 0 ? 5000.0 : 100.0; });
   CHECK(estimate_of(series).mean == 100);

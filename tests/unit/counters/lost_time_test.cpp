@@ -30,6 +30,11 @@ class paced_program {
     }
   }
   void drift(double factor) { drift_ *= factor; }
+  /// Counters are set up or released: no launch comes.
+  void hold(std::uint64_t duration_ms) {
+    now_ += duration_ms * ms;
+    lost.note(now_, static_cast<std::uint64_t>(launches_), true);
+  }
 
   lost_time lost;
 
@@ -117,6 +122,28 @@ TEST_CASE(
   program.run(300, false);
   program.run(1000, true);
   CHECK(std::abs(program.lost.so_far()->lost_ns - 2e9) < 60e6);
+}
+
+TEST_CASE("the release of counters counts once, not as a part of each second") {
+  auto const truth_ns = [](std::uint64_t hold_ms) { return 4.8e9 * 0.05 / 1.05 + 1e6 * hold_ms; };
+  for (std::uint64_t const hold_ms : {30, 100, 400}) {
+    paced_program program(0.1, 1.05);
+    program.run(4800, true);
+    program.hold(hold_ms);
+    program.run(2000, false);
+    auto const found = program.lost.so_far();
+    REQUIRE(found);
+    CAPTURE(hold_ms, found->lost_ns, found->error_ns);
+    CHECK(std::abs(found->lost_ns - truth_ns(hold_ms)) < 20e6);
+    CHECK(found->error_ns < 20e6);
+  }
+  paced_program both(0.1, 1.05);
+  both.run(1500, false);
+  both.run(4800, true);
+  both.hold(400);
+  both.run(2000, false);
+  REQUIRE(both.lost.so_far());
+  CHECK(std::abs(both.lost.so_far()->lost_ns - truth_ns(400)) < 20e6);
 }
 
 TEST_CASE("a run of five seconds knows what it lost within two errors") {

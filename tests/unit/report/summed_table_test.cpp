@@ -73,3 +73,17 @@ TEST_CASE("the rank with most bytes is named") {
   sums.add(report::memory_size_table({{"copy", {}, statistics_of({9})}}), 1);
   CHECK(first_line(sums.finish({"3", "8"})).at("Greatest") == "8");
 }
+
+TEST_CASE("a rank with times that were taken from other launches adds up with one without") {
+  kernel_row row{"gemm", {}, {}, statistics_of({10, 20}), inferred_time{20, 3.0}};
+  for (bool const inferred_first : {false, true}) {
+    report::summed_table sums;
+    if (inferred_first) sums.add(report::kernel_table({row}), 1);
+    sums.add(kernels({{"gemm", {40}}}), 0);
+    if (!inferred_first) sums.add(report::kernel_table({row}), 1);
+    auto const line = first_line(sums.finish({"0", "1"}));
+    CHECK(line.at("Name") == "gemm");
+    CHECK(line.at("Total Time") == "70");
+    CHECK(line.at("Ranks") == "2");
+  }
+}

@@ -90,6 +90,27 @@ TEST_CASE("sums with times of other launches say which share these have, and the
   CHECK(text.find(",0.0,0.0,measured\n") != std::string::npos);
   CHECK(text.find(",75.0,12.3,inferred\n") != std::string::npos);
   CHECK(text.find(",50.0,,unknown\n") != std::string::npos);
+
+  statistics call;
+  call.total = 1000;
+  auto const all = csv(report::work_table(
+      "cuda_api_gpu_sum", "", report::work_of({inferred}, {}, {{"cudaLaunchKernel", call}})));
+  CHECK(all.find(",StdDev (ns),Inferred (%),Total Error (ns),Category,Operation\n") !=
+        std::string::npos);
+  CHECK(all.find(",75.0,12.3,CUDA_KERNEL,inferred\n") != std::string::npos);
+  CHECK(all.find(",0.0,0.0,CUDA_API,cudaLaunchKernel\n") != std::string::npos);
+
+  kernel_labels const labels(
+      {}, [](name_id) { return std::string_view(); }, kernel_name_style::demangled);
+  text_of_name const no_text = [](name_id) { return std::string_view(); };
+  range_kernel_row in_range;
+  in_range.time.total = 1000;
+  in_range.inferred = inferred_time{750, 12.34};
+  auto const in_ranges =
+      csv(report::range_kernel_table({in_range}, no_text, labels, 1, [](auto) { return 0u; }));
+  CHECK(in_ranges.find(",StdDev (ns),Inferred (%),Total Error (ns),Kernel Name\n") !=
+        std::string::npos);
+  CHECK(in_ranges.find(",75.0,12.3,") != std::string::npos);
 }
 
 TEST_CASE("launches whose grid was not recorded have a marked line") {

@@ -218,7 +218,7 @@ void add_groups(advice::run_facts& to, advice::replayable_steps const& steps,
   }
 }
 
-std::optional<report::analyzed_part> part_of(run_reading const& run) {
+std::optional<report::analyzed_part> part_of(run_reading const& run, bool is_of_phase) {
   if (!run.part()) return std::nullopt;
   return report::analyzed_part{.step = run.facts().steps.name,
                                .steps = run.part()->steps,
@@ -226,7 +226,8 @@ std::optional<report::analyzed_part> part_of(run_reading const& run) {
                                .first_step = run.facts().steps.first,
                                .before_ns = run.before_ns(),
                                .ns = run.facts().window_ns,
-                               .behind_ns = run.behind_ns()};
+                               .behind_ns = run.behind_ns(),
+                               .is_of_phase = is_of_phase};
 }
 
 std::string nothing_to_analyze(std::string const& path, filter_options const& filters) {
@@ -297,7 +298,7 @@ capture_advice read_capture(std::string const& path, std::string const& rank,
                        .phase = phase,
                        .launches = nullptr,
                        .max_items = max_items_of_findings});
-  if (has_all_work && phase.empty() && !inputs.whole_run) run.look_at_steps_first();
+  if (has_all_work && !inputs.step.is_one() && !inputs.whole_run) run.look_at_steps_first();
   if (inputs.elsewhere != nullptr) follow(run, *inputs.elsewhere, trace);
   run.read();
   auto const& facts = run.facts();
@@ -309,7 +310,7 @@ capture_advice read_capture(std::string const& path, std::string const& rank,
   }
   auto const rules = has_all_work ? inputs.rules : without_idle_time(inputs.rules);
   made.remarks = run.remarks();
-  made.part = part_of(run);
+  made.part = part_of(run, !phase.empty());
   terminal_line line;  // takes longer for more steps and more findings
   line.show("gpuprof: replaying the steps of " + path);
   auto replayed = has_all_work ? steps_to_replay(run, trace, inputs.timeline, made.remarks)

@@ -78,15 +78,6 @@ class joined_reading {
   void book_waits_for_held_ranks() {
     if (captures_.size() < 2) return;
     auto const waits = waits_for_held_ns(captures_, digests_, counted_);
-    // A wait beside kernels costs nothing. Which waits these are is not known: as many as of the
-    // communication.
-    auto const move = [](bucket_times& times, double ns) {
-      auto const alone = times[time_bucket::communication];
-      auto const all = alone + times[time_bucket::compute_and_communication];
-      auto const moved = all > 0 ? std::min(ns, all) * alone / all : 0;
-      times[time_bucket::communication] -= moved;
-      times[time_bucket::profiler] += moved;
-    };
     std::size_t first_gpu = 0;  // of the rank
     for (std::size_t i = 0; i < captures_.size(); ++i) {
       auto& gpus = report_.time.gpus;
@@ -96,15 +87,15 @@ class joined_reading {
                        is_other) -
           gpus.begin());
       if (waits[i] > 0) {
-        move(report_.time.ranks[i].times, waits[i]);
+        book_wait_for_held(report_.time.ranks[i].times, waits[i]);
         remarks_.add(
             "what it waited in collectives for ranks that this profiler held counts as "
             "the profiler's time",
             captures_[i].label);
         // Collectives do not say which of several GPUs they ran on.
         if (end - first_gpu == 1) {
-          move(gpus[first_gpu].times, waits[i]);
-          move(all_.devices[first_gpu].ledger, waits[i]);
+          book_wait_for_held(gpus[first_gpu].times, waits[i]);
+          book_wait_for_held(all_.devices[first_gpu].ledger, waits[i]);
         }
       }
       first_gpu = end;

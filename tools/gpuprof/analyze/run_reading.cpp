@@ -157,11 +157,16 @@ result<steps_of_capture> run_reading::collected_steps() {
 }
 
 void run_reading::choose_part() {
-  auto const steady = steady_part_of(trace_.ranges(), steps_);
+  auto const& tree = trace_.ranges();
+  auto steady = steady_part_of(tree, steps_);
   if (!steady) return;
-  warm_up_steps_ = steps_before(trace_.ranges(), steps_, steady->time.begin);
-  if (!steps_first_ || !phase_.empty()) return;
+  warm_up_steps_ = steps_before(tree, steps_, steady->time.begin);
+  // Steps are not the whole of a phase of several stretches: it may have more than one kind.
+  if (!steps_first_ || phase_.size() > 1) return;
+  if (!phase_.empty()) steady = steady_part_of(tree, steps_within(steps_, tree, phase_));
+  if (!steady) return;
   part_ = steady;
+  whole_phase_ = phase_;
   own_phase_ = {part_->time};
   phase_ = own_phase_;
 }
@@ -196,7 +201,9 @@ void run_reading::end_part_with_its_work(timestamp_ns end) {
       if (graph.launched.value != 0 && graph.launched <= part_->time.end)
         end = std::max(end, graph.start + graph.duration);
   });
-  part_->time.end = own_phase_.front().end = std::max(part_->time.end, end);
+  end = std::max(part_->time.end, end);
+  if (!whole_phase_.empty()) end = std::min(end, whole_phase_.back().end);
+  part_->time.end = own_phase_.front().end = end;
 }
 
 std::vector<time_stretch> run_reading::all_windows() const {
@@ -210,12 +217,12 @@ std::vector<time_stretch> run_reading::all_windows() const {
 }
 
 /// Returns the windows of the capture, as far as they lie in the phase.
-std::vector<time_stretch> run_reading::windows() const {
+std::vector<time_stretch> run_reading::windows_in(std::span<time_stretch const> phase) const {
   auto const all = all_windows();
-  if (phase_.empty()) return all;
+  if (phase.empty()) return all;
   std::vector<time_stretch> inside;
   for (auto const& window : all)
-    for (auto const& one : phase_) {
+    for (auto const& one : phase) {
       time_stretch const both{std::max(window.begin, one.begin), std::min(window.end, one.end)};
       if (both.end > both.begin) inside.push_back(both);
     }
@@ -225,7 +232,7 @@ std::vector<time_stretch> run_reading::windows() const {
 
 void run_reading::note_what_is_left_out() {
   if (!part_) return;
-  for (auto const& [begin, end] : all_windows()) {
+  for (auto const& [begin, end] : windows_in(whole_phase_)) {
     before_ns_ += nanoseconds_from(begin, std::min(end, part_->time.begin));
     behind_ns_ += nanoseconds_from(std::max(begin, part_->time.end), end);
   }
@@ -239,7 +246,7 @@ void run_reading::go_through_time() {
   declared_.emplace(trace_.ranges(), declared_flops(file));
   idle_causes causes;
   auto const has_samples = file.row_count<thread_sample_record>() > 0;
-  auto const windows = this->windows();
+  auto const windows = windows_in(phase_);
   if (!phase_.empty()) counted_ = windows;
   pass_.emplace(timeline_inputs{
       .ranges = &trace_.ranges(),

@@ -62,6 +62,7 @@ class run_reading {
   /// Call before read() to collect what a replay goes through.
   void collect_steps(steps_question question) { question_ = std::move(question); }
   /// Call before read(): if there are steps, time outside of them and their warm-up is ignored.
+  /// Also in a phase of one stretch.
   void look_at_steps_first() { steps_first_ = true; }
   /// Without these three, read() walks over the capture. Call them if there is another walk:
   /// begin(), then add() with the kernels of each block, then use() with the counters, which must
@@ -70,12 +71,11 @@ class run_reading {
   void add(kernel_block block) { pace_reading_->add(std::move(block)); }
   void use(roofline_reading const& counters) { counters_ = &counters; }
   void read();
-  /// After read(): the part of the run that counts. Nothing: all of it, or the phase that was
-  /// given.
+  /// After read(): the part of the run, or of the phase that was given, that counts. Nothing: all.
   std::optional<steady_part> const& part() const noexcept { return part_; }
   /// After read(): the times that count; empty: all of the run.
   std::vector<time_stretch> const& counted() const noexcept { return counted_; }
-  /// After read(): captured time before and behind that part.
+  /// After read(): captured time before and behind that part, in the phase if there is one.
   double before_ns() const noexcept { return before_ns_; }
   double behind_ns() const noexcept { return behind_ns_; }
   /// After read(): what was asked for with collect_steps(), or why there is none. Call once.
@@ -98,7 +98,7 @@ class run_reading {
   void choose_steps_to_collect();
   void take_ledgers();
   std::vector<time_stretch> all_windows() const;
-  std::vector<time_stretch> windows() const;
+  std::vector<time_stretch> windows_in(std::span<time_stretch const> phase) const;
   void note_what_is_left_out();
   void choose_part();
   void choose_part_without_steps(timestamp_ns last_end);
@@ -125,6 +125,7 @@ class run_reading {
   std::unique_ptr<roofline_reading> own_counters_;
   roofline_reading const* counters_ = nullptr;
   std::span<time_stretch const> phase_;
+  std::span<time_stretch const> whole_phase_;  // that was given, if only its steps count
   bool steps_first_ = false;
   std::optional<steady_part> part_;
   time_stretches own_phase_;  // that part

@@ -7,6 +7,7 @@
 #include "base/result.hpp"
 #include "comparison/source_lines.hpp"
 #include "host/advice/advice.hpp"
+#include "host/analysis/inferred_times.hpp"
 #include "host/analysis/memory_summary.hpp"
 #include "host/analysis/steps.hpp"
 #include "host/analysis/timed_nodes.hpp"
@@ -175,6 +176,8 @@ class run_pass {
   trace_contents& trace_;
   slowed_launches const& slowed_;
   timed_nodes timed_;
+  static constexpr std::uint32_t all_work = 0;
+  inferred_times inferred_;  // lines are all_work, and one for each of lines_
   std::optional<source_lines> source_;
   std::vector<line> lines_;
   std::map<kernel_key, std::uint32_t> by_key_;
@@ -194,7 +197,8 @@ void run_pass::read_work() {
   auto columns =
       capture::only(&kernel_record::duration, &kernel_record::shape, &kernel_record::device,
                     &kernel_record::stream, &kernel_record::range, &kernel_record::launched,
-                    &kernel_record::correlation, &kernel_record::node, &kernel_record::time_of);
+                    &kernel_record::correlation, &kernel_record::graph, &kernel_record::node,
+                    &kernel_record::time_of);
   if (source_) {
     columns.insert(&kernel_record::stack);
     columns.insert(&kernel_record::thread);
@@ -213,8 +217,12 @@ void run_pass::read_work() {
 template <class Row>
 void run_pass::add(Row const& row) {
   auto length = row.duration;
+  bool has_own_time = true;
   if constexpr (std::is_same_v<Row, kernel_record>)
-    if (auto const instead = slowed_.undisturbed(row)) length = *instead;
+    if (auto const instead = slowed_.undisturbed(row)) {
+      length = *instead;
+      has_own_time = false;
+    }
   auto const ns = static_cast<std::uint64_t>(std::max<std::int64_t>(length.value, 0));
   auto const index = line_of(row);
   auto& of = lines_[index];
@@ -223,10 +231,13 @@ void run_pass::add(Row const& row) {
   else
     of.durations.add(static_cast<double>(ns));
   digest_.kernel_ns += ns;
+  if (has_own_time) {
+    inferred_.add(row, all_work);
+    inferred_.add(row, index + 1);
+  }
   note_predecessor(std::uint64_t{raw(row.device)} << 32 | raw(row.stream), index);
   add_to_ranges(row, of, ns);
-  if (source_)
-    source_->add(row.stack, row.range, row.thread, index, of.range, static_cast<double>(ns));
+  if (source_) source_->add(row, index, of.range, static_cast<double>(ns), has_own_time);
 }
 
 template <class Row>
@@ -282,8 +293,10 @@ std::uint32_t run_pass::line_of(graph_record const& graph) {
 }
 
 void run_pass::finish_lines() {
-  for (auto& of : lines_) {
+  for (std::uint32_t i = 0; i < lines_.size(); ++i) {
+    auto& of = lines_[i];
     of.durations.finish();
+    of.durations.owe(inferred_.of(i + 1));
     auto& kernel = digest_.kernels[of.key];
     kernel.durations = std::move(of.durations);
     kernel.is_host_copy = of.is_host_copy;
@@ -340,6 +353,7 @@ void run_pass::take_step(std::string const& name) {
     }
   step.of.durations.finish();
   step.of.gpu.finish();
+  step.of.gpu.owe(inferred_.of(all_work));
   drop_numbered(digest_.ranges, step.name);
 }
 

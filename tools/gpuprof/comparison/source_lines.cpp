@@ -16,20 +16,23 @@ source_lines::source_lines(trace_contents& trace, line_options const& by, std::s
   lines_.resize(names_.size());
 }
 
-void source_lines::add(stack_id stack, range_id launched_in, thread_index thread,
-                       std::uint64_t what, std::uint32_t range, double ns) {
+std::optional<std::uint32_t> source_lines::add(stack_id stack, range_id launched_in,
+                                               thread_index thread, std::uint64_t what,
+                                               std::uint32_t range, double ns) {
   if (forward_ != nullptr) stack = forward_->of(launched_in, stack);
   auto& last = last_[{thread, what}];
   if (raw(stack) != 0) last = stack;
   auto const found = line_of_stack_.find(last);
-  if (found == line_of_stack_.end()) return;
+  if (found == line_of_stack_.end()) return std::nullopt;
   auto& line = lines_[found->second];
   if (steps_.empty()) {
     line.durations.add(ns);
-    return;
+    return found->second;
   }
   auto const step = range == no_range ? no_step : steps_.step_of_range[range];
-  if (step != no_step) line.ns_of_step[step] += ns;
+  if (step == no_step) return std::nullopt;
+  line.ns_of_step[step] += ns;
+  return found->second;
 }
 
 std::map<std::string, compare::duration_series> source_lines::finish() {
@@ -38,6 +41,7 @@ std::map<std::string, compare::duration_series> source_lines::finish() {
     for (auto const& [_, ns] : lines_[i].ns_of_step) lines_[i].durations.add(ns);
     if (lines_[i].durations.count() == 0) continue;
     lines_[i].durations.finish();
+    lines_[i].durations.owe(inferred_.of(static_cast<std::uint32_t>(i)));
     found.emplace(names_[i], std::move(lines_[i].durations));
   }
   return found;

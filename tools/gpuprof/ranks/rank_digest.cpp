@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <type_traits>
+#include <utility>
 
 namespace gpuprof::host::command {
 namespace {
@@ -221,16 +222,24 @@ bool job_collectives::empty() const noexcept {
   return std::all_of(of_rank.begin(), of_rank.end(), [](auto const* of) { return of->empty(); });
 }
 
+std::vector<std::vector<held_wait>> waits_for_held(std::span<ranked_capture const> captures,
+                                                   std::span<rank_digest const> digests,
+                                                   kernel_name_style style) {
+  std::vector<held_times> held;
+  for (auto const& digest : digests) held.push_back(digest.held);
+  auto const job = collectives_of(captures, digests, style);
+  return waits_for_held(job.of_rank, job.clocks, job.tolerance_ns, held);
+}
+
 std::vector<double> waits_for_held_ns(std::span<ranked_capture const> captures,
                                       std::span<rank_digest const> digests,
                                       std::span<std::vector<time_stretch> const> counted) {
   std::vector<double> waits(digests.size());
-  std::vector<held_times> held;
-  for (auto const& digest : digests) held.push_back(digest.held);
-  auto const job = collectives_of(captures, digests, kernel_name_style::base);
-  auto const found = waits_for_held(job.of_rank, job.clocks, job.tolerance_ns, held);
+  auto const found = waits_for_held(captures, digests, kernel_name_style::base);
   for (std::size_t rank = 0; rank < found.size(); ++rank) {
-    held_times const waited(found[rank]);  // collectives of several streams overlap
+    std::vector<time_stretch> times;
+    for (auto const& wait : found[rank]) times.push_back(wait.time);
+    held_times const waited(std::move(times));  // adds up those that overlap
     auto const add = [&](timestamp_ns from, timestamp_ns to) {
       waits[rank] += static_cast<double>(waited.between(from, to));
     };
@@ -238,6 +247,15 @@ std::vector<double> waits_for_held_ns(std::span<ranked_capture const> captures,
     for (auto const& one : counted[rank]) add(one.begin, one.end);
   }
   return waits;
+}
+
+double book_wait_for_held(bucket_times& times, double ns) {
+  auto const alone = times[time_bucket::communication];
+  auto const all = alone + times[time_bucket::compute_and_communication];
+  auto const moved = all > 0 ? std::min(ns, all) * alone / all : 0;
+  times[time_bucket::communication] -= moved;
+  times[time_bucket::profiler] += moved;
+  return moved;
 }
 
 job_collectives collectives_of(std::span<ranked_capture const> captures,

@@ -7,6 +7,7 @@
 #include "host/analysis/ranks/clock_offsets.hpp"
 #include "host/analysis/ranks/held_waits.hpp"
 #include "host/analysis/selection.hpp"
+#include "host/analysis/timeline/time_bucket.hpp"
 #include "host/reading/trace_contents.hpp"
 #include "ranks/capture_set.hpp"
 
@@ -67,10 +68,18 @@ struct job_collectives {
 job_collectives collectives_of(std::span<ranked_capture const> captures,
                                std::span<rank_digest const> digests, kernel_name_style style);
 
-/// How long each rank waited in collectives because this profiler held another one. Only times in
-/// `counted` count, one list per rank; an empty list: all.
+/// The times in which each rank waited in collectives because this profiler held another one.
+std::vector<std::vector<held_wait>> waits_for_held(std::span<ranked_capture const> captures,
+                                                   std::span<rank_digest const> digests,
+                                                   kernel_name_style style);
+
+/// How long these times are. Only those in `counted` count, one list per rank; an empty list: all.
 std::vector<double> waits_for_held_ns(std::span<ranked_capture const> captures,
                                       std::span<rank_digest const> digests,
                                       std::span<std::vector<time_stretch> const> counted);
+
+/// Books such a wait as time of the profiler, and returns how much that is: a wait beside kernels
+/// costs nothing. Which waits these are is not known: as many as of the communication.
+double book_wait_for_held(bucket_times& times, double ns);
 
 }  // namespace gpuprof::host::command

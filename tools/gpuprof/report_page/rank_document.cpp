@@ -41,11 +41,13 @@ constexpr auto names = kernel_name_style::demangled;
 
 }  // namespace
 
-rank_steps::rank_steps(std::size_t ranks)
-    : max_steps_(std::max(max_cells / std::max<std::size_t>(ranks, 1), least_steps_shown)) {}
+rank_steps::rank_steps(std::size_t ranks, std::vector<rank_waits> waits)
+    : max_steps_(std::max(max_cells / std::max<std::size_t>(ranks, 1), least_steps_shown)),
+      waits_(std::move(waits)),
+      any_held_(std::ranges::any_of(waits_, [](auto const& of) { return !of.held_ns.empty(); })) {}
 
 void rank_steps::add(report::ledger const& time) {
-  auto const& steps = time.steps;
+  auto steps = time.steps;
   auto const warm_up = std::min<std::size_t>(time.first_step, max_steps_);
   longest_ = std::max(longest_, time.first_step + steps.size() + time.more_steps);
   auto const count = std::min(warm_up + steps.size(), max_steps_);
@@ -53,6 +55,22 @@ void rank_steps::add(report::ledger const& time) {
     return i < warm_up ? std::string("null") : value_of(steps[i - warm_up]);
   };
   json_members members;
+  if (ranks_.size() < waits_.size()) {
+    auto const& waits = waits_[ranks_.size()];
+    auto const at = [](auto const& list, std::size_t i) { return i < list.size() ? list[i] : 0; };
+    for (auto i = warm_up; i < count; ++i) {
+      auto& step = steps[i - warm_up];
+      auto const held = book_wait_for_held(step.times, static_cast<double>(at(waits.held_ns, i)));
+      if (step.period_ns > 0) step.period_ns = std::max(1.0, step.period_ns - held);
+    }
+    auto const add_waits = [&](char const* name, std::vector<std::uint64_t> const& list) {
+      append_list(members.add(name), count, [&](std::size_t i) {
+        return i < warm_up ? "null" : std::to_string(at(list, i));
+      });
+    };
+    add_waits("wait_ns", waits.wait_ns);
+    if (any_held_) add_waits("held_ns", waits.held_ns);
+  }
   append_list(members.add("period_ns"), count, [&](std::size_t i) {
     return of_step(i, [](auto const& step) {
       return step.period_ns > 0 ? whole_ns(step.period_ns) : std::string("null");
@@ -69,24 +87,16 @@ void rank_steps::add(report::ledger const& time) {
     });
   }
   members.add("ns") += std::move(buckets).take();
-  ranks_.push_back({warm_up, count, std::move(members)});
+  ranks_.push_back(std::move(members));
 }
 
-std::string rank_steps::document(std::vector<std::vector<std::uint64_t>> const& waits) const {
+std::string rank_steps::document() const {
   json_members members;
   auto const shown = std::min(longest_, max_steps_);
   members.add("shown") += std::to_string(shown);
   members.add("left_out") += std::to_string(longest_ - shown);
-  append_list(members.add("of"), ranks_.size(), [&](std::size_t rank) {
-    auto const warm_up = ranks_[rank].warm_up, steps = ranks_[rank].count;
-    auto of = ranks_[rank].members;
-    if (rank < waits.size())
-      append_list(of.add("wait_ns"), steps, [&](std::size_t i) {
-        auto const& wait = waits[rank];
-        return i < warm_up ? "null" : std::to_string(i < wait.size() ? wait[i] : 0);
-      });
-    return std::move(of).take();
-  });
+  append_list(members.add("of"), ranks_.size(),
+              [&](std::size_t rank) { return json_members(ranks_[rank]).take(); });
   return std::move(members).take();
 }
 
@@ -107,7 +117,7 @@ result<std::string> rank_document(capture_set const& set, std::string const& ste
   for (auto const name : reports)
     tables.add(name) += table_document(read.report(name), max_rows_of_rank);
   members.add("reports") += std::move(tables).take();
-  members.add("steps") += steps.document(read.waits());
+  members.add("steps") += steps.document();
   return std::move(members).take();
 }
 
@@ -141,12 +151,25 @@ std::set<std::size_t> rank_reading::slowest(std::size_t count) const {
           order.begin() + static_cast<std::ptrdiff_t>(std::min(count, order.size()))};
 }
 
-std::vector<std::vector<std::uint64_t>> rank_reading::waits() const {
+std::vector<rank_waits> rank_reading::waits() const {
   auto const all = collectives_of(captures_, digests_, names);
   if (all.empty()) return {};
-  std::vector<std::vector<std::uint64_t>> waits;
+  std::vector<rank_waits> waits;
   for (auto& of : waits_by_step(all.of_rank, all.clocks, all.tolerance_ns))
-    waits.push_back(std::move(of.by_step));
+    waits.push_back({std::move(of.by_step), {}});
+  auto const for_held = waits_for_held(captures_, digests_, names);
+  for (std::size_t rank = 0; rank < waits.size(); ++rank) {
+    auto& of = waits[rank];
+    timestamp_ns until{};  // collectives of several streams overlap
+    for (auto const& [time, step] : for_held[rank]) {
+      if (step == no_step) continue;
+      of.held_ns.resize(of.wait_ns.size());
+      of.wait_ns[step] -= nanoseconds(time.end - time.begin);
+      auto const begin = std::max(time.begin, until);
+      if (begin < time.end) of.held_ns[step] += nanoseconds(time.end - begin);
+      until = std::max(until, time.end);
+    }
+  }
   return waits;
 }
 

@@ -19,25 +19,33 @@
 
 namespace gpuprof::host::command {
 
+/// How long a rank waited in collectives, by step.
+struct rank_waits {
+  std::vector<std::uint64_t> wait_ns;  // for the rank that began last, without the following
+  std::vector<std::uint64_t> held_ns;  // for a rank that this profiler held
+};
+
 /// The steps of each rank, as many as a page can draw.
 class rank_steps {
  public:
-  explicit rank_steps(std::size_t ranks);
+  /// `waits` is empty if there are no collectives.
+  rank_steps(std::size_t ranks, std::vector<rank_waits> waits);
 
+  /// Call it for one rank after the other. What a rank waited for one that the profiler held is the
+  /// profiler's time, and not that of the step.
   void add(report::ledger const& time);
   /// Returns {"shown", "left_out", "of": [{"period_ns": [...], "ns": {bucket: [...]}, "wait_ns":
-  /// [...]}]}. Steps that were left out as warm-up have null. Buckets without time in any step of
-  /// the rank are left out, and so are waits if there are no collectives.
-  std::string document(std::vector<std::vector<std::uint64_t>> const& waits) const;
+  /// [...], "held_ns": [...]}]}. Steps that were left out as warm-up have null. Buckets without
+  /// time in any step of the rank are left out, and so are waits if there are no collectives or no
+  /// rank was held.
+  std::string document() const;
 
  private:
   std::size_t max_steps_;
+  std::vector<rank_waits> waits_;
+  bool any_held_;
   std::size_t longest_ = 0;
-  struct one_rank {
-    std::size_t warm_up = 0, count = 0;  // the first steps, and all
-    json_members members;
-  };
-  std::vector<one_rank> ranks_;
+  std::vector<json_members> ranks_;
 };
 
 /// Reads the ranks of a job, one capture at a time, for the part of a page that compares them.
@@ -51,9 +59,8 @@ class rank_reading {
   /// Returns `count` captures: the first one, and those of the others whose kernels run for the
   /// longest time.
   std::set<std::size_t> slowest(std::size_t count) const;
-  /// By rank and step: how long collectives waited for the rank that began last. Empty if there are
-  /// no collectives.
-  std::vector<std::vector<std::uint64_t>> waits() const;
+  /// By rank. Empty if there are no collectives.
+  std::vector<rank_waits> waits() const;
 
  private:
   std::vector<ranked_capture> captures_;

@@ -12,6 +12,7 @@ struct part {
   std::size_t rank = 0;
   timestamp_ns start;
   std::int64_t wait_ns = 0;
+  std::uint32_t step = no_step;
 };
 
 class finding {
@@ -31,11 +32,11 @@ class finding {
     parts_.push_back(one);
   }
 
-  std::vector<std::vector<time_stretch>> finish() {
+  std::vector<std::vector<held_wait>> finish() {
     close();
     for (auto& of : found_)
       std::sort(of.begin(), of.end(),
-                [](auto const& a, auto const& b) { return a.begin < b.begin; });
+                [](auto const& a, auto const& b) { return a.time.begin < b.time.begin; });
     return std::move(found_);
   }
 
@@ -55,14 +56,14 @@ class finding {
       auto const from = std::max(begin_ns, -one.wait_ns);
       if (from >= 0) continue;
       auto const last = one.start + duration_ns{one.wait_ns};
-      found_[one.rank].push_back({last + duration_ns{from}, last});
+      found_[one.rank].push_back({{last + duration_ns{from}, last}, one.step});
     }
     parts_.clear();
   }
 
   std::span<held_times const> held_;
   std::vector<std::vector<timestamp_ns>> ends_;  // of all collectives, by rank
-  std::vector<std::vector<time_stretch>> found_;
+  std::vector<std::vector<held_wait>> found_;
   std::vector<part> parts_;
   std::uint32_t run_ = 0;
 };
@@ -98,7 +99,7 @@ std::uint64_t held_times::between(timestamp_ns from, timestamp_ns to) const noex
   return sum;
 }
 
-std::vector<std::vector<time_stretch>> waits_for_held(
+std::vector<std::vector<held_wait>> waits_for_held(
     std::span<collective_occurrences const* const> ranks, clock_offsets const& clocks,
     std::uint64_t tolerance_ns, std::span<held_times const> held) {
   finding all(ranks, held);
@@ -106,7 +107,7 @@ std::vector<std::vector<time_stretch>> waits_for_held(
     collective_waits(
         ranks, clocks, tolerance_ns,
         [&](std::size_t rank, occurrence const& kernel, std::uint64_t wait_ns, std::uint32_t run) {
-          all.add({rank, kernel.start, static_cast<std::int64_t>(wait_ns)}, run);
+          all.add({rank, kernel.start, static_cast<std::int64_t>(wait_ns), kernel.step}, run);
         });
   return all.finish();
 }

@@ -45,10 +45,17 @@ class held_idle_times {
   std::size_t next_ = 0;  // in held_: those before ended before the last work
 };
 
-/// Returns one list per rank, by its own clock. Without the held times after its collective before,
+/// A time in which a rank waited in a collective for a held one.
+struct held_wait {
+  time_stretch time;             // by the clock of the rank that waited
+  std::uint32_t step = no_step;  // the step of this rank that launched the collective
+};
+
+/// Returns one list per rank, in order of time. Without the held times after its collective before,
 /// each rank would have begun its part earlier: what a rank waits beyond the last of these begins
-/// is the profiler's. `held` has an element for each rank.
-std::vector<std::vector<time_stretch>> waits_for_held(
+/// is the profiler's. `held` has an element for each rank. Waits in collectives of several streams
+/// overlap.
+std::vector<std::vector<held_wait>> waits_for_held(
     std::span<collective_occurrences const* const> ranks, clock_offsets const& clocks,
     std::uint64_t tolerance_ns, std::span<held_times const> held);
 

@@ -41,12 +41,13 @@ const ranks = (() => {
   function valuesOf(rank, what) {
     const of = all.steps.of[rank];
     if (what === 'period_ns') return of.period_ns;
-    return (what === 'wait_ns' ? of.wait_ns : of.ns[what]) || [];
+    return (what === 'wait_ns' || what === 'held_ns' ? of[what] : of.ns[what]) || [];
   }
 
   function offerValues() {
     const offered = [['period_ns', 'the time of a step']];
     if (all.steps.of.some((of) => of.wait_ns)) offered.push(['wait_ns', 'waiting for the rank that begins a collective last']);
+    if (all.steps.of.some((of) => of.held_ns)) offered.push(['held_ns', 'waiting for a rank that this profiler held, which counts as its time']);
     const buckets = new Set(all.steps.of.flatMap((of) => Object.keys(of.ns)));
     for (const bucket of buckets) offered.push([bucket, theme.bucketName(bucket)]);
     byId('ranks-value').append(...offered.map(([value, text]) => element('option', {value}, text)));
