@@ -45,7 +45,8 @@ std::string known_line(roofline const& roofs, std::map<std::uint32_t, std::strin
   };
   auto const without = roofs.without_flop_share();
   add(std::max(0.0, roofs.exact_share() - without), "counted");
-  add(roofs.cycles_share(), "from cycles of the tensor cores");
+  add(roofs.cycles_share() - roofs.planned_share(), "from cycles of the tensor cores");
+  add(roofs.planned_share(), "from cycles of the tensor cores at rates not measured on this chip");
   add(roofs.fma_share(), "from instructions of the FMA pipes");
   add(roofs.tensor_share(), "counted on the tensor cores alone");
   add(without, "none by their machine code");
@@ -163,7 +164,8 @@ std::string share_text(double share) {
 std::string uncounted_flop(roofline const& roofs) {
   std::string text;
   if (roofs.cycles_share() > 0)
-    text += ", for " + share_text(roofs.cycles_share()) + " by the cycles of the tensor cores";
+    text += ", for " + share_text(roofs.cycles_share()) + " by the cycles of the tensor cores" +
+            (roofs.planned_share() > 0 ? " at rates not measured on this chip" : "");
   if (roofs.fma_share() > 0)
     text += ", for " + share_text(roofs.fma_share()) + " by the instructions of the FMA pipes";
   if (roofs.without_flop_share() > 0)

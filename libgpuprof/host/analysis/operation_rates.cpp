@@ -9,34 +9,75 @@
 namespace gpuprof::host {
 namespace {
 
-// Operations per cycle of sm__pipe_tensor_cycles_active.avg and SM, measured on an H200: with
-// cuBLAS products for any number of wgmma columns (8 to 256), and with kernels of a single
-// mma.sync. A deep mma.sync needs two cycles for what wgmma does in one and a third, a short 16-bit
-// one for what wgmma does in one.
-struct measured_rate {
-  std::string_view chip;
+// Operations per cycle of sm__pipe_tensor_cycles_active.avg and SM.
+//
+// Those of GH100 were measured on an H200: with cuBLAS products for any number of wgmma columns (8
+// to 256), and with kernels of a single mma.sync. A deep mma.sync needs two cycles for what wgmma
+// does in one and a third, a short 16-bit one for what wgmma does in one.
+//
+// The others were planned, not seen: they are CUPTI's peaks of sm__ops_path_tensor_* without
+// sparsity, divided by that of the cycles. For GH100 this gives the measured rates. For short forms
+// they are the peak of instructions times the operations of one, where this counter counts nothing
+// else. Type and shape of tcgen05 are in a register.
+struct class_rate {
+  std::string_view chips;  // CUPTI's names
   instruction_class what{};
   double operations = 0;
-  std::string_view peak_test;
+  double bias = 0;  // as in tensor_rate
 };
+// As if one planned rate in ten were wrong by a factor of two.
+constexpr double planned = 0.15;
+constexpr std::string_view ga100_and_gb10x = "GA100 GB100 GB102",
+                           ga100_to_gb110 = "GA100 GB100 GB102 GB110",
+                           ga10x_and_ad10x =
+                               "GA102 GA103 GA104 GA106 GA107 "
+                               "AD102 AD103 AD104 AD106 AD107",
+                           gb20x = "GB202 GB203 GB205 GB206 GB207 GB20B";
 constexpr auto rates = [] {
   using enum instruction_class;
-  return std::to_array<measured_rate>({
-      {"GH100", wgmma_fp16, 1024, "tensor_fp16"},
-      {"GH100", wgmma_bf16, 1024, "tensor_bf16"},
-      {"GH100", wgmma_tf32, 512, "tensor_tf32"},
-      {"GH100", wgmma_fp8, 2048, "tensor_fp8"},
-      {"GH100", wgmma_int8, 2048, "tensor_int8"},
-      {"GH100", mma_fp64, 64, "tensor_fp64"},
-      {"GH100", mma_fp64_m8n8k4, 32, "tensor_fp64"},
-      {"GH100", mma_fp16, 2048.0 / 3, "tensor_fp16"},
-      {"GH100", mma_bf16, 2048.0 / 3, "tensor_bf16"},
-      {"GH100", mma_tf32, 1024.0 / 3, "tensor_tf32"},
-      {"GH100", mma_int8, 4096.0 / 3, "tensor_int8"},
-      {"GH100", mma_bf16_short, 512, "tensor_bf16"},
-      {"GH100", mma_fp16_short, 512, "tensor_fp16"},
+  return std::to_array<class_rate>({
+      {"GH100", wgmma_fp16, 1024},
+      {"GH100", wgmma_bf16, 1024},
+      {"GH100", wgmma_tf32, 512},
+      {"GH100", wgmma_fp8, 2048},
+      {"GH100", wgmma_int8, 2048},
+      {"GH100", mma_fp64, 64},
+      {"GH100", mma_fp64_m8n8k4, 32},
+      {"GH100", mma_fp16, 2048.0 / 3},
+      {"GH100", mma_bf16, 2048.0 / 3},
+      {"GH100", mma_tf32, 1024.0 / 3},
+      {"GH100", mma_int8, 4096.0 / 3},
+      {"GH100", mma_bf16_short, 512},
+      {"GH100", mma_fp16_short, 512},
+      {ga100_to_gb110, mma_fp16, 512, planned},
+      {ga100_to_gb110, mma_bf16, 512, planned},
+      {ga100_to_gb110, mma_tf32, 256, planned},
+      {ga100_and_gb10x, mma_int8, 1024, planned},
+      {"GB110", mma_int8, 128, planned},
+      {"GA100", mma_fp64_m8n8k4, 32, planned},  // it has no larger ones
+      {"GB100 GB102", mma_fp64, 32, planned},
+      {ga10x_and_ad10x, mma_fp16, 256, planned},
+      {ga10x_and_ad10x, mma_bf16, 256, planned},
+      {ga10x_and_ad10x, mma_tf32, 128, planned},
+      {ga10x_and_ad10x, mma_int8, 512, planned},
+      {ga10x_and_ad10x, mma_fp8, 512, planned},
+      {ga10x_and_ad10x, mma_fp16_short, 256, planned},
+      {ga10x_and_ad10x, mma_bf16_short, 256, planned},
+      {ga10x_and_ad10x, mma_tf32_short, 128, planned},
+      {ga10x_and_ad10x, mma_int8_short, 512, planned},
+      {gb20x, mma_fp16, 256, planned},
+      {gb20x, mma_bf16, 256, planned},
+      {gb20x, mma_tf32, 128, planned},
+      {gb20x, mma_int8, 512, planned},
+      {gb20x, mma_fp8, 512, planned},
+      {gb20x, mma_fp6, 512, planned},
+      {gb20x, mma_fp4, 1024, planned},
   });
 }();
+
+bool has_name(std::string_view names, std::string_view name) noexcept {
+  return !name.empty() && names.find(name) != std::string_view::npos;
+}
 
 }  // namespace
 
@@ -56,10 +97,11 @@ std::optional<tensor_rate> rate_by_code(kernel_code const* code, chip_size const
   // Operations per cycle of sparse instructions were not measured.
   if (code->holds.has(instruction_class::sparse_tensor)) return std::nullopt;
   for (auto const& rate : rates) {
-    if (rate.chip != gpu.chip || code->holds.tensor() != instruction_set(rate.what)) continue;
+    if (code->holds.tensor() != instruction_set(rate.what)) continue;
+    if (!has_name(rate.chips, gpu.chip)) continue;
     for (auto const& one : classes_of_precisions())
       if (one.what == rate.what)
-        return tensor_rate{one.of, rate.operations * gpu.sm_count, rate.peak_test, 0};
+        return tensor_rate{one.of, rate.operations * gpu.sm_count, key_of(one.of), 0, rate.bias};
   }
   return std::nullopt;
 }
@@ -221,14 +263,29 @@ tensor_rates::tensor_rates(launch_metrics const& counted, workload_times const& 
     auto const [at, is_new] = rates_.try_emplace({id.device, name->second});
     auto& known = at->second;
     if (is_new && rate) known = {*rate, per_cycle, per_cycle, true};
-    known.is_clear = known.is_clear && rate && rate->of == known.rate.of;
-    known.least = std::min(known.least, per_cycle);
-    known.greatest = std::max(known.greatest, per_cycle);
+    known.add(per_cycle, rate && rate->of == known.rate.of);
   }
   for (auto& [key, known] : rates_) {
-    known.is_clear = known.is_clear && known.greatest <= known.least * tensor_rate_agreement;
-    known.rate.operations = (known.least + known.greatest) / 2;
+    known.end();
+    auto const* const code = codes_.find(key.second);
+    auto const by_code = rate_by_code(code, chips_[key.first]);
+    if (!known.is_clear || !by_code || by_code->of != known.rate.of) continue;
+    auto const [at, is_new] =
+        by_class_.try_emplace({key.first, code->holds.tensor().bits()}, known);
+    at->second.add(known.rate.operations, true);
   }
+  for (auto& [key, known] : by_class_) known.end();
+}
+
+void tensor_rates::counted_rate::add(double per_cycle, bool is_alike) noexcept {
+  is_clear = is_clear && is_alike;
+  least = std::min(least, per_cycle);
+  greatest = std::max(greatest, per_cycle);
+}
+
+void tensor_rates::counted_rate::end() noexcept {
+  is_clear = is_clear && greatest <= least * tensor_rate_agreement;
+  rate.operations = (least + greatest) / 2;
 }
 
 std::optional<tensor_rate> tensor_rates::of(workload_id const& workload) const {
@@ -239,7 +296,16 @@ std::optional<tensor_rate> tensor_rates::of(workload_id const& workload) const {
   // The workloads of the kernel disagree, so there is no single rate.
   if (known != rates_.end() && known->second.least > 0) return std::nullopt;
   auto const chip = chips_.find(workload.device);
-  return chip == chips_.end() ? std::nullopt : rate_by_code(code_of(workload), chip->second);
+  if (chip == chips_.end()) return std::nullopt;
+  auto const* const code = code_of(workload);
+  auto rate = rate_by_code(code, chip->second);
+  if (!rate || rate->bias == 0) return rate;
+  auto const alike = by_class_.find({workload.device, code->holds.tensor().bits()});
+  if (alike == by_class_.end() || !alike->second.is_clear) return rate;
+  rate->operations = alike->second.rate.operations;
+  rate->error = tensor_rate_error;
+  rate->bias = 0;
+  return rate;
 }
 
 kernel_code const* tensor_rates::code_of(workload_id const& workload) const {

@@ -31,6 +31,8 @@ struct tensor_rate {
   double operations = 0;  // of the whole GPU, per cycle of sm__pipe_tensor_cycles_active.avg
   std::string_view peak_test;
   double error = 0;  // one standard error, as a share
+  // The same, but shared by all kernels of the GPU: the rate was not measured on such a chip.
+  double bias = 0;
 };
 
 /// Chip and number of SMs of a GPU.
@@ -39,7 +41,7 @@ struct chip_size {
   std::uint32_t sm_count = 0;
 };
 /// Returns nothing unless all tensor instructions of the kernel are of one class whose operations
-/// per cycle were measured on this chip.
+/// per cycle are known for this chip.
 std::optional<tensor_rate> rate_by_code(kernel_code const* code, chip_size const& gpu) noexcept;
 
 /// The sampled counter of warp instructions on the FMA pipes of all SMs: multiply-adds, additions
@@ -98,7 +100,8 @@ inline constexpr double tensor_rate_error = (tensor_rate_agreement - 1) / 2;
 
 /// Kernels of one name are compiled for one precision. If operations and cycles of one workload
 /// were counted around launches, their ratio is used for the others on that GPU. Otherwise the
-/// machine code says which instructions the kernel has.
+/// machine code says which instructions the kernel has. If their rate was not measured on this
+/// chip, that of counted kernels with the same instructions takes its place.
 class tensor_rates {
  public:
   tensor_rates() = default;
@@ -116,9 +119,12 @@ class tensor_rates {
     tensor_rate rate;
     double least = 0, greatest = 0;  // operations per cycle
     bool is_clear = true;            // all of its workloads use the same precision
+    void add(double per_cycle, bool is_alike) noexcept;
+    void end() noexcept;
   };
   std::map<shape_id, name_id> names_;
   std::map<kernel_key, counted_rate> rates_;
+  std::map<std::pair<device_id, std::uint64_t>, counted_rate> by_class_;
   kernel_codes codes_;
   std::map<device_id, chip_size> chips_;
 };

@@ -42,6 +42,7 @@ roofline::roofline(workload_metrics const& metrics, workload_times const& times,
     if (f.flop.is_by_code) without_ns_ += ns;
     if (f.flop.tensor_alone) tensor_ns_ += ns;
     if (f.cycles_flop) cycles_ns_ += ns;
+    if (f.cycles_bias > 0) planned_ns_ += ns;
     if (f.fma_flop) fma_ns_ += ns;
     if (!f.read_by_ranks.empty()) other_ranks_ns_ += ns;
   }
@@ -153,6 +154,7 @@ void roofline::read_tensor_cycles(workload_figures& f, workload_id const& id) co
   if (f.flop[rate->of]) return;
   f.cycles_flop = tensor->mean * rate->operations;
   f.cycles_error = std::hypot(tensor->error * rate->operations, rate->error * *f.cycles_flop);
+  f.cycles_bias = rate->bias * *f.cycles_flop;
   f.cycles_are_sampled = tensor->source != figure_source::exact;
   f.cycles_peak = rate->peak_test;
   f.cycles_precision = rate->of;

@@ -71,6 +71,8 @@ class roofline {
   double tensor_share() const noexcept { return gpu_ns_ > 0 ? tensor_ns_ / gpu_ns_ : 0; }
   /// Part of it: kernels whose FLOP are derived from tensor-core cycles.
   double cycles_share() const noexcept { return gpu_ns_ > 0 ? cycles_ns_ / gpu_ns_ : 0; }
+  /// Part of that: the FLOP of one cycle were not measured on this chip.
+  double planned_share() const noexcept { return gpu_ns_ > 0 ? planned_ns_ / gpu_ns_ : 0; }
   /// Part of it: kernels whose CUDA-core FLOP are derived from the instructions of the FMA pipes.
   double fma_share() const noexcept { return gpu_ns_ > 0 ? fma_ns_ / gpu_ns_ : 0; }
 
@@ -104,7 +106,8 @@ class roofline {
   std::map<std::pair<device_id, shape_id>, double> occupancy_limits_;
   std::vector<workload_figures> figures_;  // by workload
   double gpu_ns_ = 0, known_ns_ = 0, counted_ns_ = 0, without_ns_ = 0, tensor_ns_ = 0,
-         cycles_ns_ = 0, fma_ns_ = 0, dram_ns_ = 0, l2_ns_ = 0, other_ranks_ns_ = 0;
+         cycles_ns_ = 0, planned_ns_ = 0, fma_ns_ = 0, dram_ns_ = 0, l2_ns_ = 0,
+         other_ranks_ns_ = 0;
 };
 
 }  // namespace gpuprof::host

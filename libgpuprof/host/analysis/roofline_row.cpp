@@ -37,14 +37,14 @@ bool roofline_row::model_flop_are_limit() const noexcept {
 }
 
 workload_figures::errors workload_figures::error_of(precision p) const noexcept {
-  if (cycles_flop && p == cycles_precision) return {cycles_error, 0, 0};
+  if (cycles_flop && p == cycles_precision) return {cycles_error, cycles_bias, cycles_bias};
   if (!fma_flop || !(*fma_flop > 0) || (p != precision::fp32 && p != precision::fp16)) return {};
   auto const part = flop[p].value_or(0) / *fma_flop;
   return {fma_error * part, fma_below * part, fma_above * part};
 }
 
 workload_figures::errors workload_figures::flop_error() const noexcept {
-  if (cycles_flop) return {cycles_error, 0, 0};
+  if (cycles_flop) return {cycles_error, cycles_bias, cycles_bias};
   if (fma_flop) return {fma_error, fma_below, fma_above};
   return {};
 }

@@ -145,6 +145,7 @@ struct workload_figures {
   std::optional<double> cycles_flop;  // from the cycles of the tensor cores
   bool cycles_are_sampled = false;
   double cycles_error = 0;
+  double cycles_bias = 0;  // the same for all workloads: see tensor_rate
   precision cycles_precision{};
   std::string_view cycles_peak;    // the peak test to compare them with
   std::optional<double> fma_flop;  // from the instructions of the FMA pipes

@@ -63,6 +63,26 @@ TEST_CASE("kinds of launches that were not read in full are reported") {
   CHECK_FALSE(holds(out, "came too seldom"));
 }
 
+TEST_CASE("FLOP from cycles say where the rate was not measured on the chip") {
+  for (auto const* const chip : {"GA100", "GH100"}) {
+    counted_trace c(trace_of({kernel("k", 100_us, 300_us).correlated(1)}));
+    c.device.chip = c.t.names.intern(chip);
+    c.plan(0, {tensor_cycles_metric, active_cycles_metric});
+    c.sample(1, 0, {{tensor_cycles_metric, 10'000}, {active_cycles_metric, 20'000}});
+    c.codes.push_back(record_of(c.t.shapes[0].name,
+                                {80, instruction_class::mma_bf16 | instruction_class::fp32, true}));
+    session const s(c);
+    INFO(chip);
+    bool const is_planned = chip == std::string_view("GA100");
+    auto const words = "from cycles of the tensor cores" +
+                       std::string(is_planned ? " at rates not measured on this chip" : "\n");
+    CHECK(holds(s.roofline().out, words));
+    auto const line = nlohmann::json::parse(s.roofline("-f json").out)["kernels"][0];
+    CHECK(line["flop_source"] == "tensor cycles");
+    CHECK(line["flops_error"].is_null() != is_planned);
+  }
+}
+
 TEST_CASE("lines can be kinds of work, which add up to all kernels") {
   session const s;
   auto const by_kernel = nlohmann::json::parse(s.roofline("-f json").out)["kernels"];

@@ -213,6 +213,28 @@ TEST_CASE("the operations of one tensor type take one or two passes with the bas
   }
 }
 
+TEST_CASE("samples of each chip have what FLOP of tensor cores need") {
+  auto const* const cupti = real_cupti();
+  if (cupti == nullptr) return;
+  for (auto const* const chip :
+       {"GA100", "GA102", "GA10B", "GH100", "AD102", "GB100", "GB110", "GB10B", "GB202", "GB20B"}) {
+    INFO(chip);
+    auto const plan = plan_of(cupti->api, chip, contents_of(metric_set::roofline, chip).metrics);
+    REQUIRE(plan);
+    CHECK(plan->sampling_passes == 1);
+    for (auto const* const metric :
+         {"sm__cycles_active.avg", "sm__pipe_tensor_cycles_active.avg", "lts__t_bytes.sum"})
+      CHECK(std::count(plan->sampled.begin(), plan->sampled.end(), metric) == 1);
+    // No chip samples operations, also not under the names that say "realtime".
+    auto const type = "sm__ops_path_tensor_src_bf16_dst_fp32";
+    for (std::string const ending : {".sum", "_realtime.sum"}) {
+      auto const alone = plan_of(cupti->api, chip, {type + ending});
+      REQUIRE(alone);
+      CHECK(alone->sampled.empty());
+    }
+  }
+}
+
 TEST_CASE("counters of PCIe are never in a launch group with other counters") {
   auto const* const cupti = real_cupti();
   if (cupti == nullptr) return;
