@@ -29,35 +29,41 @@ std::uint32_t place_of(graph_id graph, std::uint32_t number, List& list,
 
 }  // namespace
 
-/// A timed launch may have the times of a later whole. One that has those of an earlier launch was
-/// not timed.
+/// A timed launch may have the times of a later whole; further launches with these were not timed.
+/// One that has those of an earlier launch was not timed.
 bool inferred_times::timed_launches::holds(node const& ran) const noexcept {
-  if (raw(ran.time_of) == 0) return true;
-  return ran.time_of > ran.launch && ran.time_of != first;
+  if (raw(ran.time_of) == 0 || ran.launch == last.id || ran.launch == before.id) return true;
+  return ran.time_of > ran.launch && ran.time_of != first && ran.time_of != last.time_of;
 }
 
-void inferred_times::timed_launches::close() noexcept {
-  if (raw(last) == 0) return;
+void inferred_times::timed_launches::close(open_launch const& one) noexcept {
+  if (raw(one.id) == 0) return;
   ++launches;
-  auto const off = last_ns - mean_ns;
+  auto const off = one.ns - mean_ns;
   mean_ns += off / static_cast<double>(launches);
-  squares += off * (last_ns - mean_ns);
+  squares += off * (one.ns - mean_ns);
 }
 
 void inferred_times::timed_launches::add(node const& ran) noexcept {
-  if (ran.launch != last) {
-    close();
-    last = ran.launch;
-    if (raw(first) == 0) first = last;
-    last_ns = 0;
+  auto const ns = static_cast<double>(ran.ns);
+  if (ran.launch == before.id) {
+    before.ns += ns;
+    return;
   }
-  last_ns += static_cast<double>(ran.ns);
+  if (ran.launch != last.id) {
+    close(before);
+    before = last;
+    last = {ran.launch, ran.time_of, 0};
+    if (raw(first) == 0) first = ran.launch;
+  }
+  last.ns += ns;
 }
 
 void inferred_times::series::add(node const& ran) noexcept {
   inferred_ns += static_cast<double>(ran.ns);
-  if (ran.launch == last_inferred) return;
-  last_inferred = ran.launch;
+  if (ran.launch == last || ran.launch == before) return;
+  before = last;
+  last = ran.launch;
   if (ran.time_of != times_from) {
     squares_of_counts += static_cast<double>(of_last) * static_cast<double>(of_last);
     times_from = ran.time_of;
@@ -72,7 +78,8 @@ void inferred_times::series::add(node const& ran) noexcept {
 std::optional<inferred_times::known_error> inferred_times::error_of(series const& of,
                                                                     double share) const noexcept {
   auto all = timed_[of.timed];
-  all.close();
+  all.close(all.before);
+  all.close(all.last);
   if (all.launches < 2) return std::nullopt;
   auto const freedom = static_cast<double>(all.launches - 1);
   auto const variance = std::max(least_variance, all.squares / freedom);

@@ -66,17 +66,22 @@ class inferred_times {
     correlation_id launch, time_of;
     std::uint64_t ns;
   };
-  /// The timed launches of one graph, as far as their rows are alike.
+  /// The timed launches of one graph, as far as their rows are alike. One may begin while that
+  /// before it still runs.
   struct timed_launches {
-    // These are sums without the last launch.
+    struct open_launch {
+      correlation_id id{}, time_of{};
+      double ns = 0;
+    };
+    // These are sums without the last two launches.
     std::uint64_t launches = 0;
     double mean_ns = 0, squares = 0;
-    correlation_id last{}, first{};
-    double last_ns = 0;
+    open_launch last, before;
+    correlation_id first{};
 
     bool holds(node const& ran) const noexcept;
     void add(node const& ran) noexcept;
-    void close() noexcept;
+    void close(open_launch const& one) noexcept;
   };
   /// The other launches of one graph as far as they count for one line. They are counted by the
   /// launch whose times they have; the squares of these counts are added.
@@ -85,7 +90,7 @@ class inferred_times {
     std::uint32_t timed = 0;  // place in timed_
     std::uint64_t inferred = 0, of_last = 0;
     double squares_of_counts = 0, inferred_ns = 0;
-    correlation_id last_inferred{}, times_from{};
+    correlation_id last{}, before{}, times_from{};  // the last two launches
 
     void add(node const& ran) noexcept;
   };

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdint>
 #include <random>
+#include <utility>
 #include <vector>
 
 using namespace gpuprof;
@@ -134,6 +135,32 @@ TEST_CASE("a timed launch with the times of a later whole counts as one measurem
   CHECK(sum.ns == 3100);
   REQUIRE(sum.error_ns);
   CHECK(*sum.error_ns == Approx(100 * std::sqrt(1 + 4 + 3) * 2 / 0.8));
+}
+
+TEST_CASE("launches that have the times of a later timed one count as one measurement") {
+  // The record of the fifth came before those of the wholes.
+  auto const sum = sum_of({node(1, 0, 90), node(2, 0, 110), node(3, 5, 100), node(4, 5, 100),
+                           node(5, 0, 100), node(6, 5, 100)},
+                          {1});
+  CHECK(sum.ns == 2000);
+  CHECK(sum.freedom == Approx(3));
+  REQUIRE(sum.error_ns);
+  CHECK(*sum.error_ns == Approx(1000 * std::sqrt(2. / 300) * std::sqrt(4 + 2) * 3 / 1.8));
+}
+
+TEST_CASE("a launch may begin while the one before it still runs") {
+  auto const sum = [](bool overlap) {
+    std::vector<kernel_record> kernels;
+    for (std::uint32_t launch = 1; launch <= 12; ++launch)
+      for (std::uint64_t n = 1; n <= 4; ++n)
+        kernels.push_back(node(launch, launch <= 6 ? 0 : 6, launch % 2 == 0 ? 110 : 90, n));
+    if (overlap)  // the last of each launch runs beside the first of the next
+      for (std::size_t i = 3; i + 1 < kernels.size(); i += 4) std::swap(kernels[i], kernels[i + 1]);
+    return sum_of(kernels, {1});
+  };
+  CHECK(sum(true).ns == sum(false).ns);
+  CHECK(*sum(true).error_ns == Approx(*sum(false).error_ns));
+  CHECK(sum(true).freedom == sum(false).freedom);
 }
 
 TEST_CASE("the true sum lies within two errors in nearly all graphs") {
