@@ -72,8 +72,8 @@ bool summed_table::takes(text::table const& report) {
     return std::any_of(report.columns.begin(), report.columns.end(),
                        [&](text::column const& c) { return role_of(c) == wanted; });
   };
-  return find_any(report.columns, totals) && find_any(report.columns, counts) && has(role::average) &&
-         has(role::minimum) && has(role::maximum) && has(role::deviation);
+  return find_any(report.columns, totals) && find_any(report.columns, counts) &&
+         has(role::average) && has(role::minimum) && has(role::maximum) && has(role::deviation);
 }
 
 void summed_table::add(text::table const& report, std::size_t rank) {

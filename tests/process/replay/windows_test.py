@@ -4,6 +4,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import time
 import uuid
 
@@ -75,6 +76,20 @@ class Sampled(Windows):
         self.check_in_time(len(self.log_lines("sampling enable")) in (1, 2))  # the second from 4.3 s on
         self.check_in_time(self.cost_ms() <= 145)
         self.assertGreater(self.cost_ms(), len(self.log_lines("sampling start")) * 7 * 0.05)  # what lies between windows costs, too
+
+    @processes.timing
+    def test_graphs_are_recorded_by_nodes_in_windows_and_not_between_them(self):
+        graphs, nodes = 5000, 40
+        run = self.counted(self.synthetic(threads=1, launches=0, copies=0, graphs=graphs, nodes=nodes, kernel_ns=10000, step_ns=1000000),
+                           metrics="sampled", overhead_budget="1", cuda_graph_trace="auto", env={"REPLAY_NODES_US": "300", "REPLAY_DECODE_US": "100"})
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual(self.kernels(), graphs * nodes)
+        seen = self.roofline()["samples_in_time"]
+        self.check_in_time(seen["windows"] >= self.LEAST_WINDOWS)
+        # Samples in which a graph has the times of another launch are of no use.
+        self.check_in_time(seen["intervals_not_recorded"] < 0.1 * seen["intervals"])
+        by_nodes = re.search(r"the nodes of ([\d,]+) of 5,000 launches", "\n".join(self.roofline()["overview"]))
+        self.check_in_time(int(by_nodes[1].replace(",", "")) < 0.4 * graphs)
 
     @processes.timing
     def test_windows_have_as_many_samples_as_fit_into_one_call_of_the_decoder(self):

@@ -41,6 +41,7 @@ faults::faults()
       plan_us(static_cast<unsigned>(number("REPLAY_PLAN_US", 0))),
       unload_us(static_cast<unsigned>(number("REPLAY_UNLOAD_US", 0))),
       start_ms(static_cast<unsigned>(number("REPLAY_START_MS", 0))),
+      nodes_us(static_cast<unsigned>(number("REPLAY_NODES_US", 0))),
       drop_every_(number("REPLAY_DROP", 0)),
       zero_every_(number("REPLAY_ZERO_TIMES", 0)),
       overflow_every_(number("REPLAY_SAMPLING_OVERFLOW", 0)),

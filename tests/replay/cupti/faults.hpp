@@ -25,6 +25,7 @@ class faults {
   bool no_code = false, launching_kernels = false;
   std::uint64_t graphs_early = 0, late_ms = 0;
   unsigned push_us = 0, pop_us = 0, decode_us = 0, plan_us = 0, unload_us = 0, start_ms = 0;
+  unsigned nodes_us = 0;
 
   bool drops_this_record() noexcept { return hits(drop_every_, dropped_counter_); }
   bool overflows_this_decode() noexcept { return hits(overflow_every_, decode_counter_); }

@@ -280,7 +280,12 @@ void library::instantiate_if_new(driver_call const& launch) noexcept {
 
 // CUPTI looks at the graph once its client has heard of the launch.
 void library::launch_begins(driver_call const& call) noexcept {
-  if (call.site == CUPTI_API_ENTER) check_graph(call);
+  if (call.site != CUPTI_API_ENTER) return;
+  check_graph(call);
+  auto const is_by_nodes = kinds_[CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL].load() &&
+                           !kinds_[CUPTI_ACTIVITY_KIND_GRAPH_TRACE].load();
+  if (auto const us = faults::get().nodes_us; us != 0 && launches_graph(call) && is_by_nodes)
+    std::this_thread::sleep_for(std::chrono::microseconds(us));
 }
 
 void library::check_graph(driver_call const& launch) const noexcept {
