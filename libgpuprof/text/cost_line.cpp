@@ -71,6 +71,8 @@ std::string lost_to_counters(overview const& about) {
                           : std::string("; what it lost to counters could not be measured");
   auto const was_looked_for = counted_ns > 0 && recorded(about, once_allowed);
   if (!error) return was_looked_for ? cannot : std::string();
+  constexpr double useful = 0.25;  // of the run
+  if (*error > useful * about.seconds * 1e9) return cannot;
   if (*error > std::max(lost, counted_ns))
     return cannot + ": by the rate of its launches " + readable_time(lost) + " +- " +
            readable_time(*error);

@@ -21,7 +21,7 @@ constexpr std::uint64_t max_put_off_ns = 1'000'000'000;
 // A GPU with a smaller busy share is idle: no window begins until this many launches have come.
 constexpr double idle_share = 0.02;
 constexpr std::uint64_t launches_after_idle = 10;
-constexpr std::uint64_t keep_idle_gpus_ns = 1'000'000'000;
+constexpr std::uint64_t patience_with_pauses_ns = 1'000'000'000;
 
 // Cost of setting up the counters for launches, which stops launches for 0.2 s on an H200, and of
 // some readings.
@@ -124,21 +124,28 @@ bool counter_engines::may_open_files(std::uint64_t now_ns) noexcept {
   return has_files_;
 }
 
-/// Sampling that is set up stays so for a while when the GPU is idle: setting it up again takes as
-/// much CPU time as five windows.
-bool counter_engines::may_sample(std::uint64_t now_ns) noexcept {
+/// Sampling that is set up stays so for a while when the program pauses: setting it up again takes
+/// as much CPU time as five windows.
+bool counter_engines::gpus_rest(std::uint64_t now_ns) noexcept {
+  if (anything_runs()) ran_ns_ = now_ns;
+  return now_ns - ran_ns_ > (turns_.holds_sampling() ? patience_with_pauses_ns : 0);
+}
+
+bool counter_engines::is_steady(std::uint64_t now_ns) noexcept {
   work_.note(now_ns, launches_.launches());
-  if (budget_.sampling_pays(now_ns, work_.lasted_ns())) may_sample_.store(true);
-  if (anything_runs()) ran_until_ns_ = now_ns;
-  auto const patience_ns = turns_.holds_sampling() ? keep_idle_gpus_ns : 0;
-  return may_sample_.load() && now_ns - ran_until_ns_ <= patience_ns;
+  if (work_.is_steady()) {
+    steady_ns_ = now_ns;
+    has_worked_.store(true);
+  }
+  return now_ns - steady_ns_ <= (turns_.holds_sampling() ? patience_with_pauses_ns : 0);
 }
 
 counter_needs counter_engines::needs() {
   auto const moment = monotonic_ns();
   auto const time_of_day = now().value;
   auto const used = devices_.all();
-  auto const few = !may_use_cpu(used.size(), moment, many_windows);
+  auto const works = is_steady(moment);
+  auto const few = !may_use_cpu(used.size(), moment, many_windows, works);
   auto const window_and_pause = turns_.window_ns() + (few ? engine_turns::mean_long_pause_ns
                                                           : engine_turns::pause_between_windows_ns);
   auto const cost = turns_.holds_sampling() ? sampling_budget::price_of_window_ns(window_and_pause)
@@ -155,9 +162,9 @@ counter_needs counter_engines::needs() {
       .launches_affordable = may_open && may_read && budget_.allows(moment, price),
       .in_midst = launches_.is_in_midst(),
       .is_costly_to_stop = launches_.is_costly_to_stop(),
-      .window_affordable =
-          may_open && may_sample(moment) && budget_.allows_sampling(moment, cost) &&
-          may_use_cpu(used.size(), moment, windows) && sampler_.can_sample(used, moment),
+      .window_affordable = may_open && !gpus_rest(moment) && budget_.allows_sampling(moment, cost) &&
+                           may_use_cpu(used.size(), moment, windows, works) &&
+                           sampler_.can_sample(used, moment),
       .is_our_turn = job_.is_our_turn(time_of_day),
       // If another process holds the GPU at those moments, this rank samples when it can.
       .is_burst_moment = job_.may_begin_burst(time_of_day) || sampler_.counts().busy.load() != 0,
@@ -173,12 +180,12 @@ void counter_engines::park(counter_results& to, device_counters::intern const& n
 }
 
 /// Asks for the setup, too, if it is needed.
-bool counter_engines::may_use_cpu(std::size_t gpus, std::uint64_t now_ns,
-                                  std::uint64_t windows) const noexcept {
+bool counter_engines::may_use_cpu(std::size_t gpus, std::uint64_t now_ns, std::uint64_t windows,
+                                  bool is_steady) const noexcept {
   auto const setup = turns_.holds_sampling() ? 0 : sampling_effort::usual_setup_ns;
   auto const price = setup + effort_.price_ns(windows * turns_.window_ns() / interval_ns_);
   return effort_.allows(budget_.passed(now_ns), price, std::max<std::size_t>(gpus, 1),
-                        launches_.is_sampled_enough());
+                        launches_.is_sampled_enough(), is_steady);
 }
 
 /// Kernels that were long enough so far are sampled at longer intervals, unless the user has chosen
@@ -247,16 +254,17 @@ void counter_engines::record_nodes(bool all) {
 /// A graph that was launched as a whole gives no kernel its time, so the samples in which it still
 /// runs would be of no use.
 bool counter_engines::is_prepared(std::uint64_t now_ns) const noexcept {
-  auto const lead = lead_of_window(in_graphs_);
-  return lead == 0 || (nodes_since_ns_ != 0 && now_ns - nodes_since_ns_ >= lead);
+  if (!options_.record_nodes) return true;
+  return nodes_since_ns_ != 0 && now_ns - nodes_since_ns_ >= lead_of_window(in_graphs_);
 }
 
-/// Between windows. Returns how long nothing has to be done.
+/// Between windows: has graphs recorded by nodes when the next one is near, and from the start as
+/// long as no graph has come back. Returns the time until something is to be done.
 std::uint64_t counter_engines::prepare_window() {
-  auto const lead = lead_of_window(in_graphs_);
+  if (!anything_runs()) return look_every_ns;
   auto const left = turns_.pause_left_ns(monotonic_ns());
-  if (left > lead) return left - lead;
-  if (lead == 0) return left;
+  auto const lead = lead_of_window(in_graphs_);
+  if (lead != 0 && left > lead) return left - lead;
   record_nodes(true);
   auto const passed = monotonic_ns() - nodes_since_ns_;
   return std::max(left, lead - std::min(lead, passed));
@@ -323,7 +331,10 @@ std::uint64_t counter_engines::turn(bool closing, counter_results& to,
 /// Called before and after each turn, which may set counters up or release them.
 void counter_engines::note_pace(bool is_after) noexcept {
   auto const taken = turns_.current() != counter_turn::nobody;
-  if (!is_on() || !budget_.is_counting()) return lost_.interrupt();
+  if (!is_on() || !budget_.is_counting()) {
+    work_.interrupt();
+    return lost_.interrupt();
+  }
   lost_.note(monotonic_ns(), launches_.launches(), taken || (is_after && was_taken_));
   was_taken_ = taken;
   auto const found = lost_.so_far();
@@ -461,9 +472,9 @@ void counter_engines::report(ledger& to) const {
                            !budget_.reading_pays(monotonic_ns());
   to.add("note.readings_begin_after_s",
          reads_later ? (budget_.reading_pays_after_ns() + ns_per_second - 1) / ns_per_second : 0);
-  auto const samples_later = works && options_.in_windows && !may_sample_.load();
+  auto const samples_later = works && options_.in_windows && !has_worked_.load();
   to.add("note.sampling_begins_after_ms",
-         samples_later ? budget_.sampling_pays_after_ns() / 1'000'000 : 0);
+         samples_later ? recurring_work::slices * recurring_work::slice_ns / 1'000'000 : 0);
 }
 
 }  // namespace gpuprof::guest

@@ -58,9 +58,11 @@ class counter_engines {
   /// Called by the reader of kernel records.
   void ran(kernel_record const& kernel) noexcept {
     auto const ns = static_cast<std::uint64_t>(kernel.duration.value);
-    lengths_.add(ns);
-    if (raw(kernel.graph) != 0 && raw(kernel.time_of) == 0 && kernel.launched.value != 0)
-      in_graphs_.add((kernel.start + kernel.duration).value - kernel.launched.value);
+    lengths_.add(ns, ns);
+    auto const end = kernel.start + kernel.duration;
+    auto const is_timed_node = raw(kernel.graph) != 0 && raw(kernel.time_of) == 0;
+    if (is_timed_node && kernel.launched.value != 0 && kernel.launched < end)
+      in_graphs_.add(end.value - kernel.launched.value, 1);
     launches_.passage().ran(kernel.correlation, ns, raw(kernel.graph) != 0);
   }
   /// True if GPUs are set up for sampling, which must not be so while one of their contexts is
@@ -113,7 +115,8 @@ class counter_engines {
   counter_needs needs();
   bool may_read_now() const noexcept;
   bool may_open_files(std::uint64_t now_ns) noexcept;
-  bool may_sample(std::uint64_t now_ns) noexcept;
+  bool gpus_rest(std::uint64_t now_ns) noexcept;
+  bool is_steady(std::uint64_t now_ns) noexcept;
   bool anything_runs() const noexcept;
   void begin_window(counter_results& to, device_counters::intern const& names);
   void end_window(counter_results& to);
@@ -122,7 +125,8 @@ class counter_engines {
   std::uint64_t become_idle(counter_results& to, device_counters::intern const& names);
   void release_gpus(counter_results& to);
   void charge_sampling() noexcept;
-  bool may_use_cpu(std::size_t gpus, std::uint64_t now_ns, std::uint64_t windows) const noexcept;
+  bool may_use_cpu(std::size_t gpus, std::uint64_t now_ns, std::uint64_t windows,
+                   bool is_steady) const noexcept;
   void choose_interval() noexcept;
   void note_pace(bool is_after) noexcept;
   void release_sampling(counter_results& to);
@@ -138,10 +142,10 @@ class counter_engines {
   gpu_pauses pauses_;
   launch_reader launches_;
   pm_sampler sampler_;
-  kernel_lengths lengths_, in_graphs_;    // in_graphs_: from the launch of the graph to the end
+  known_lengths lengths_, in_graphs_;     // in_graphs_: from the launch of the graph to the end
   std::atomic<std::uint64_t> cpu_ns_{0};  // of the worker's thread
   std::atomic<std::uint64_t> lost_ns_{0}, lost_error_ns_{0};  // error 0: not known
-  std::atomic<bool> may_sample_{false};                       // the program has worked long enough
+  std::atomic<bool> has_worked_{false};                       // steadily, at some time
   std::atomic<bool> on_{false}, is_idle_{true}, holds_gpus_{false}, release_gpus_{false};
 
   // Used by the worker's thread only.
@@ -159,7 +163,7 @@ class counter_engines {
   std::uint64_t asked_for_files_ns_ = 0;         // monotonic
   std::uint64_t charged_until_ = 0;              // until when sampling was charged; monotonic
   std::uint64_t launches_at_window_ = 0;         // launches when the last window ended
-  std::uint64_t ran_until_ns_ = 0;               // when something ran; monotonic
+  std::uint64_t ran_ns_ = 0, steady_ns_ = 0;     // when something ran, and steadily; monotonic
   // When to stop ranges that are on but no longer wanted; monotonic.
   std::uint64_t parks_from_ns_ = 0, put_off_parking_ns_ = 0;
   std::uint64_t idle_wanted_since_ = 0;  // monotonic; 0: not wanted

@@ -38,14 +38,15 @@ class launch_rate {
 };
 
 /// Compares each stretch in which counters were taken with the second before and the second after
-/// it, which cancels slow changes of the program's pace. As long as no stretch has both, such as
-/// the first of a run, the last second of a stretch is compared with the second after it. How much
-/// the pace changes within each of these counts as error then. A stretch that lasts until the end
-/// of the run is not compared. Used by the worker's thread.
+/// it, which cancels slow changes of the program's pace. If there is no second before, or the
+/// program did something else then, the last second of the stretch is compared with that after it.
+/// How much the pace changes counts as error. A stretch that lasts until the end of the run is not
+/// compared. Used by the worker's thread.
 class lost_time {
  public:
   static constexpr std::uint64_t slice_ns = 100'000'000;
   static constexpr std::size_t slices_beside = 10, min_slices = 4;
+  static constexpr double other_work = 2;  // rates that differ by more are not of the same work
 
   struct estimate {
     double lost_ns = 0;   // may be negative by chance
@@ -119,6 +120,11 @@ class lost_time {
   struct comparison {
     double lost_ns = 0, variance = 0, compared_ns = 0;
 
+    void add(comparison const& more) noexcept {
+      lost_ns += more.lost_ns;
+      variance += more.variance;
+      compared_ns += more.compared_ns;
+    }
     std::optional<estimate> scaled_to(double taken_ns) const noexcept {
       if (compared_ns <= 0) return std::nullopt;
       auto const scale = std::max(1.0, taken_ns / compared_ns);
@@ -161,33 +167,41 @@ class lost_time {
     }
     taken_ = taken;
   }
-  /// The latest stretch with what was beside it.
+  /// Compares the latest stretch with what was beside it. If the program did something else before,
+  /// as while it started, only what came after says anything.
   void compare() noexcept {
     was_taken_ = false;
     if (after_.slices() < min_slices || inside_.slices() < 2) return;
-    if (beside_.slices() < min_slices) return compare_with_after();
+    auto const before = beside_.mean(), after = after_.mean();
+    auto const is_alike = std::max(before, after) < other_work * std::min(before, after);
+    if (beside_.slices() >= min_slices && is_alike)
+      both_sides_.add(with_both_sides());
+    else
+      one_side_.add(with_after());
+  }
+  comparison with_both_sides() const noexcept {
     auto const rate = (beside_.mean() + after_.mean()) / 2;
-    if (rate <= 0) return;
     // The program may have changed its pace at any moment in between.
     auto const apart = (beside_.mean() - after_.mean()) / 2;
     auto const of_rates =
         inside_.variance() + (beside_.variance() + after_.variance()) / 4 + apart * apart;
-    both_sides_.lost_ns += inside_.ns() - inside_.launches() / rate;
-    both_sides_.variance += of_rates * (inside_.ns() / rate) * (inside_.ns() / rate);
-    both_sides_.compared_ns += inside_.ns();
+    auto const scale = inside_.ns() / rate;
+    return {inside_.ns() - inside_.launches() / rate, of_rates * scale * scale, inside_.ns()};
   }
   /// Counters are released in the last slice of a stretch: it tells nothing about the pace before.
-  void compare_with_after() noexcept {
+  /// The result has no compared time if there is too little to compare with.
+  comparison with_after() noexcept {
+    if (last_inside_.count() <= min_slices) return {};
     auto const release = last_inside_.take_last();
     auto const inside = last_inside_.rate(), after = last_after_.rate();
     auto const rate = after.mean();
-    if (last_inside_.count() < min_slices || rate <= 0) return;
+    if (rate <= 0) return {};
     auto const drift = std::hypot(last_inside_.change(), last_after_.change());
     auto const of_rates = inside.variance() + after.variance() + drift * drift;
-    one_side_.lost_ns += (inside_.ns() - release.ns) * (1 - inside.mean() / rate);
-    one_side_.lost_ns += release.ns - release.launches / rate;
-    one_side_.variance += of_rates * (inside_.ns() / rate) * (inside_.ns() / rate);
-    one_side_.compared_ns += inside_.ns();
+    auto const lost_ns = (inside_.ns() - release.ns) * (1 - inside.mean() / rate) + release.ns -
+                         release.launches / rate;
+    auto const scale = inside_.ns() / rate;
+    return {lost_ns, of_rates * scale * scale, inside_.ns()};
   }
 
   bool taken_ = false;      // now

@@ -78,10 +78,6 @@ class sampling_budget {
   /// Reading launches begins when so much has been earned, after 20 s of 1 %: setting it up stops
   /// the program for 0.2 to 0.6 s. Not with once_at_any_time.
   static constexpr std::uint64_t pays_when_earned_ns = 200'000'000;
-  /// Sampling begins when so much has been earned in steady work, after 0.5 s of 1 %, or ten times
-  /// as much in any: a program that ends while it is set up waits up to 0.4 s. Not with
-  /// once_at_any_time.
-  static constexpr std::uint64_t sampling_pays_when_earned_ns = 5'000'000;
   /// May be spent beyond that to finish what has begun, because the setup is most of the cost of
   /// reading.
   static constexpr std::uint64_t to_go_on_ns = 50'000'000;
@@ -166,19 +162,12 @@ class sampling_budget {
   }
   /// True if the run is long enough for reading launches to begin.
   bool reading_pays(std::uint64_t now_ns) const noexcept {
-    return passed(now_ns) >= reading_pays_after_ns();
+    return once_at_any_time_ || passed(now_ns) >= reading_pays_after_ns();
   }
-  /// The same for sampling. `steady_ns`: how long the program has been working steadily.
-  bool sampling_pays(std::uint64_t now_ns, std::uint64_t steady_ns) const noexcept {
-    auto const least = sampling_pays_after_ns();
-    return steady_ns >= least || passed(now_ns) >= 10 * least;
-  }
-  /// The lengths of such runs.
+  /// The length of such a run.
   std::uint64_t reading_pays_after_ns() const noexcept {
-    return pays_after_ns(pays_when_earned_ns);
-  }
-  std::uint64_t sampling_pays_after_ns() const noexcept {
-    return pays_after_ns(sampling_pays_when_earned_ns);
+    if (share_ <= 0 || once_at_any_time_) return 0;
+    return static_cast<std::uint64_t>(static_cast<double>(pays_when_earned_ns) / share_);
   }
   /// Returns what may be spent on launches now, in ns.
   std::uint64_t left(std::uint64_t now_ns) const noexcept {
@@ -215,10 +204,6 @@ class sampling_budget {
   }
 
  private:
-  std::uint64_t pays_after_ns(std::uint64_t earned_ns) const noexcept {
-    if (share_ <= 0 || once_at_any_time_) return 0;
-    return static_cast<std::uint64_t>(static_cast<double>(earned_ns) / share_);
-  }
   /// granted(): what launches may have spent by now. claimed(): what they have used of it.
   std::uint64_t granted(std::uint64_t now_ns) const noexcept {
     auto const all = earned(now_ns);

@@ -38,6 +38,9 @@ counter_options options_of(settings const& s, kernel_filter& skipped, cupti_trac
   auto const is_rank = s.rank && s.rank->world_size <= shared_readings::max_ranks;
   auto const exact = s.metrics.mode == metrics_mode::exact;
   auto& kernels = tracer.kernels();
+  std::function<void(bool)> record_nodes;
+  if (s.graph_trace == graph_detail::automatic)
+    record_nodes = [&tracer](bool all) { tracer.graphs().record_nodes(all); };
   auto const uuid = [&driver](device_id device) {
     return device_uuid(driver, static_cast<int>(raw(device)));
   };
@@ -66,7 +69,7 @@ counter_options options_of(settings const& s, kernel_filter& skipped, cupti_trac
           .once_ns = s.metrics.may_cost_once_ns(),
           .explains = s.metrics.explains(),
           .place = s.rank ? job_place{s.rank->rank, s.rank->world_size} : job_place{},
-          .record_nodes = [&tracer](bool all) { tracer.graphs().record_nodes(all); }};
+          .record_nodes = std::move(record_nodes)};
 }
 
 void say_some_are_lost() noexcept {

@@ -19,8 +19,8 @@ struct inferred_time {
   double ns = 0;  // of these launches
   /// One standard error of the whole sum; nothing: it is not known, as with one timed launch.
   std::optional<double> error_ns = 0.0;
-  // Few timed launches say little about their spread: twice the error still holds in 95 %, because
-  // it is wider by this factor than the degrees of freedom alone would have it.
+  // Few timed launches say little about their spread. So the error is wider by this factor than
+  // their deviation alone gives, and twice the error holds in 95 %.
   double widened_by = 1, freedom = 0;
 };
 

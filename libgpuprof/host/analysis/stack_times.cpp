@@ -54,8 +54,7 @@ void stack_times::add_work(Work const& work, std::uint32_t what) {
   stack_sum const one{.launches = 1, .gpu_ns = ns, .copy_ns = is_copy ? ns : 0};
   sum += one;
   all_ += one;
-  std::uint32_t const line[] = {raw(work.stack)};
-  inferred_.add(work, line, 0);
+  inferred_.add(work, raw(work.stack));
   auto& last = devices_[work.device];
   if (last.sum != nullptr && work.start > last.until) {
     auto const idle = static_cast<double>((work.start - last.until).value);

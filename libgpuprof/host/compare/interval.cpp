@@ -239,12 +239,11 @@ double error_of(std::vector<double> const& values) {
   return std::sqrt(squares / (n * (n - 1)));
 }
 
-/// Times that were taken from other launches repeat, so their spread is too small. If their error
-/// is not known, all of them may be wrong.
+/// Times that were taken from other launches repeat, so their spread is too small.
 void take_owed(duration_series const& durations, estimate& found) {
   auto const& owed = durations.owed();
   if (!(owed.ns > 0) || !(durations.total() > 0)) return;
-  auto const error = owed.error_ns.value_or(owed.ns) / owed.widened_by / durations.total();
+  auto const error = owed_share(durations);
   found.fast_error = std::max(found.fast_error, error);
   if (error <= found.error) return;
   found.error = error;
@@ -258,6 +257,12 @@ void halve(std::vector<double>& blocks) {
 }
 
 }  // namespace
+
+double owed_share(duration_series const& durations) {
+  auto const& owed = durations.owed();
+  if (!(owed.ns > 0) || !(durations.total() > 0)) return 0;
+  return owed.error_ns.value_or(owed.ns) / owed.widened_by / durations.total();
+}
 
 estimate estimate_of(duration_series const& durations) {
   auto blocks = durations.blocks();

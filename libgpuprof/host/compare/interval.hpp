@@ -89,6 +89,10 @@ struct estimate {
   bool is_known() const noexcept { return freedom > 0; }
 };
 
+/// Returns one standard error of what was taken from other launches, as a share of all. If it is
+/// not known, all of that may be wrong.
+double owed_share(duration_series const& durations);
+
 /// Computes the mean without a tenth of the blocks at each end, and its error from the spread of
 /// the clamped values (Yuen 1974). Successive values are similar (the GPU warms up), so the mean is
 /// less certain than with independent values: uses the block length that gives the largest error

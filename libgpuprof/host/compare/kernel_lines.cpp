@@ -64,7 +64,7 @@ line_value value_of(duration_series const& durations) {
 
 line_value value_of(run_digest const& run, std::span<kernel_key const> keys, double parts) {
   line_value all;
-  double robust_ns = 0, variance = 0, fast_variance = 0;
+  double robust_ns = 0, variance = 0, fast_variance = 0, owed_ns = 0;
   all.freedom = 1e9;
   for (auto const& key : keys) {
     auto const found = run.kernels.find(key);
@@ -75,6 +75,7 @@ line_value value_of(run_digest const& run, std::span<kernel_key const> keys, dou
     robust_ns += one.launches * one.call_ns;
     variance += std::pow(one.launches * one.call_ns * one.error, 2);
     fast_variance += std::pow(one.launches * one.call_ns * one.fast_error, 2);
+    owed_ns += one.launches * one.call_ns * owed_share(found->second.durations);
     all.freedom = std::min(all.freedom, one.freedom);
     all.is_host_copy |= found->second.is_host_copy;
     if (keys.size() == 1) take_figures(all, found->second);
@@ -82,8 +83,9 @@ line_value value_of(run_digest const& run, std::span<kernel_key const> keys, dou
   all.launches /= parts;
   if (all.launches <= 0 || robust_ns <= 0) return {};
   all.call_ns = robust_ns / all.launches;
-  all.error = std::sqrt(variance) / robust_ns;
-  all.fast_error = std::sqrt(fast_variance) / robust_ns;
+  // Kernels of one graph are longer or shorter together.
+  all.error = std::max(std::sqrt(variance), owed_ns) / robust_ns;
+  all.fast_error = std::max(std::sqrt(fast_variance), owed_ns) / robust_ns;
   return all;
 }
 

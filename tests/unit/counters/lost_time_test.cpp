@@ -196,10 +196,24 @@ TEST_CASE("a program that works at another pace after counters than before may h
   paced_program program(0.1, 1.0);
   program.run(2000, false);
   program.run(500, true);
-  program.drift(10);  // it has started, and works now
+  program.drift(1.5);
   program.run(500, true);
   program.run(2000, false);
   auto const found = program.lost.so_far();
   REQUIRE(found);
+  CHECK(found->has_both_sides);
   CHECK(found->error_ns > std::abs(found->lost_ns));
+}
+
+TEST_CASE("a program that started before counters were taken is compared with what came after") {
+  paced_program program(0.1, 1.1);
+  program.run(1000, false);
+  program.drift(10);
+  program.run(2000, true);
+  program.run(2000, false);
+  auto const found = program.lost.so_far();
+  REQUIRE(found);
+  CHECK_FALSE(found->has_both_sides);
+  CHECK(std::abs(found->lost_ns - 2e9 / 11) < 0.2e9 / 11);
+  CHECK(found->error_ns < 0.2e9 / 11);
 }

@@ -29,22 +29,6 @@ TEST_CASE(
   CHECK_FALSE(budget.allows(106 * second, 10'000'000));
 }
 
-TEST_CASE("sampling begins after half a second of steady work, or after five of any") {
-  sampling_budget budget(1);
-  budget.begin(second);
-  CHECK_FALSE(budget.sampling_pays(2 * second, 499 * ms));
-  CHECK(budget.sampling_pays(2 * second, 500 * ms));
-  CHECK_FALSE(budget.sampling_pays(5 * second, 0));
-  CHECK(budget.sampling_pays(6 * second, 0));
-  sampling_budget more(10);
-  more.begin(second);
-  CHECK(more.sampling_pays(2 * second, 50 * ms));
-  CHECK_FALSE(more.sampling_pays(second + 100 * ms, 40 * ms));
-  sampling_budget explains(1, second, {}, true), unlimited(0);
-  CHECK(explains.sampling_pays(second, 0));
-  CHECK(unlimited.sampling_pays(second, 0));
-}
-
 TEST_CASE("the user sets the one-time budget") {
   CHECK_FALSE([] {
     sampling_budget nothing(1, 0);

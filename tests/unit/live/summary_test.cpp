@@ -102,6 +102,9 @@ TEST_CASE("what the program lost to counters stands beside what was counted") {
         std::string::npos);
   auto const inexact = line(150, 200, 100);
   CHECK(inexact.find(" s: by the rate of its launches 150 ms +- 200 ms") != std::string::npos);
+  auto const useless = line(150, 400, 100);  // a third of the run
+  CHECK(useless.find("what it lost to counters cannot be told") != std::string::npos);
+  CHECK(useless.find("by the rate") == std::string::npos);
   CHECK(cost_line(h200_run()).find("lost to counters") == std::string::npos);
 }
 

@@ -353,7 +353,14 @@ void run_pass::take_step(std::string const& name) {
     }
   step.of.durations.finish();
   step.of.gpu.finish();
-  step.of.gpu.owe(inferred_.of(all_work));
+  auto owed = inferred_.of(all_work);  // the steps have their part of it
+  auto const part =
+      digest_.kernel_ns > 0
+          ? std::min(step.of.gpu.total() / static_cast<double>(digest_.kernel_ns), 1.0)
+          : 0;
+  owed.ns *= part;
+  if (owed.error_ns) *owed.error_ns *= part;
+  step.of.gpu.owe(owed);
   drop_numbered(digest_.ranges, step.name);
 }
 

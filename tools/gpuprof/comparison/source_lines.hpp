@@ -30,9 +30,7 @@ class source_lines {
   template <class Row>
   void add(Row const& row, std::uint64_t what, std::uint32_t range, double ns, bool has_own_time) {
     auto const found = add(row.stack, row.range, row.thread, what, range, ns);
-    if (!found || !has_own_time) return;
-    std::uint32_t const line[] = {*found};
-    inferred_.add(row, line, 0);
+    if (found && has_own_time) inferred_.add(row, *found);
   }
   /// By name of the line or module.
   std::map<std::string, compare::duration_series> finish();

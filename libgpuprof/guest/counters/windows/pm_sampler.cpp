@@ -95,12 +95,12 @@ void pm_sampler::note(sampling_window_record const& window) {
   count(counts_.overflows, window.overflows);
 }
 
-// All are stopped first: decoding the samples of one takes longer than a window.
 void pm_sampler::stop_window() {
   for (auto const& [id, sampled] : devices_)
     if (sampled->in_window() && !halted_.load()) sampled->stop_window();
 }
 
+// All GPUs are stopped first: decoding the samples of one takes longer than a window.
 void pm_sampler::end_window(sampling_results& to) {
   stop_window();
   auto const deadline = monotonic_ns() + (process_is_exiting() ? patience_at_exit_ns : patience_ns);

@@ -38,8 +38,9 @@ class pm_sampler {
   bool begin_window(std::span<device_id const> devices, std::uint64_t interval_ns,
                     std::uint32_t& next_metric, std::vector<metric_record>& metrics,
                     device_counters::intern const& names);
+  /// Nothing is counted any more. The samples of the window are still in the hardware's buffer.
   void stop_window();
-  /// Stops it, if that was not done, and decodes its samples.
+  /// Stops the window, unless that was done, and decodes its samples.
   void end_window(sampling_results& to);
   /// Releases the counters for others, for example before cuptiFinalize. No window may be open.
   void release_all() noexcept {

@@ -12,21 +12,20 @@
 
 namespace gpuprof::guest {
 
-/// How long kernels run, or anything else takes: the time, sorted into powers of two. One thread
-/// adds, any reads.
-class kernel_lengths {
+/// Lengths, sorted into powers of two. One thread adds, any reads.
+class known_lengths {
  public:
-  void add(std::uint64_t ns) noexcept {
-    auto& bin = time_[std::min<std::size_t>(std::bit_width(ns), time_.size() - 1)];
-    bin.store(bin.load(relaxed) + ns, relaxed);
+  void add(std::uint64_t ns, std::uint64_t weight) noexcept {
+    auto& bin = weights_[std::min<std::size_t>(std::bit_width(ns), weights_.size() - 1)];
+    bin.store(bin.load(relaxed) + weight, relaxed);
   }
-  /// Returns a length that kernels reach in all but `share` of the GPU time, rounded down to a
-  /// power of two; 0: no kernel has ended yet.
+  /// Returns a length that all but `share` of them reach, by weight, rounded down to a power of
+  /// two; 0: none is known yet.
   std::uint64_t reached_in_all_but(double share) const noexcept {
     double all = 0, shorter = 0;
-    for (auto const& bin : time_) all += static_cast<double>(bin.load(relaxed));
-    for (std::size_t i = 1; all > 0 && i < time_.size(); ++i) {
-      shorter += static_cast<double>(time_[i].load(relaxed));
+    for (auto const& bin : weights_) all += static_cast<double>(bin.load(relaxed));
+    for (std::size_t i = 1; all > 0 && i < weights_.size(); ++i) {
+      shorter += static_cast<double>(weights_[i].load(relaxed));
       if (shorter > share * all) return std::uint64_t{1} << (i - 1);
     }
     return 0;
@@ -34,13 +33,13 @@ class kernel_lengths {
 
  private:
   static constexpr auto relaxed = std::memory_order_relaxed;  // an estimate
-  std::array<std::atomic<std::uint64_t>, 40> time_{};         // by the number of bits of the length
+  std::array<std::atomic<std::uint64_t>, 40> weights_{};      // by the number of bits of the length
 };
 
 /// Returns the interval for the next windows. Each sample costs the same, and beyond some samples
 /// in a kernel more of them say less than other kernels would. `usual_ns` if kernels are short or
-/// unknown.
-inline std::uint64_t interval_for(kernel_lengths const& kernels, std::uint64_t usual_ns) noexcept {
+/// unknown. `kernels`: their lengths, by GPU time.
+inline std::uint64_t interval_for(known_lengths const& kernels, std::uint64_t usual_ns) noexcept {
   constexpr double shorter_share = 0.05;
   constexpr std::uint64_t intervals_in_kernel = 20, max_times = 10;
   auto const fitting = kernels.reached_in_all_but(shorter_share) / intervals_in_kernel;
@@ -48,11 +47,11 @@ inline std::uint64_t interval_for(kernel_lengths const& kernels, std::uint64_t u
 }
 
 /// How long before a window each kernel of a graph must get a record of its own, so that whole
-/// graphs that were launched before have ended when the window begins. `from_launch_to_end`: of
-/// kernels in graphs; 0 if none is known.
-inline std::uint64_t lead_of_window(kernel_lengths const& from_launch_to_end) noexcept {
+/// graphs that were launched before have ended when the window begins, half a second at most; 0:
+/// not known. `from_launch_to_end`: of kernels in graphs, by number.
+inline std::uint64_t lead_of_window(known_lengths const& from_launch_to_end) noexcept {
   constexpr double longer_share = 0.05;
-  constexpr std::uint64_t max_ns = 100'000'000;
+  constexpr std::uint64_t max_ns = 500'000'000;
   return std::min(2 * from_launch_to_end.reached_in_all_but(1 - longer_share), max_ns);
 }
 
@@ -82,14 +81,14 @@ class sampling_effort {
   }
   std::uint64_t price_ns(std::uint64_t samples) const noexcept { return samples * sample_ns_; }
   /// True if each of `gpus` may be sampled at that price. `sampled_enough`: each kernel was seen
-  /// often.
+  /// often. `is_steady`: the program works; while it starts nothing is spent early.
   bool allows(std::uint64_t passed_ns, std::uint64_t price_ns, std::size_t gpus,
-              bool sampled_enough = false) const noexcept {
+              bool sampled_enough = false, bool is_steady = true) const noexcept {
     if (share_ <= 0) return true;
     auto const is_good = sampled_enough && samples_ >= good_after_samples;
     auto const share = is_good ? less_if_good * share_ : share_;
     auto const earned = static_cast<std::uint64_t>(share * static_cast<double>(passed_ns));
-    return spent_ + price_ns * gpus <= std::max(at_first_ns, earned) * gpus;
+    return spent_ + price_ns * gpus <= std::max(is_steady ? at_first_ns : 0, earned) * gpus;
   }
 
  private:

@@ -56,39 +56,39 @@ TEST_CASE("less is used when every kernel has run often in many samples") {
 }
 
 TEST_CASE("kernels of which the shortest 5 % are long are sampled at longer intervals") {
-  kernel_lengths kernels;
+  known_lengths kernels;
   CHECK(interval_for(kernels, 20'000) == 20'000);  // nothing has run
-  for (int i = 0; i < 100; ++i) kernels.add(1'100'000);
+  for (int i = 0; i < 100; ++i) kernels.add(1'100'000, 1'100'000);
   CHECK(kernels.reached_in_all_but(0.05) == 1 << 20);
   CHECK(interval_for(kernels, 20'000) == (1 << 20) / 20);
-  for (int i = 0; i < 400; ++i) kernels.add(10'000);  // 3.5 % of the time
+  for (int i = 0; i < 400; ++i) kernels.add(10'000, 10'000);  // 3.5 % of the time
   CHECK(interval_for(kernels, 20'000) == (1 << 20) / 20);
-  for (int i = 0; i < 400; ++i) kernels.add(10'000);  // 6.8 %
+  for (int i = 0; i < 400; ++i) kernels.add(10'000, 10'000);  // 6.8 %
   CHECK(interval_for(kernels, 20'000) == 20'000);
-  kernel_lengths longer;
-  longer.add(10'000'000'000);
+  known_lengths longer;
+  longer.add(10'000'000'000, 10'000'000'000);
   CHECK(interval_for(longer, 20'000) == 200'000);
 }
 
 TEST_CASE("a kernel without a length, or of years, is no error") {
-  kernel_lengths kernels;
-  kernels.add(0);
+  known_lengths kernels;
+  kernels.add(0, 0);
   CHECK(kernels.reached_in_all_but(0.05) == 0);
-  kernels.add(~std::uint64_t{0} >> 1);
+  kernels.add(~std::uint64_t{0} >> 1, ~std::uint64_t{0} >> 1);
   CHECK(kernels.reached_in_all_but(0.05) == std::uint64_t{1} << 38);
 }
 
 TEST_CASE("nodes are recorded before a window for as long as whole graphs may still run") {
-  kernel_lengths unknown;
+  known_lengths unknown;
   CHECK(lead_of_window(unknown) == 0);
-  kernel_lengths steps;  // a loop that waits for each graph
-  for (int i = 0; i < 99; ++i) steps.add(1 * ms);
-  steps.add(3 * ms);  // 3 % of the time
+  known_lengths steps;  // a loop that waits for each graph
+  for (int i = 0; i < 99; ++i) steps.add(1 * ms, 1);
+  steps.add(10 * second, 1);  // it started
   CHECK(lead_of_window(steps) > 1 * ms);
   CHECK(lead_of_window(steps) < 2 * ms);
-  kernel_lengths queued;  // graphs that were launched far ahead
-  for (int i = 0; i < 100; ++i) queued.add(60 * ms);
+  known_lengths queued;  // graphs that were launched far ahead
+  for (int i = 0; i < 100; ++i) queued.add(60 * ms, 1);
   CHECK(lead_of_window(queued) > 60 * ms);
-  queued.add(10 * second);
-  CHECK(lead_of_window(queued) == 100 * ms);
+  for (int i = 0; i < 10; ++i) queued.add(10 * second, 1);
+  CHECK(lead_of_window(queued) == 500 * ms);
 }
