@@ -162,9 +162,9 @@ counter_needs counter_engines::needs() {
       .launches_affordable = may_open && may_read && budget_.allows(moment, price),
       .in_midst = launches_.is_in_midst(),
       .is_costly_to_stop = launches_.is_costly_to_stop(),
-      .window_affordable = may_open && !gpus_rest(moment) && budget_.allows_sampling(moment, cost) &&
-                           may_use_cpu(used.size(), moment, windows, works) &&
-                           sampler_.can_sample(used, moment),
+      .window_affordable =
+          may_open && !gpus_rest(moment) && budget_.allows_sampling(moment, cost) &&
+          may_use_cpu(used.size(), moment, windows, works) && sampler_.can_sample(used, moment),
       .is_our_turn = job_.is_our_turn(time_of_day),
       // If another process holds the GPU at those moments, this rank samples when it can.
       .is_burst_moment = job_.may_begin_burst(time_of_day) || sampler_.counts().busy.load() != 0,
