@@ -91,12 +91,14 @@ class Ranks(Browser):
     def test_the_heat_map_shows_time_or_waiting_and_a_click_shows_the_step(self):
         with self.opened(self.page) as tab:
             colors = "[...document.querySelectorAll('#ranks-chart svg path')].map(one => one.getAttribute('fill')).join()"
+            scale = "[...document.querySelectorAll('#ranks-chart svg text')].map(one => one.textContent).join()"
             time = tab.evaluate(colors)
             tab.select_option("#ranks-value", "wait_ns")
             self.wait(tab, f"{colors} !== '{time}'")
-            waiting = tab.evaluate(colors)
+            # All ranks but one wait as long for a held rank, so only the scale says how long.
+            waiting = tab.evaluate(scale)
             tab.select_option("#ranks-value", "held_ns")
-            self.wait(tab, f"{colors} !== '{waiting}'")
+            self.wait(tab, f"{scale} !== '{waiting}'")
             tab.locator("#ranks-chart").scroll_into_view_if_needed()
             box = tab.locator("#ranks-chart").bounding_box()
             # Cells begin 90 pixels from the left and end 120 from the right.
