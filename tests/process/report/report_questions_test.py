@@ -6,6 +6,7 @@ import os
 import pathlib
 
 import processes
+import report_pages
 from report_browser import Browser
 
 
@@ -156,15 +157,18 @@ class Questions(Browser):
         starts = [self.starts_of_collectives(job / f"rank{rank}.gpuprof") for rank in range(8)]
         step = 4
         waited = max(of[step] for of in starts) - starts[3][step]
-        self.assertGreater(waited, 0)
-        with self.opened(self.page_of(job)) as tab:
+        page = self.page_of(job)
+        # A part of it was for a rank that the profiler held, which is no wait for a late rank.
+        held = report_pages.documents_of(page)["ranks"]["steps"]["of"][3]["held_ns"][step]
+        self.assertGreater(waited, held)
+        with self.opened(page) as tab:
             asked = Asked(tab)
             asked.click("nav a[href='#ranks']")
             asked.fill("#ranks-step", str(step))
             asked.press("#ranks-step", "Enter")
             self.wait(tab, f"document.getElementById('ranks-step-title').textContent === 'Step {step} on each rank'")
             [line] = [text for text in tab.evaluate("[...document.querySelectorAll('#ranks-side .rank-row')].map(one => one.innerText)") if text.startswith("rank 3\n")]
-            self.assertIn(f"waits {self.as_time(tab, waited)}", line)
+            self.assertIn(f"waits {self.as_time(tab, waited - held)}", line)
 
     def starts_of_collectives(self, capture):
         tables = self.folder / f"{capture.stem}-tables"

@@ -221,6 +221,23 @@ TEST_CASE("sums of kernels and workloads know the part that was inferred") {
   CHECK(stacks.inferred({stack_id{2}}).ns == 0);
 }
 
+TEST_CASE("the error of a line of Python is that of its own nodes of a graph") {
+  stack_times alone, both;
+  for (std::uint32_t i = 1; i <= 9; ++i) {
+    auto const time_of = i <= 4 ? 0u : 4u;
+    auto steady = node(i, time_of, i % 2 == 0 ? 110 : 90);
+    auto unsteady = node(i, time_of, i % 2 == 0 ? 5000 : 100, 2);
+    steady.stack = stack_id{3};
+    unsteady.stack = stack_id{4};
+    alone.add(steady);
+    both.add(steady);
+    both.add(unsteady);
+  }
+  REQUIRE(*alone.inferred({stack_id{3}}).error_ns > 0);
+  CHECK(both.inferred({stack_id{3}}).error_ns == alone.inferred({stack_id{3}}).error_ns);
+  CHECK(*both.inferred({stack_id{4}}).error_ns > 100 * *alone.inferred({stack_id{3}}).error_ns);
+}
+
 TEST_CASE("kernels of ranges know the part that was inferred, also if none was timed there") {
   using namespace gpuprof::test;
   auto t = trace_of(
