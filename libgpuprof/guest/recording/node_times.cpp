@@ -32,10 +32,6 @@ kernel_record const* find_node(auto const& launch, graph_node_id node, std::size
   return found != launch.work.end() ? &*found : nullptr;
 }
 
-correlation_id correlation_of(auto const& launch) noexcept {
-  return launch.work.front().correlation;
-}
-
 void belong_to(auto& work, auto const& launch) noexcept {
   work.launched = launch.launched;
   work.correlation = launch.correlation;
@@ -61,14 +57,14 @@ node_times::launch_by_nodes* node_times::launch_of(kernel_record const& work) {
   if (raw(work.graph) == 0 || raw(work.node) == 0 || raw(work.correlation) == 0) return nullptr;
   auto& of = graphs_[work.graph];
   auto& launches = of.launches;
-  auto const is_of_it = [&](auto const& launch) {
-    return correlation_of(launch) == work.correlation;
-  };
+  auto const is_of_it = [&](auto const& launch) { return launch.correlation == work.correlation; };
   auto const last =
       std::ssize(launches) > most_at_once ? launches.rbegin() + most_at_once : launches.rend();
   auto launch = std::find_if(launches.rbegin(), last, is_of_it);
   if (launch == last) {
-    launches.emplace_back().first_start = work.start.value;
+    auto& added = launches.emplace_back();
+    added.correlation = work.correlation;
+    added.first_start = work.start.value;
     launch = launches.rbegin();
     if (!of.has_wholes) ++of.by_nodes;
     if (of.is_never_whole()) of.first_end = 0;  // those before are complete
@@ -146,20 +142,20 @@ void node_times::learn(graph& of, launch_by_nodes launch) {
     return;
   of.smaller = 0;
   auto const first = launch.work.front().start.value;
+  for (auto const& work : launch.work) {
+    auto const begin = work.start.value - first, end = end_of(work) - first;
+    if (launch.busy.empty() || begin > launch.busy.back().end)
+      launch.busy.push_back({begin, end});
+    else
+      launch.busy.back().end = std::max(launch.busy.back().end, end);
+  }
+  for (auto const& one : launch.busy) launch.busy_ns += one.end - one.begin;
   if (!of.known.empty()) {
     auto const& before = of.known.back().work.front().start;
     auto const next = std::ranges::upper_bound(of.wholes, before, {}, &graph_record::start);
     if (next == of.wholes.end() || next->start.value > first) of.known.pop_back();
   }
-  auto& known = of.known.emplace_back(std::move(launch));
-  for (auto const& work : known.work) {
-    auto const begin = work.start.value - first, end = end_of(work) - first;
-    if (known.busy.empty() || begin > known.busy.back().end)
-      known.busy.push_back({begin, end});
-    else
-      known.busy.back().end = std::max(known.busy.back().end, end);
-  }
-  for (auto const& one : known.busy) known.busy_ns += one.end - one.begin;
+  of.known.push_back(std::move(launch));
 }
 
 /// A launch by nodes has longer pauses between its kernels. So kernels, copies and fills keep their
@@ -292,17 +288,18 @@ bool node_times::take_launch(graph& of, launch_by_nodes launch, receiver const& 
 std::uint64_t node_times::take_of(graph& of, timestamp_ns ended_before, receiver const& to) {
   std::uint64_t computed = 0;
   // Only the latest launch by nodes can get times of a whole.
-  auto const latest = of.launches.empty() ? correlation_id{} : correlation_of(of.launches.back());
+  auto const latest = of.launches.empty() ? correlation_id{} : of.launches.back().correlation;
   auto const waits = [&](auto const& launch) {
     return launch.last_end > ended_before.value &&
-           (!of.is_never_whole() || correlation_of(launch) == latest);
+           (!of.is_never_whole() || launch.correlation == latest);
   };
   auto const ready = std::stable_partition(of.launches.begin(), of.launches.end(), waits);
   std::vector<launch_by_nodes> launches(std::make_move_iterator(ready),
                                         std::make_move_iterator(of.launches.end()));
   of.launches.erase(ready, of.launches.end());
   std::ranges::sort(of.wholes, {}, &graph_record::start);
-  for (auto& launch : launches) computed += take_launch(of, std::move(launch), to);
+  for (auto& launch : launches)
+    if (!launch.work.empty()) computed += take_launch(of, std::move(launch), to);
   // A launch that waits may have times of any whole after its start.
   auto wanted = ~std::uint64_t{0};
   for (auto const& launch : of.launches) wanted = std::min(wanted, launch.first_start);
@@ -316,7 +313,7 @@ std::uint64_t node_times::take_of(graph& of, timestamp_ns ended_before, receiver
       continue;
     }
     auto const& known = known_at(of, whole->start);
-    compute(known, *whole, correlation_of(known), to);
+    compute(known, *whole, known.correlation, to);
     ++computed;
   }
   of.wholes.erase(of.wholes.begin(), first_kept);

@@ -63,7 +63,8 @@ class node_times {
   };
   /// The work of one launch, in order of its start, and the stretches in which any of it ran.
   struct launch_by_nodes {
-    std::vector<node_work> work;
+    correlation_id correlation{};
+    std::vector<node_work> work;  // empty if memory ran out
     std::vector<std::variant<copy_record, memset_record>> moved;
     std::uint64_t first_start = 0, last_end = 0;
     struct stretch {
