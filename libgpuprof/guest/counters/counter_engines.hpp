@@ -35,7 +35,8 @@ struct counter_options {
   /// starts, and `once_ns` may be spent from the start.
   bool explains = false;
   job_place place;  // among the ranks of a job
-  /// Called before a window begins, and when it has ended: graphs are recorded by nodes meanwhile.
+  /// Called before a window, or when the first one of a burst has begun, and when it has ended:
+  /// graphs are recorded by nodes meanwhile.
   std::function<void(bool all)> record_nodes;
 };
 

@@ -37,7 +37,7 @@ class inferred_times {
   void add(Row const& row, std::uint32_t line) {
     add(row, {&line, 1}, line);
   }
-  /// Adds a row to lines that hold some launches of a graph, as ranges and stacks do: each launch
+  /// Adds a row to lines that hold some launches of a graph, as ranges do: each launch
   /// counts for its own lines, but all launches tell how much the rows with the number `alike`
   /// differ from launch to launch. A launch must have all of these in the same lines.
   template <class Row>

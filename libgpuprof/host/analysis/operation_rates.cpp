@@ -11,9 +11,9 @@ namespace {
 
 // Operations per cycle of sm__pipe_tensor_cycles_active.avg and SM.
 //
-// Those of GH100 were measured on an H200: with cuBLAS products for any number of wgmma columns (8
-// to 256), and with kernels of a single mma.sync. A deep mma.sync needs two cycles for what wgmma
-// does in one and a third, a short 16-bit one for what wgmma does in one.
+// The rates of GH100 were measured on an H200: with cuBLAS products for any number of wgmma columns
+// (8 to 256), and with kernels of a single mma.sync. A deep mma.sync needs two cycles for what
+// wgmma does in one and a third, a short 16-bit one for what wgmma does in one.
 //
 // The others were planned, not seen: they are CUPTI's peaks of sm__ops_path_tensor_* without
 // sparsity, divided by that of the cycles. For GH100 this gives the measured rates. For short forms

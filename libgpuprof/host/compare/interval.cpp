@@ -242,7 +242,6 @@ double error_of(std::vector<double> const& values) {
 /// Times that were taken from other launches repeat, so their spread is too small.
 void take_owed(duration_series const& durations, estimate& found) {
   auto const& owed = durations.owed();
-  if (!(owed.ns > 0) || !(durations.total() > 0)) return;
   auto const error = owed_share(durations);
   found.fast_error = std::max(found.fast_error, error);
   if (error <= found.error) return;

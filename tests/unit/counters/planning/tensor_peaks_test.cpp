@@ -16,7 +16,7 @@ using gpuprof::test::real_cupti;
 
 namespace {
 
-// Of older headers: libnvperf_host still has the functions.
+// These types are of older headers; libnvperf_host still has the functions.
 struct image_options {
   std::uint8_t const* prefix;
   std::size_t prefix_size;
